@@ -43,9 +43,9 @@ for _number in (signal.SIGTERM, signal.SIGHUP):
 @pytest.fixture(scope="session")
 def program() -> str:
     """The model-analyzer command of this environment."""
-    found = Path(sys.executable).with_name("model-analyzer")
-    assert found.exists(), "install the project first: see the README"
-    return str(found)
+    command = Path(sys.executable).with_name("model-analyzer")
+    assert command.exists(), "install the project first: see the README"
+    return str(command)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Mark:
     def processes(self) -> list[int]:
         """Running processes that carry the mark; zombies are left out."""
         wanted = f"MODEL_ANALYZER_TEST={self.value}".encode()
-        found = []
+        pids = []
         for entry in os.listdir("/proc"):
             if not entry.isdigit():
                 continue
@@ -71,8 +71,8 @@ class Mark:
             except OSError:
                 continue
             if wanted in environment and state != "Z":
-                found.append(int(entry))
-        return found
+                pids.append(int(entry))
+        return pids
 
     def gone(self, within_s: float = 60.0) -> bool:
         """Whether no marked process is left after at most so many seconds.

@@ -114,11 +114,11 @@ def main() -> None:
                 mine.append((throughput, latency))
                 theirs.append(by_hand(command, Path(temporary, f"{model}-hand-{turn}"), model))
                 time.sleep(0.5)
-            for index, what in enumerate(("throughput", "p99 latency")):
+            for index, name in enumerate(("throughput", "p99 latency")):
                 a, b = [x[index] for x in mine], [x[index] for x in theirs]
                 middle = statistics.median(b)
                 print(
-                    f"{model:8} {what:12} ours {statistics.median(a):9.3f}   by hand {middle:9.3f}"
+                    f"{model:8} {name:12} ours {statistics.median(a):9.3f}   by hand {middle:9.3f}"
                     f"   difference {(statistics.median(a) / middle - 1) * 100:+.1f} %"
                     f"   spread by hand ±{(max(b) - min(b)) / 2 / middle * 100:.1f} %"
                 )

@@ -33,7 +33,7 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Found:
+class Recommendation:
     """The recommendation of a mode: configuration, load, number of measurements and time."""
 
     config: Path
@@ -48,20 +48,20 @@ def main() -> None:
     tool = Path(sys.executable).with_name("model-analyzer")
     with tempfile.TemporaryDirectory(prefix="brute-force-") as temporary:
         directory = Path(temporary)
-        found = {mode: _search(tool, directory / mode, given, mode) for mode in MODES}
-        for mode, one in found.items():
+        recommended = {mode: _search(tool, directory / mode, given, mode) for mode in MODES}
+        for mode, result in recommended.items():
             print(
-                f"{mode:9} {one.measurements:4} measurements in {one.seconds:6.1f} s:"
-                f" {one.variant}, concurrency {one.concurrency}",
+                f"{mode:9} {result.measurements:4} measurements in {result.seconds:6.1f} s:"
+                f" {result.variant}, concurrency {result.concurrency}",
                 flush=True,
             )
-        share = found["adaptive"].seconds / found["brute"].seconds
+        share = recommended["adaptive"].seconds / recommended["brute"].seconds
         print(f"adaptive took {share:.3f} (1/{1 / share:.1f}) of the time")
         again: dict[str, list[Row]] = {mode: [] for mode in MODES}
         for turn in range(given.n):
             for mode in MODES if turn % 2 else reversed(MODES):
                 place = directory / f"{mode}-{turn}"
-                again[mode].append(_again(tool, place, given, found[mode]))
+                again[mode].append(_again(tool, place, given, recommended[mode]))
         for column in ("Throughput (infer/sec)", "p99 Latency (ms)"):
             _compare(column, {mode: [float(row[column]) for row in again[mode]] for mode in MODES})
 
@@ -94,7 +94,7 @@ def _settings(given: argparse.Namespace, repository: Path) -> dict[str, object]:
     return settings
 
 
-def _search(tool: Path, directory: Path, given: argparse.Namespace, mode: str) -> Found:
+def _search(tool: Path, directory: Path, given: argparse.Namespace, mode: str) -> Recommendation:
     directory.mkdir()
     bounds = {
         "run_config_search_mode": mode,
@@ -104,7 +104,7 @@ def _search(tool: Path, directory: Path, given: argparse.Namespace, mode: str) -
     }
     seconds, rows = _profile(tool, directory, _settings(given, given.model_repository) | bounds)
     best = rows[0]
-    return Found(
+    return Recommendation(
         config=directory / "best" / given.model / "config.pbtxt",
         variant=f"{best['Model Config Path']} ({best['Instance Group']},"
         f" max batch size {best['Max Batch Size']})",
@@ -114,12 +114,14 @@ def _search(tool: Path, directory: Path, given: argparse.Namespace, mode: str) -
     )
 
 
-def _again(tool: Path, directory: Path, given: argparse.Namespace, found: Found) -> Row:
+def _again(
+    tool: Path, directory: Path, given: argparse.Namespace, recommended: Recommendation
+) -> Row:
     """One more measurement of the recommended configuration, as deployed."""
     repository = directory / "repository"
     shutil.copytree(given.model_repository / given.model, repository / given.model)
-    shutil.copy(found.config, repository / given.model / "config.pbtxt")
-    only = {"run_config_search_disable": True, "concurrency": found.concurrency}
+    shutil.copy(recommended.config, repository / given.model / "config.pbtxt")
+    only = {"run_config_search_disable": True, "concurrency": recommended.concurrency}
     return _profile(tool, directory, _settings(given, repository) | only)[1][0]
 
 
@@ -137,7 +139,7 @@ def _profile(
 def _compare(column: str, values: Mapping[str, Sequence[float]]) -> None:
     brute, adaptive = (statistics.median(values[mode]) for mode in MODES)
     spread = max(
-        (max(found) - min(found)) / 2 / statistics.median(found) for found in values.values()
+        (max(value) - min(value)) / 2 / statistics.median(value) for value in values.values()
     )
     print(
         f"{column:24} brute {brute:8.1f}   adaptive {adaptive:8.1f}"

@@ -94,22 +94,22 @@ def trial(number: int) -> Trial:
 def records(count: int) -> Records:
     made, encoder = Records(), Encoder()
     for number in range(count):
-        one = trial(number)
-        record = TrialRecord(trial=one, outcome=measurement(number))
-        for entry in encoder.record(one.key, record):
+        new_trial = trial(number)
+        record = TrialRecord(trial=new_trial, outcome=measurement(number))
+        for entry in encoder.record(new_trial.key, record):
             made.take(entry, encode(entry))
     return made
 
 
-def durable_ms(directory: Path, known: Checkpoint) -> float:
-    """The median time to make a measurement durable, in addition to the `known` ones."""
+def durable_ms(directory: Path, base: Checkpoint) -> float:
+    """The median time to make a measurement durable, in addition to those of `base`."""
     times = []
     with ProfileState(directory) as state:
-        state.start_from(known)
+        state.start_from(base)
         for number in range(10**6, 10**6 + APPENDED):
-            one, outcome = trial(number), measurement(number)
+            new_trial, outcome = trial(number), measurement(number)
             begin = time.perf_counter()
-            state.record(one, outcome)
+            state.record(new_trial, outcome)
             times.append(time.perf_counter() - begin)
     return statistics.median(times) * 1000
 
@@ -130,10 +130,10 @@ print(statistics.median(times) * 1000)
 """
 
 
-def upstream_ms(python: Path, directory: Path, known: Checkpoint) -> float:
-    """The median time of upstream to save a measurement in addition to the `known` ones."""
+def upstream_ms(python: Path, directory: Path, base: Checkpoint) -> float:
+    """The median time of upstream to save a measurement in addition to those of `base`."""
     directory.mkdir()
-    (directory / "0.ckpt").write_text(write_upstream(known.profile, seed=None).text)
+    (directory / "0.ckpt").write_text(write_upstream(base.profile, seed=None).text)
     done = subprocess.run(
         [python, "-c", UPSTREAM_SAVES, str(directory)],
         check=True,
@@ -152,8 +152,8 @@ def load_once(path: Path) -> dict[str, float]:
         capture_output=True,
         text=True,
     )
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    cost: dict[str, float] = json.loads(done.stdout)
+    return cost
 
 
 def load_here(path: Path) -> None:
@@ -189,14 +189,14 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory(dir=arguments.directory) as scratch:
         for size in sizes(arguments.most):
-            known = Checkpoint(records=records(size))
-            known = replace(known, header=Header(uuid="benchmark"))
+            base = Checkpoint(records=records(size))
+            base = replace(base, header=Header(uuid="benchmark"))
             directory = Path(scratch) / str(size)
-            durable = durable_ms(directory, known)
+            durable = durable_ms(directory, base)
             theirs = ""
             if arguments.upstream:
                 python = upstream_command(arguments.upstream).with_name("python")
-                other = upstream_ms(python, Path(scratch) / f"{size}-upstream", known)
+                other = upstream_ms(python, Path(scratch) / f"{size}-upstream", base)
                 theirs = f"{other:13.1f}  {durable / other:6.4f}"
             path = directory / "0.ckpt"
             loads = [load_once(path) for _ in range(3)]

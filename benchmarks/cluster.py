@@ -164,9 +164,9 @@ def _show_adaptive(options: argparse.Namespace) -> None:
     print(f"{len(chosen)} surfaces of {options.set}, {options.seeds} seeds")
     for constrained in (False, True):
         pairs = [
-            (one, several)
-            for one, several in zip(alone, together, strict=True)
-            if one.verdict.constrained is constrained and one.verdict.value is not None
+            (single, several)
+            for single, several in zip(alone, together, strict=True)
+            if single.verdict.constrained is constrained and single.verdict.value is not None
         ]
         if pairs:
             _show_pairs("constrained" if constrained else "free", pairs, options.slots)
@@ -193,9 +193,9 @@ def _show_pairs(kind: str, pairs: Sequence[tuple[_Result, _Result]], slots: int)
         return result.verdict.value or 0.0
 
     measured = fmean(
-        several.verdict.measurements / one.verdict.measurements for one, several in pairs
+        several.verdict.measurements / single.verdict.measurements for single, several in pairs
     )
-    wall = median(several.wall_s / one.wall_s for one, several in pairs)
+    wall = median(several.wall_s / single.wall_s for single, several in pairs)
     print(
         f"{kind}, {len(pairs)} runs: one slot {mean(quality, 0):.1%}, {slots} slots"
         f" {mean(quality, 1):.1%}; {measured:.2f} times the measurements in {wall:.2f} of the time"

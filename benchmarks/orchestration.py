@@ -64,7 +64,7 @@ def run(tool: Path, directory: Path, programs: tuple[Path, Path], port: int) -> 
     measured = [entry for entry in runs if "-m add_sub" in entry["arguments"]]
     if len(measured) != MEASUREMENTS:
         raise SystemExit(f"{tool}: {len(measured)} measurements instead of {MEASUREMENTS}")
-    return wall, sum(one["end"] - one["start"] for one in measured)
+    return wall, sum(launch["end"] - launch["start"] for launch in measured)
 
 
 def main() -> None:

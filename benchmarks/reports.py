@@ -46,33 +46,33 @@ def measured(number: int) -> Measurement:
     """A plausible measurement: variants differ, throughput saturates, latency grows, with noise."""
     from benchmarks import checkpoints  # imported here: not part of the cost of a report
 
-    found = checkpoints.measurement(number)
+    flat = checkpoints.measurement(number)
     variant, load = divmod(number, checkpoints.LOADS)
     noise = random.Random(number).gauss(1, 0.02)
     limit = 200 + 1800 * random.Random(variant).random()
     throughput = limit * (load + 1) / (load + 5) * noise
     p99 = 1300 * (load + 1) / throughput
-    values = {**found.models[0].values, "perf_throughput": throughput, "perf_latency_p99": p99}
-    return replace(found, models=(replace(found.models[0], values=values),))
+    values = {**flat.models[0].values, "perf_throughput": throughput, "perf_latency_p99": p99}
+    return replace(flat, models=(replace(flat.models[0], values=values),))
 
 
 def tried(number: int) -> Trial:
     """The trial with this number; the first variant is the default."""
     from benchmarks import checkpoints
 
-    one = checkpoints.trial(number)
+    trial = checkpoints.trial(number)
     if number >= checkpoints.LOADS:
-        return one
-    work = one.workloads[0]
+        return trial
+    work = trial.workloads[0]
     default = replace(work.variant, name=work.variant.model + DEFAULT_SUFFIX)
-    return replace(one, workloads=(replace(work, variant=default),))
+    return replace(trial, workloads=(replace(work, variant=default),))
 
 
 def checkpoint(path: Path, count: int) -> None:
     made, encoder = Records(), Encoder()
     for number in range(count):
-        one = tried(number)
-        for entry in encoder.record(one.key, TrialRecord(trial=one, outcome=measured(number))):
+        trial = tried(number)
+        for entry in encoder.record(trial.key, TrialRecord(trial=trial, outcome=measured(number))):
             made.take(entry, encode(entry))
     path.write_bytes(Checkpoint(records=made, header=Header(uuid="benchmark")).to_bytes())
 
@@ -90,14 +90,14 @@ def make(source: Path, target: Path) -> None:
         target.write_text(render_summary(summary, images.svg(summary.charts, "resnet")))
     status = Path("/proc/self/status").read_text().splitlines()
     (high_water,) = (line for line in status if line.startswith("VmHWM:"))
-    told = {
+    costs = {
         "load": loaded - begin,
         "rank": ranked - loaded,
         "page": time.perf_counter() - ranked,
         "cpu": sum(os.times()[:4]),
         "peak_mb": int(high_water.split()[1]) * 1024 / 1e6,
     }
-    print(json.dumps(told))
+    print(json.dumps(costs))
 
 
 def opened(page: Path, program: str) -> float:
@@ -150,11 +150,11 @@ def main() -> None:
                 check=True, capture_output=True, text=True,
             )  # fmt: skip
             seconds = time.perf_counter() - begin
-            told = json.loads(done.stdout)
+            costs = json.loads(done.stdout)
             open_s = f"{opened(page, arguments.chromium):10.2f}" if arguments.chromium else ""
             print(
-                f"{size:12,}  {seconds:11.2f}  {told['load']:4.1f}  {told['rank']:4.1f}"
-                f"  {told['page']:4.1f}  {told['cpu']:8.2f}  {told['peak_mb']:16.0f}"
+                f"{size:12,}  {seconds:11.2f}  {costs['load']:4.1f}  {costs['rank']:4.1f}"
+                f"  {costs['page']:4.1f}  {costs['cpu']:8.2f}  {costs['peak_mb']:16.0f}"
                 f"  {page.stat().st_size / 1e6:9.2f}  {open_s}"
             )
 

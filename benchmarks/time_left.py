@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _shown(errors: Sequence[Error | None]) -> str:
-    cells = ("-" if one is None else f"{one[0]:+.0%} ({one[1]:+.0%})" for one in errors)
+    cells = ("-" if error is None else f"{error[0]:+.0%} ({error[1]:+.0%})" for error in errors)
     return "".join(f" {cell} |" for cell in cells)
 
 
@@ -103,13 +103,13 @@ def errors_at(
     """The estimates at that time of the seconds and the trials left, against what was left."""
     before = records[0].outcome.started
     left.begin(0)
-    current, told = 0, 0
+    current, done = 0, 0
     durations: list[float] = []
     for record in records:
         end = record.outcome.started + record.outcome.duration_s
         if end > now:
             break
-        told += 1
+        done += 1
         index = names.index(record.trial.models)
         if index != current:
             left.begin(index)
@@ -118,14 +118,14 @@ def errors_at(
         durations.append(end - before)
         before = end
     last = records[-1].outcome
-    truth = (last.started + last.duration_s - now, len(records) - told)
+    truth = (last.started + last.duration_s - now, len(records) - done)
     parts = left.parts[current:]
     trials = sum(part.expectation.remaining().trials for part in parts)
     ours = _error(left.seconds() - (now - before), trials, truth)
-    known = [bound for bound in bounds[current:] if bound is not None]
-    if not durations or len(known) < len(parts):
+    limits = [bound for bound in bounds[current:] if bound is not None]
+    if not durations or len(limits) < len(parts):
         return ours, None
-    rest = sum(known) - sum(part.expectation.outcomes for part in parts)
+    rest = sum(limits) - sum(part.expectation.outcomes for part in parts)
     return ours, _error(rest * fmean(durations[-_LATEST:]) - (now - before), rest, truth)
 
 

@@ -135,27 +135,27 @@ class Scene:
 
     def processes(self, name: str) -> list[psutil.Process]:
         """The marked processes with `name` in their command line, without guards."""
-        found = []
+        processes = []
         for pid in self.mark.processes():
             try:
                 words = psutil.Process(pid).cmdline()
             except psutil.Error:
                 continue
             if words and name in words[0]:
-                found.append(psutil.Process(pid))
-        return found
+                processes.append(psutil.Process(pid))
+        return processes
 
     @property
     def measuring(self) -> list[psutil.Process]:
         """The perf_analyzers that are measuring now."""
-        found = []
+        analyzers = []
         for process in self.processes("perf_analyzer"):
             try:
                 if "-m" in process.cmdline():
-                    found.append(process)
+                    analyzers.append(process)
             except psutil.Error:
                 continue
-        return found
+        return analyzers
 
     def held(self) -> psutil.Process:
         """A measuring perf_analyzer, stopped (SIGSTOP): it cannot end before the test resumes or
@@ -163,11 +163,11 @@ class Scene:
         """
         while True:
             self.wait_until(lambda: self.measuring)
-            for found in self.measuring:
+            for process in self.measuring:
                 try:
-                    found.suspend()
-                    if found.status() == psutil.STATUS_STOPPED:
-                        return found
+                    process.suspend()
+                    if process.status() == psutil.STATUS_STOPPED:
+                        return process
                 except psutil.NoSuchProcess:
                     pass  # it has just ended
 
@@ -309,9 +309,9 @@ class Remote:
         """The configurations of the loaded models, by name."""
         index = self.call("POST", "/v2/repository/index", {})
         return {
-            one["name"]: self.call("GET", f"/v2/models/{one['name']}/config")
-            for one in index
-            if one.get("state") == "READY"
+            model["name"]: self.call("GET", f"/v2/models/{model['name']}/config")
+            for model in index
+            if model.get("state") == "READY"
         }
 
 
@@ -324,9 +324,9 @@ def remote(scene: Scene) -> Iterator[Callable[..., Remote]]:
         triton = find_tritonserver(None, os.environ)
         with ExitStack() as stack:
             sockets = [stack.enter_context(socket.socket()) for _ in range(3)]
-            for one in sockets:
-                one.bind(("127.0.0.1", 0))
-            ports = [one.getsockname()[1] for one in sockets]
+            for listener in sockets:
+                listener.bind(("127.0.0.1", 0))
+            ports = [listener.getsockname()[1] for listener in sockets]
         with open(scene.directory / "remote.log", "wb") as log:
             process = subprocess.Popen(
                 [

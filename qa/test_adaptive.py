@@ -25,11 +25,11 @@ def test_its_conclusion_is_stored_and_recommended(scene) -> None:
     # it ends before the limit where the machine's noise makes one look better than all others
     assert 2 <= (measured := output.count("Profiling add_sub_")) <= 5
     assert f"Search stopped after {measured} measurements" in output
-    known = load(scene.directory / "checkpoints")
+    checkpoint = load(scene.directory / "checkpoints")
     # some are measured again
-    trials = len({record.trial.first.key for record in known.records})
+    trials = len({record.trial.first.key for record in checkpoint.records})
     model = results(scene)
-    assert model["conclusion"]["trials"] == known.conclusions["add_sub"].trials == trials
+    assert model["conclusion"]["trials"] == checkpoint.conclusions["add_sub"].trials == trials
     page = scene.directory / "reports" / "summaries" / "add_sub" / "result_summary.html"
     assert f"after {trials} trials" in page.read_text()
 

@@ -62,9 +62,9 @@ def test_it_uses_the_configured_memory(pretend_cuda) -> None:
 
     assert status == 0, output
     assert "SIGSEGV" not in output
-    found = {row[0]: (float(row[1]), float(row[2])) for row in pretend_cuda.rows}
-    assert all(throughput > 0 for throughput, _ in found.values())
-    grown = found["gpu_load_config_1"][1] - found["gpu_load_config_0"][1]
+    values = {row[0]: (float(row[1]), float(row[2])) for row in pretend_cuda.rows}
+    assert all(throughput > 0 for throughput, _ in values.values())
+    grown = values["gpu_load_config_1"][1] - values["gpu_load_config_0"][1]
     assert grown == pytest.approx(32 * 2**20 / 1e6, abs=12)
 
 

@@ -297,8 +297,8 @@ def test_each_model_has_the_server_that_its_flags_ask_for(scene) -> None:
 
     assert status == 0, output
     log = (scene.directory / "server.log").read_text()
-    told = [line.split("|")[2].strip() for line in log.splitlines() if "exit_timeout" in line]
-    assert told == ["100", "101"]
+    timeouts = [line.split("|")[2].strip() for line in log.splitlines() if "exit_timeout" in line]
+    assert timeouts == ["100", "101"]
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ def test_a_small_share_is_measured_and_then_swept(scene) -> None:
     status, output = scene.profile("-v", "--skip-summary-reports", **SMALL, latency_budget=10)
 
     assert status == 0, output
-    for told in (
+    for phrase in (
         "Starting Optuna mode search to find optimal configs",
         "Number of configs in search space: 32",
         "Minimum number of trials: 1",
@@ -29,7 +29,7 @@ def test_a_small_share_is_measured_and_then_swept(scene) -> None:
         "Done with Optuna mode search. Gathering concurrency sweep measurements for reports",
         "Done gathering concurrency sweep measurements for reports",
     ):
-        assert told in output
+        assert phrase in output
     assert len(re.findall("Objective score for add_sub_config_", output)) == 3
     assert 2 <= output.count("Profiling add_sub_config") <= 12
 

@@ -114,4 +114,4 @@ def test_every_instance_of_a_variant_is_initialized_for_it(scene) -> None:
 
     assert status == 0, output
     counts = path.read_text().split()
-    assert {one: counts.count(one) for one in ("3", "2")} == {"3": 3, "2": 2}
+    assert {count: counts.count(count) for count in ("3", "2")} == {"3": 3, "2": 2}

@@ -83,23 +83,23 @@ def test_killing_us_under_load_leaves_nothing_and_loses_nothing(scene) -> None:
         return len({record.trial.key for record in load(scene.directory / "checkpoints").records})
 
     journal = scene.directory / "checkpoints" / "journal"
-    known = 0
+    finished = 0
     for _ in range(6):
         process = scene.start(**limits)
         scene.wait_until(lambda process=process: scene.measuring or process.poll() is not None)
-        if not known:  # there is to be something to lose
+        if not finished:  # there is to be something to lose
             scene.wait_until(lambda: journal.exists() and "measurement" in journal.read_text())
         time.sleep(moments.uniform(0, 1.5))
         process.kill()
         output, _ = process.communicate()
-        assert measured() >= known + output.count("(trial ")
+        assert measured() >= finished + output.count("(trial ")
         assert scene.mark.gone()
-        known = measured()
-    assert known > 0
+        finished = measured()
+    assert finished > 0
 
     status, output = scene.profile(**limits)
     assert status == 0, output
-    assert measured() == known + output.count("(trial ")
+    assert measured() == finished + output.count("(trial ")
 
 
 def test_a_report_is_made_without_a_server(scene) -> None:

@@ -38,12 +38,12 @@ def test_counts_of_a_model_and_of_those_that_it_calls_add_up(
     statistics = counted(scene, protocol, model, **options)
 
     assert set(statistics) == {model, "scale", "add_sub"}
-    for one in statistics.values():
-        assert one.executions == sum(batch.count for batch in one.batches) > 0
-        assert one.inferences == sum(batch.count * batch.size for batch in one.batches)
-        assert all(batch.ms > 0 for batch in one.batches)
+    for statistic in statistics.values():
+        assert statistic.executions == sum(batch.count for batch in statistic.batches) > 0
+        assert statistic.inferences == sum(batch.count * batch.size for batch in statistic.batches)
+        assert all(batch.ms > 0 for batch in statistic.batches)
     # a request is in one place or another when they are read
-    sent = [one.inferences for one in statistics.values()]
+    sent = [statistic.inferences for statistic in statistics.values()]
     assert max(sent) - min(sent) <= 2 * IN_FLIGHT
 
 

@@ -170,8 +170,13 @@ def test_9_throughput_does_not_come_from_a_request_count(scene) -> None:
     status, output = scene.profile(*ONE, profile_models=["sim_gpu"])
     assert status == 0, output
     profile = load(scene.directory / "checkpoints").profile
-    (found,) = (item.measurement for item in profile.measured if item.trial.models == "sim_gpu")
-    throughput, latency_ms = found.value("perf_throughput"), found.value("perf_latency_avg")
+    (measurement,) = (
+        item.measurement for item in profile.measured if item.trial.models == "sim_gpu"
+    )
+    throughput, latency_ms = (
+        measurement.value("perf_throughput"),
+        measurement.value("perf_latency_avg"),
+    )
     assert throughput is not None
     assert latency_ms is not None
     assert throughput * latency_ms / 1000 == pytest.approx(1, rel=0.2)

@@ -50,12 +50,12 @@ def test_upstream_reports_what_we_measured(scene, tmp_path: Path, model: str) ->
     (tmp_path / "theirs").mkdir()
     text = write_upstream(profile, seed=None).text
     (tmp_path / "theirs" / "0.ckpt").write_text(text)
-    variants = list(dict.fromkeys(one.trial.variants for one in profile.measured))
+    variants = list(dict.fromkeys(record.trial.variants for record in profile.measured))
 
     done = report(",".join(variants), tmp_path / "theirs", tmp_path)
 
     assert done.returncode == 0, done.stdout
     assert f"Loaded checkpoint from file {tmp_path / 'theirs' / '0.ckpt'}" in done.stdout
-    for one in profile.measured:
-        path = tmp_path / "reports" / "detailed" / one.trial.variants / "detailed_report.html"
-        assert str(one.measurement.value("perf_throughput")) in path.read_text()
+    for record in profile.measured:
+        path = tmp_path / "reports" / "detailed" / record.trial.variants / "detailed_report.html"
+        assert str(record.measurement.value("perf_throughput")) in path.read_text()

@@ -138,11 +138,11 @@ def elsewhere(pretend: Pretend) -> Iterator[Callable[..., Elsewhere]]:
             shown.write_text(plan["metrics"])
             plan["metrics"] = str(shown)
         sockets = [socket.socket() for _ in range(3)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        http, grpc, metrics = (one.getsockname()[1] for one in sockets)
-        for one in sockets:
-            one.close()
+        for listener in sockets:
+            listener.bind(("127.0.0.1", 0))
+        http, grpc, metrics = (listener.getsockname()[1] for listener in sockets)
+        for listener in sockets:
+            listener.close()
         process = subprocess.Popen(
             [
                 str(pretend.tritonserver(**plan)),

@@ -80,8 +80,8 @@ def run(
     names = ",".join(facts.name for facts in surface.facts)
     conclusion = search.conclusion
     conclusions = {} if conclusion is None else {names: conclusion}
-    known = Profile(records=answers.records, conclusions=conclusions)
-    results = rank(known, names, surface.goal).results
+    recorded = Profile(records=answers.records, conclusions=conclusions)
+    results = rank(recorded, names, surface.goal).results
     contents = [trial.content for trial in answers.trials]
     better: Sequence[Point] = ()
     if results:

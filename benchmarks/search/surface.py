@@ -58,19 +58,19 @@ class Noise:
     outliers: float = 0.0
 
     def factors(
-        self, seed: int, what: str, repetition: int
+        self, seed: int, point: str, repetition: int
     ) -> tuple[float, float, Sequence[float]]:
         """What throughput and p99 are multiplied by, and the deviations of the windows.
 
         The same for the same seed, thing measured and repetition, in whatever order.
         """
-        random = np.random.default_rng([seed, crc32(what.encode()), repetition])
+        random = np.random.default_rng([seed, crc32(point.encode()), repetition])
         normal = np.clip(random.standard_normal(2 + _WINDOWS), -3, 3)
         speed = float(np.exp(self.sigma * normal[0]))
         if random.random() < self.outliers:
             speed *= random.uniform(0.67, 0.9)
         windows = self.sigma * (normal[2:] - normal[2:].mean())
-        return speed, float(np.exp(self.sigma * normal[1])), [float(one) for one in windows]
+        return speed, float(np.exp(self.sigma * normal[1])), [float(window) for window in windows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class Surface:
         return resolve_profile((), parse_yaml(text, self.name), Path("/")).settings
 
     def subject(self, settings: ProfileSettings) -> Subject:
-        facts = {one.name: one for one in self.facts}
+        facts = {fact.name: fact for fact in self.facts}
         return Subject(
             models=tuple(
                 SearchedModel(facts=facts[model.name], settings=model, composing=settings.composing)
@@ -130,11 +130,11 @@ class Surface:
     def within(self, *constraints: Constraint) -> Surface:
         """This surface with constraints on every model."""
         said = {
-            one.tag: {
-                **({} if one.minimum is None else {"min": one.minimum}),
-                **({} if one.maximum is None else {"max": one.maximum}),
+            constraint.tag: {
+                **({} if constraint.minimum is None else {"min": constraint.minimum}),
+                **({} if constraint.maximum is None else {"max": constraint.maximum}),
             }
-            for one in constraints
+            for constraint in constraints
         }
         return replace(self, options={**self.options, "constraints": said})
 
@@ -193,7 +193,7 @@ def measurement(
         }
         models.append(
             ModelMeasurement(
-                values=values, requests=1000, windows=tuple(x * (1 + one) for one in windows)
+                values=values, requests=1000, windows=tuple(x * (1 + window) for window in windows)
             )
         )
     return Measurement(models=tuple(models), host={MEMORY: response.memory})

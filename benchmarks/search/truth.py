@@ -89,11 +89,11 @@ class Truth:
         With several models, the worst value, as for a constraint on all models.
         """
         worst = np.min if tag == THROUGHPUT else np.max
-        found = [np.zeros(0)]
+        parts = [np.zeros(0)]
         for _, response, _, mask in self._judged(self._surface.loads):
             values = [of_metric(response, index, tag) for index in range(len(self._surface.facts))]
-            found.append(worst(values, axis=0)[mask])
-        return np.concatenate(found)
+            parts.append(worst(values, axis=0)[mask])
+        return np.concatenate(parts)
 
     def limit(self, tag: str, share: float) -> Constraint:
         """An additional constraint on a metric that about the given `share` of the grid meets: an
@@ -177,7 +177,7 @@ class Truth:
     ) -> Iterator[tuple[Settings, Response, Sequence[Client]]]:
         values = [np.asarray(loads, dtype=float)] * len(self._surface.facts)
         meshed = np.meshgrid(*values, indexing="ij")
-        clients = [Client(kind=self._surface.load_kind, values=one.reshape(-1)) for one in meshed]
+        clients = [Client(kind=self._surface.load_kind, values=grid.reshape(-1)) for grid in meshed]
         for settings in self.variants:
             response = self._surface.source.respond(settings, clients)
             if response is not None:
@@ -190,7 +190,7 @@ class Truth:
         goals = self._surface.goal.models
         total = np.zeros_like(response.throughput[0])
         for index, goal in enumerate(goals):
-            weight = goal.weighting / sum(one.weighting for one in goals)
+            weight = goal.weighting / sum(model_goal.weighting for model_goal in goals)
             weights = sum(objective.weight for objective in goal.objectives)
             for objective in goal.objectives:
                 values = np.log(of_metric(response, index, objective.tag))

@@ -45,7 +45,7 @@ def run(surface: Surface, mode: str, seed: int, program: Path) -> Run | None:
     support), or metrics of our monitors.
     """
     (facts, *others) = surface.facts
-    tags = [one.tag for goal in surface.goal.models for one in goal.constraints]
+    tags = [constraint.tag for goal in surface.goal.models for constraint in goal.constraints]
     if others or MEMORY in tags or surface.load_kind is not LoadKind.CONCURRENCY:
         return None
     with (
@@ -67,7 +67,7 @@ def run(surface: Surface, mode: str, seed: int, program: Path) -> Run | None:
     failed = server.failed_loads
     return Run(
         measurements=len(server.measured) + failed,
-        variants=len({repr(one) for one in settings}) + failed,
+        variants=len({repr(setting) for setting in settings}) + failed,
         loads=changes(settings) + failed,
         # it starts one for each variant, unless it is remote
         server_starts=changes(settings) + failed,
@@ -115,7 +115,7 @@ class _Server(ThreadingHTTPServer):
             kind=self.surface.load_kind, values=np.asarray([float(load)]), batch_size=batch_size
         )
         point = Point(settings=_settings(self.surface, self.configs), clients=[client])
-        times = sum(one.text == point.text for one in self.measured)
+        times = sum(earlier.text == point.text for earlier in self.measured)
         self.measured.append(point)
         outcome = self.surface.measure(point, self.seed, times)
         return None if isinstance(outcome, Failure) else outcome.models[0].values

@@ -270,12 +270,12 @@ _COLUMNS = (
 def markdown(summaries: Sequence[Summary]) -> str:
     """The table, a section for each kind of surface."""
     lines: list[str] = []
-    for kind in dict.fromkeys(one.kind for one in summaries):
+    for kind in dict.fromkeys(summary.kind for summary in summaries):
         lines += [f"### {kind.capitalize()}", "", _row(title for _, title, _ in _COLUMNS)]
         lines.append(_row("---" if key == "mode" else "--:" for key, *_ in _COLUMNS))
-        for one in summaries:
-            if one.kind == kind:
-                values = asdict(one)
+        for summary in summaries:
+            if summary.kind == kind:
+                values = asdict(summary)
                 lines.append(
                     _row(
                         "-" if values[key] is None else form.format(values[key])

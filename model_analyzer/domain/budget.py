@@ -12,17 +12,17 @@ from model_analyzer.domain.measurements import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Seconds of measuring that a search may take, `None` for as long as it wants.
+    """Seconds of measuring that a search may take; `None` sets no limit.
 
-    A measurement that is not expected to end within the budget is not begun, except the first:
-    a search without any measurement would have no answer.
+    A measurement starts only if it is expected to end within the budget. The first one always
+    starts: without any measurement, a search would have no answer.
     """
 
     seconds: float | None = None
 
     def covers(self, outcomes: Sequence[Outcome], trials: int = 1) -> bool:
-        """Whether so many trials, one after another, end in time after these outcomes, each as long
-        as the longest so far.
+        """Whether this number of further trials fits, one after another, if each takes as long as
+        the longest of these outcomes.
         """
         if self.seconds is None:
             return True
@@ -30,7 +30,7 @@ class Budget:
         return wall_s(outcomes) + trials * longest <= self.seconds
 
     def trials(self, trial_s: float) -> int | None:
-        """How many trials of `trial_s` seconds fit; None where there is no bound."""
+        """How many trials of `trial_s` seconds fit; None without a limit."""
         return None if self.seconds is None else max(int(self.seconds / trial_s), 1)
 
     def bounded(self, seconds: float, first_s: float) -> float:
@@ -43,8 +43,8 @@ class Budget:
 
 
 def wall_s(outcomes: Iterable[Outcome]) -> float:
-    """The seconds in which at least one of these outcomes was measured; times in which several were
-    count once. An outcome whose start is unknown counts as measured alone.
+    """The seconds in which at least one of these outcomes was measured; parallel ones count once.
+    An outcome with an unknown start counts as measured alone.
     """
     total, end = 0.0, 0.0
     for outcome in sorted(outcomes, key=lambda outcome: outcome.started):

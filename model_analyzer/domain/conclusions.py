@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class StopReason(Enum):
-    """Why a search ended. Of a checkpoint that says it in words of its own, it is UNKNOWN."""
+    """Why a search ended; UNKNOWN if a checkpoint has a text that this version does not know."""
 
     LIMIT = "limit"
     BUDGET = "budget"

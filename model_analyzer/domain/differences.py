@@ -40,26 +40,26 @@ def files_difference(name: str, then: str, now: str) -> Iterator[Difference]:
         yield Difference(subject=f"files of {name}", then=then[:8], now=now[:8])
 
 
-def trial_differences(one: Trial, other: Trial) -> Iterator[Difference]:
-    """In what is loaded with the models, and in how they are measured."""
-    yield from setup_differences(one.setup, other.setup)
-    yield from secret_differences(one.setup, other.setup)
-    for old, work in zip(one.workloads, other.workloads, strict=True):
-        parts = {part.model: part.files for part in (old.variant, *old.variant.composing)}
+def trial_differences(old: Trial, new: Trial) -> Iterator[Difference]:
+    """Differences in what is loaded with the models, and in how they are measured."""
+    yield from setup_differences(old.setup, new.setup)
+    yield from secret_differences(old.setup, new.setup)
+    for before, work in zip(old.workloads, new.workloads, strict=True):
+        parts = {part.model: part.files for part in (before.variant, *before.variant.composing)}
         for part in (work.variant, *work.variant.composing):
             yield from files_difference(part.model, parts.get(part.model, ""), part.files)
-        yield from condition_differences(old, work)
-        if old.load.kind is not work.load.kind:
+        yield from condition_differences(before, work)
+        if before.load.kind is not work.load.kind:
             yield Difference(
                 subject=f"kind of load of {work.variant.model}",
-                then=old.load.kind.value,
+                then=before.load.kind.value,
                 now=work.load.kind.value,
             )
 
 
-def setup_differences(one: ServerSetup, other: ServerSetup) -> Iterator[Difference]:
-    """In how the server is started and reached; its version and GPUs play no part."""
-    then, now = one.meaning, other.meaning
+def setup_differences(old: ServerSetup, new: ServerSetup) -> Iterator[Difference]:
+    """Differences in how the server is started and reached, without its version and GPUs."""
+    then, now = old.meaning, new.meaning
     for name in ("launch", "protocol"):
         if then[name] != now[name]:
             yield Difference(subject=f"{name} mode", then=then[name], now=now[name])
@@ -67,11 +67,9 @@ def setup_differences(one: ServerSetup, other: ServerSetup) -> Iterator[Differen
         yield from settings_differences(f"server {name}", then[name], now[name])
 
 
-def secret_differences(one: ServerSetup, other: ServerSetup) -> Iterator[Difference]:
-    """In secrets of the server's variables, as far as their fingerprints tell. They make no other
-    measurement.
-    """
-    then, now = one.kept_environment, other.kept_environment
+def secret_differences(old: ServerSetup, new: ServerSetup) -> Iterator[Difference]:
+    """Secrets in the server's variables whose fingerprints differ. They do not count as changes."""
+    then, now = old.kept_environment, new.kept_environment
     for name in sorted(then.keys() & now.keys()):
         is_same_setting = setting_of(then[name]) == setting_of(now[name])
         are_known = setting_of(then[name]) != then[name] and setting_of(now[name]) != now[name]
@@ -81,24 +79,20 @@ def secret_differences(one: ServerSetup, other: ServerSetup) -> Iterator[Differe
             )
 
 
-def condition_differences(one: Workload, other: Workload) -> Iterator[Difference]:
-    """In how a model is measured: flags of perf_analyzer, and input data."""
-    model = other.variant.model
+def condition_differences(old: Workload, new: Workload) -> Iterator[Difference]:
+    """Differences in how a model is measured: flags of perf_analyzer, and input data."""
+    model = new.variant.model
     yield from settings_differences(
-        f"perf_analyzer flags of {model}", one.telling_flags, other.telling_flags
+        f"perf_analyzer flags of {model}", old.telling_flags, new.telling_flags
     )
-    if one.inputs != other.inputs:
-        yield Difference(
-            subject=f"input data of {model}", then=one.inputs[:8], now=other.inputs[:8]
-        )
+    if old.inputs != new.inputs:
+        yield Difference(subject=f"input data of {model}", then=old.inputs[:8], now=new.inputs[:8])
 
 
 def settings_differences(
     subject: str, then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[Difference]:
-    """One difference for each name that is set otherwise, inside of mappings, too; secrets are
-    masked.
-    """
+    """One difference for each name with another value, also inside mappings; secrets are masked."""
     then, now = masked_values(then), masked_values(now)
     for name in sorted({*then, *now}):
         old, new = then.get(name), now.get(name)

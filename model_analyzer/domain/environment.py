@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is kept and shown of a server's environment: no value whose name is not known as harmless.
+"""Masks the variables of a server before they are stored or shown, except known harmless ones.
 
-A masked value has fingerprints made with a key of the user, so that a change is noticed and
-nobody without the key can find out a value by trying:
+A masked value has fingerprints made with a key of the user: a change of the value is visible, and
+without the key nobody can find the value by trying.
 
     ****** 5f0c2d8e91ab               a setting: another value is another server setup
-    ******~77ab01c3d4e5               a secret: another value is noticed, and changes nothing
+    ******~77ab01c3d4e5               a secret: another value is reported, and changes nothing
     ****** 5f0c2d8e91ab~77ab01c3d4e5  a setting with a secret in it, such as a URL
     ******                            unknown: there was no key
 """
@@ -22,7 +22,7 @@ from typing import Any
 
 from model_analyzer.domain.secrets import MASK, is_secret_name, masked, masked_text, masked_values
 
-# Variables that say how a server computes, not who may do what.
+# Variables that say how a server computes; none of them gives access to anything.
 _HARMLESS = re.compile(
     r"(?:OMP|KMP|GOMP|MKL|OPENBLAS|BLIS|NUMEXPR|VECLIB|TF|XLA|ORT|TRT|TENSORRT|TRITON|TORCH|PYTORCH"
     r"|NCCL|CUDA|CUBLAS|CUDNN|NVIDIA|TBB|DNNL|ONEDNN|MALLOC|TCMALLOC|OPENVINO|OV)_\w+"
@@ -39,20 +39,20 @@ _MASKED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Veil:
-    """Masks values of variables, but for harmless ones and for those `shown` by the user.
+    """Masks values of variables, except harmless ones and those `shown` by the user.
 
-    Without a `key` masked values have no fingerprints.
+    Without a `key`, masked values have no fingerprints.
     """
 
     key: bytes | None = field(default=None, repr=False)
     shown: frozenset[str] = frozenset()
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """What is kept and shown of `variables`; what is masked already stays as it is."""
+        """`variables` as they are stored and shown; masked values stay as they are."""
         return {name: self._kept(name, value) for name, value in variables.items()}
 
     def container(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The same of the arguments of a container, which may hold variables as NAME=VALUE."""
+        """The arguments of a container as they are stored and shown; variables are NAME=VALUE."""
         kept = masked_values(arguments)
         given: Sequence[str] = arguments.get("environment", ())
         if "environment" in arguments:
@@ -60,7 +60,7 @@ class Veil:
         return kept
 
     def hides(self, name: str) -> bool:
-        """Whether the value of this variable is masked whatever it is."""
+        """Whether every value of this variable is masked."""
         return name not in self.shown and not is_harmless(name)
 
     def _pair(self, text: str) -> str:
@@ -89,44 +89,44 @@ def is_harmless(name: str) -> bool:
     return bool(_HARMLESS.fullmatch(name)) and not is_secret_name(name)
 
 
-def is_masked(kept: str) -> bool:
-    """Whether a value as it is kept is all masked."""
-    return bool(_MASKED.fullmatch(kept))
+def is_masked(stored: str) -> bool:
+    """Whether a stored value is masked as a whole."""
+    return bool(_MASKED.fullmatch(stored))
 
 
-def setting_of(kept: str) -> str:
-    """Of a value as it is kept, what makes a server setup: all but the secret in it."""
-    match = _MASKED.fullmatch(kept)
+def setting_of(stored: str) -> str:
+    """The part of a stored value that belongs to the server setup: all except the secret in it."""
+    match = _MASKED.fullmatch(stored)
     if match is None:
-        return kept
+        return stored
     return f"{MASK} {match['setting']}" if match["setting"] else MASK
 
 
-def settings_of(kept: Mapping[str, str]) -> dict[str, str]:
-    """Of variables as they are kept, what makes a server setup."""
-    return {name: setting_of(value) for name, value in kept.items()}
+def settings_of(stored: Mapping[str, str]) -> dict[str, str]:
+    """The parts of stored variables that belong to the server setup."""
+    return {name: setting_of(value) for name, value in stored.items()}
 
 
-def container_settings(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of a container's arguments."""
-    if "environment" not in kept:
-        return dict(kept)
-    pairs = [text.partition("=") for text in kept["environment"]]
+def container_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for the stored arguments of a container."""
+    if "environment" not in stored:
+        return dict(stored)
+    pairs = [text.partition("=") for text in stored["environment"]]
     texts = [name + equals + setting_of(value) for name, equals, value in pairs]
-    return {**kept, "environment": texts}
+    return {**stored, "environment": texts}
 
 
-# -- texts of others ---------------------------------------------------------------------------
+# -- texts of programs --------------------------------------------------------------------------
 
-# Shorter ones would be found everywhere.
+# Shorter values would be found in every text.
 _SHORTEST = 6
 _SHORTEST_LINE = 16
 _PATH = re.compile(r"(?:[~.]{0,2}/[\w.+-]*)+")
 
 
 def hidden_values(veil: Veil, variables: Mapping[str, str]) -> Iterator[str]:
-    """The values of variables that nobody may see, as a server or perf_analyzer may repeat them
-    in what it says. Paths are left out, unless a name says that the value is a secret.
+    """The values of variables that must not be shown: a server or perf_analyzer may repeat them in
+    its messages. Paths are left out, unless the name says that the value is a secret.
     """
     for name, value in variables.items():
         if not veil.hides(name) or (_PATH.fullmatch(value) and not is_secret_name(name)):

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of the programs we start, by the names under which a user may set them.
+"""The flags of the programs we start, by the names that a user may set.
 
 `config` checks names against these tables; `runner` writes command lines in their order.
 """
 
 from __future__ import annotations
 
-# what a flag is given: once, or several times
+# the value of a flag, or its values if it may be given several times
 Flag = str | tuple[str, ...]
 
 # flag -> short option on the command line
@@ -56,7 +56,7 @@ PERF_ANALYZER_REPEATABLE = ("input-data", "shape", "http-header")
 # Values of input-data that name no file.
 PERF_ANALYZER_NO_FILES = ("random", "zero")
 
-# Values that name files: relative ones are meant from where the user stands.
+# Values that name files. Relative paths start at the current directory.
 PERF_ANALYZER_PATHS = frozenset(
     {
         "input-data", "request-intervals", "ssl-grpc-root-certifications-file",
@@ -110,10 +110,10 @@ TRITON_SERVER_REPEATABLE = (
     "http-restricted-api",
 )  # fmt: skip
 
-# Their "off" is a word of its own, not a boolean.
+# For these flags, "off" is a word and not a boolean.
 TRITON_SERVER_WORDS = ("rate-limit", "trace-level")
 
-# What we decide, because a run depends on it.
+# Flags that the program sets itself, because a run depends on them.
 TRITON_SERVER_OWNED = frozenset(
     {
         "model-repository", "model-store", "model-control-mode", "http-port", "grpc-port",

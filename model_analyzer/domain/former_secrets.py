@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What versions before 2026-11 masked, which their trial keys depend on. It never changes."""
+"""Masks as versions before 2026-11 did: their trial keys depend on it, so this never changes."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Objective:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraint:
-    """A bound that a metric must keep, in the metric's unit; a value on the bound passes."""
+    """A bound that a metric must meet, in the metric's unit; a value on the bound passes."""
 
     tag: str
     minimum: float | None = None
@@ -82,7 +82,9 @@ class ModelGoal:
         return any(METRICS[tag].source is source for tag in self.tags)
 
     def __str__(self) -> str:
-        weights = ", ".join(f"{one.tag}: {one.weight:g}" for one in self.objectives)
+        weights = ", ".join(
+            f"{objective.tag}: {objective.weight:g}" for objective in self.objectives
+        )
         weighting = f"weighting {self.weighting:g}" if self.weighting != 1 else ""
         return "; ".join(filter(None, (weights, *map(str, self.constraints), weighting)))
 
@@ -103,7 +105,11 @@ class GoalOverride:
         """The goal with these parts in place of its own."""
         constraints = goal.constraints if self.constraints is None else self.constraints
         bounded = {ALIASES.get(bound.tag, bound.tag) for bound in self.bounds}
-        others = [one for one in constraints if ALIASES.get(one.tag, one.tag) not in bounded]
+        others = [
+            constraint
+            for constraint in constraints
+            if ALIASES.get(constraint.tag, constraint.tag) not in bounded
+        ]
         return ModelGoal(
             objectives=goal.objectives if self.objectives is None else self.objectives,
             constraints=(*others, *self.bounds),
@@ -140,8 +146,8 @@ class Goal:
     def shortfall(self, measurement: Measurement) -> float:
         """How far the constraints are missed, in percent of their bounds, added up.
 
-        0 when all hold. A metric that was not measured cannot be judged and counts as kept;
-        `unchecked` names those.
+        0 if all are met. A constraint on a metric that was not measured counts as met;
+        `unchecked` names these metrics.
         """
         total = 0.0
         for index, goal in enumerate(self.models):
@@ -154,7 +160,7 @@ class Goal:
     def shortfalls(self, columns: Columns, measurements: Sequence[Measurement]) -> list[float]:
         """The `shortfall` of each of the measurements, whose metrics are the columns."""
         if len(self.models) != 1:
-            return [self.shortfall(one) for one in measurements]
+            return [self.shortfall(measurement) for measurement in measurements]
         totals = [0.0] * len(measurements)
         for constraint in self.models[0].constraints:
             low = -math.inf if constraint.minimum is None else constraint.minimum
@@ -168,7 +174,7 @@ class Goal:
         return totals
 
     def passes(self, measurement: Measurement) -> bool:
-        """Whether every constraint that can be checked holds."""
+        """Whether every constraint that can be checked is met."""
         return self.shortfall(measurement) == 0
 
     def margin(self, measurement: Measurement, tag: str) -> float:

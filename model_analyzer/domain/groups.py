@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of groups: of one model, or of several that are measured together."""
+"""The name of a group of models that are measured together, or of a single model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def group_name(members: Iterable[str]) -> str:
     plain = ",".join(names)
     if plain.count(",") == len(names) - 1 and "\\" not in plain:
         return plain  # nearly always, and a checkpoint has many
-    return ",".join(_SPECIAL.sub(lambda found: f"\\{found[0]}", name) for name in names)
+    return ",".join(_SPECIAL.sub(lambda match: f"\\{match[0]}", name) for name in names)
 
 
 def group_members(name: str) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class NoticeKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """A remark that travels with a measurement; `text` is one sentence with what to do."""
+    """A remark about a measurement, stored with it; `text` is one sentence that says what to do."""
 
     kind: NoticeKind
     text: str
@@ -77,10 +77,10 @@ class Measurement:
     """All values of one trial.
 
     `models` is in the order of the trial's workloads; `gpus` maps a GPU's UUID to its values;
-    `host` holds values of the whole server (memory), and `statistics` what the server counted of
-    its models, those that others call among them. `started` is in seconds since the epoch;
-    `loading_s` is the part of `duration_s` before it was measured, while a server loaded it: hardly
-    anything with the C API, where perf_analyzer loads it.
+    `host` holds values of the whole server (memory), and `statistics` the counts of the server
+    for its models, including those that other models call. `started` is in seconds since the
+    epoch. `loading_s` is the part of `duration_s` in which a server loaded the variant: almost 0
+    with the C API, where perf_analyzer loads it.
     """
 
     models: tuple[ModelMeasurement, ...]
@@ -94,11 +94,11 @@ class Measurement:
     loading_s: float = 0.0
 
     def value(self, tag: str) -> float | None:
-        """The metric over all models and GPUs, or None where it was not measured."""
+        """The metric over all models and GPUs; None if it was not measured."""
         if len(self.models) == 1:
             value = self.models[0].values.get(tag)
             if value is not None:
-                return value  # as nearly always
+                return value  # the usual case
         metric = METRICS[ALIASES.get(tag, tag)]
         if metric.source is Source.CPU:
             return self.host.get(metric.tag)
@@ -113,7 +113,7 @@ class Measurement:
 
     @property
     def totals(self) -> Values:
-        """Every metric that it has over all models and GPUs, in the order of the catalogue."""
+        """Every measured metric over all models and GPUs, in the order of the catalogue."""
         models = (model.values for model in self.models)
         present = set(chain(self.host, *self.gpus.values(), *models))
         return {
@@ -123,7 +123,7 @@ class Measurement:
         }
 
     def model_value(self, index: int, tag: str) -> float | None:
-        """The metric of one model of the trial; device metrics are the whole server's."""
+        """The metric of one model of the trial; device metrics belong to the whole server."""
         if len(self.models) == 1:
             return self.value(tag)
         metric = METRICS[ALIASES.get(tag, tag)]
@@ -133,8 +133,8 @@ class Measurement:
 
 
 class Columns:
-    """The metrics of many measurements, by tag: a report looks at millions of values, so each
-    column is made once, and from all measurements together.
+    """The metrics of many measurements, by tag. A report reads millions of values, so each column
+    is made once, from all measurements together.
     """
 
     def __init__(self, measurements: Sequence[Measurement]) -> None:
@@ -143,10 +143,10 @@ class Columns:
 
     @cached_property
     def tags(self) -> Sequence[str]:
-        """The metrics that any of them has, in the order of the catalogue."""
+        """The metrics that any measurement has, in the order of the catalogue."""
         present = set(self._of_models)
-        for one in self._measurements:
-            present.update(one.host, *one.gpus.values())
+        for measurement in self._measurements:
+            present.update(measurement.host, *measurement.gpus.values())
         return [tag for tag in METRICS if tag in present]
 
     def of(self, tag: str) -> Sequence[float | None]:
@@ -164,48 +164,49 @@ class Columns:
         if tag not in self.tags:
             return [None] * len(self._measurements)
         if METRICS[tag].source is Source.CPU and tag not in self._of_models:
-            return [one.host.get(tag) for one in self._measurements]
-        return [one.value(tag) for one in self._measurements]
+            return [measurement.host.get(tag) for measurement in self._measurements]
+        return [measurement.value(tag) for measurement in self._measurements]
 
     @cached_property
     def _own(self) -> Sequence[Values]:
-        """The values of the model, where a measurement is of one."""
+        """The values of the model; empty for measurements of several models."""
         return [
-            one.models[0].values if len(one.models) == 1 else empty() for one in self._measurements
+            measurement.models[0].values if len(measurement.models) == 1 else empty()
+            for measurement in self._measurements
         ]
 
     @cached_property
     def _of_models(self) -> Set[str]:
         present: set[str] = set()
-        for one in self._measurements:
-            for model in one.models:
+        for measurement in self._measurements:
+            for model in measurement.models:
                 present.update(model.values)
         return present
 
 
 def averaged(measurements: Sequence[Measurement]) -> Measurement:
-    """Repetitions of one thing as one: the first, with mean values.
+    """Merges repetitions into one measurement: the first, with mean values.
 
-    A metric that some of them lack is the mean of the others. Notices and commands are those of
-    all; requests and what the server counted add up; windows follow each other.
+    If some lack a metric, it is the mean of the others. Notices, commands and windows of all are
+    joined; requests and the counts of the server are added.
     """
     if len(measurements) == 1:
         return measurements[0]
     first = measurements[0]
-    uuids = dict.fromkeys(uuid for one in measurements for uuid in one.gpus)
+    uuids = dict.fromkeys(uuid for run in measurements for uuid in run.gpus)
     return replace(
         first,
-        models=tuple(map(_averaged_model, zip(*(one.models for one in measurements), strict=True))),
+        models=tuple(map(_averaged_model, zip(*(run.models for run in measurements), strict=True))),
         gpus={
-            uuid: _means([one.gpus[uuid] for one in measurements if uuid in one.gpus])
+            uuid: _means([run.gpus[uuid] for run in measurements if uuid in run.gpus])
             for uuid in uuids
         },
-        host=_means([one.host for one in measurements]),
-        statistics=added(one.statistics for one in measurements),
-        notices=tuple(dict.fromkeys(notice for one in measurements for notice in one.notices)),
-        commands=tuple(command for one in measurements for command in one.commands),
-        duration_s=sum(one.duration_s for one in measurements),
-        loading_s=sum(one.loading_s for one in measurements),
+        host=_means([run.host for run in measurements]),
+        statistics=added(run.statistics for run in measurements),
+        notices=tuple(dict.fromkeys(notice for run in measurements for notice in run.notices)),
+        commands=tuple(command for run in measurements for command in run.commands),
+        duration_s=sum(run.duration_s for run in measurements),
+        loading_s=sum(run.loading_s for run in measurements),
     )
 
 
@@ -224,12 +225,12 @@ def _averaged_model(models: Sequence[ModelMeasurement]) -> ModelMeasurement:
 
 
 def _means(values: Sequence[Values]) -> Values:
-    tags = dict.fromkeys(tag for one in values for tag in one)
-    return {tag: _mean([one[tag] for one in values if tag in one]) for tag in tags}
+    tags = dict.fromkeys(tag for own in values for tag in own)
+    return {tag: _mean([own[tag] for own in values if tag in own]) for tag in tags}
 
 
 def _mean(values: Sequence[float]) -> float:
-    # what is the same each time stays the same: a bound may be just that, and rounding breaks it
+    # equal values stay as they are: a bound may be this value, and a rounded mean would break it
     return values[0] if min(values) == max(values) else fmean(values)
 
 
@@ -237,6 +238,6 @@ Outcome = Measurement | Failure
 
 
 def best_value(measurements: Iterable[Measurement], tag: str) -> float | None:
-    """The best value of the metric among the measurements, or None where none has it."""
+    """The best value of the metric among the measurements; None if no measurement has it."""
     values = [value for item in measurements if (value := item.value(tag)) is not None]
     return (max if is_best_high(tag) else min)(values, default=None)

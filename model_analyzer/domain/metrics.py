@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metric catalogue: one row for each number that a measurement can hold.
 
-Values are kept in the unit that the header names: milliseconds, inferences per second,
-megabytes (10^6 bytes), percent, watts. Whoever reads a number from outside converts it once.
+Values have the unit that the header names: milliseconds, inferences per second, megabytes
+(10^6 bytes), percent, watts. The code that reads a number from outside converts it once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 
 class Better(Enum):
-    """Which way a metric is to be pushed."""
+    """Whether higher or lower values are better."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -31,7 +31,7 @@ class Source(Enum):
 
 
 class Unit(Enum):
-    """What a metric is counted in: its text in reports, in little room, and in names of fields."""
+    """The unit of a metric: its text in reports, its short text, and its part of field names."""
 
     INFERENCES_PER_SECOND = ("infer/sec", "infer/s", "infer_per_s")
     TOKENS_PER_SECOND = ("tokens/sec", "tokens/s", "tokens_per_s")
@@ -56,7 +56,7 @@ class Reduction(Enum):
     MIN = "min"
 
     def apply(self, values: Iterable[float]) -> float:
-        """The one value that stands for `values`, which must not be empty."""
+        """One value for all `values`, which must not be empty."""
         numbers = list(values)
         match self:
             case Reduction.SUM:
@@ -93,7 +93,7 @@ class Metric:
 
     @property
     def is_of_the_server(self) -> bool:
-        """Whether it is one value for the server, whatever models it serves."""
+        """Whether there is one value for the whole server, and none for each model."""
         return self.source in (Source.GPU, Source.CPU)
 
     def gain(self, new: float, old: float) -> float:
@@ -211,11 +211,11 @@ _ROWS = [
 
 METRICS: Mapping[str, Metric] = MappingProxyType({metric.tag: metric for metric in _ROWS})
 
-# Names that older configurations use for a metric of today.
+# Names of metrics in older configurations.
 ALIASES: Mapping[str, str] = MappingProxyType({"perf_latency": "perf_latency_p99"})
 
 
 def is_best_high(column: str) -> bool:
-    """Whether the best of a column is its highest value; what is no metric has no best."""
+    """Whether the highest value of a column is its best; false if it is not a metric."""
     metric = METRICS.get(ALIASES.get(column, column))
     return metric is not None and metric.better is Better.HIGHER

@@ -23,7 +23,7 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def empty() -> Mapping[str, Any]:
-    """A mapping without entries: the default of fields that hold one."""
+    """An empty mapping, for defaults of fields."""
     return _EMPTY
 
 
@@ -46,17 +46,17 @@ def thaw(value: Any) -> Any:
 
 
 def fingerprint(value: Any) -> str:
-    """32 hex digits that are equal for equal content, whatever the order of keys."""
+    """32 hex digits that are equal for equal content; the order of keys does not matter."""
     text = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=dict
-    )  # what `json` does not know are read-only mappings
+    )  # `default` converts read-only mappings
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def apply_parameters(base: ModelConfig, parameters: Mapping[str, Any]) -> ModelConfig:
     """`base` changed by one combination of model configuration parameters.
 
-    Mappings are merged key by key, anything else (lists too) replaces, and `None` leaves the
+    Mappings are merged key by key. Other values, also lists, replace the field. `None` leaves the
     field as it is in `base`.
     """
     merged = dict(base)
@@ -83,7 +83,7 @@ def largest_preferred_batch_size(config: ModelConfig) -> int:
 
 
 def queue_delay_us(config: ModelConfig) -> int:
-    """How long the dynamic batcher may keep a request for a batch to fill, in microseconds."""
+    """How many microseconds the dynamic batcher may delay a request to fill a batch."""
     return int(config.get("dynamic_batching", {}).get("max_queue_delay_microseconds", 0))
 
 
@@ -100,10 +100,10 @@ def is_decoupled(config: ModelConfig) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFacts:
-    """What a model is before anything is changed; read once, before a search is chosen.
+    """A model as it is in the repository; read once, before a search is chosen.
 
-    `files` is a fingerprint of all files of the model but its configuration. `composing` are
-    the models that an ensemble (or a BLS model, as far as it was told) calls, in step order.
+    `files` is a fingerprint of all files of the model except its configuration. `composing` are
+    the models that an ensemble calls, in step order, or those that the user named for a BLS model.
     """
 
     name: str
@@ -113,11 +113,11 @@ class ModelFacts:
 
     @cached_property
     def identity(self) -> str:
-        """Fingerprint of the model as it is: that of its default variant."""
+        """Fingerprint of the unchanged model: that of its default variant."""
         return VariantNames().default(self).identity
 
     def with_parts(self) -> Iterator[ModelFacts]:
-        """The model, and all that it calls."""
+        """The model, and all models that it calls, also indirectly."""
         yield self
         for part in self.composing:
             yield from part.with_parts()
@@ -135,7 +135,7 @@ class ModelFacts:
         return self.supports_batching and "sequence_batching" not in self.config
 
 
-# Backends of which Triton makes two instances on CPUs where the configuration gives no count.
+# Backends that get two instances on CPUs from Triton if the configuration has no count.
 _TWO_ON_CPUS = ("onnxruntime", "tensorflow")
 
 
@@ -143,8 +143,8 @@ _TWO_ON_CPUS = ("onnxruntime", "tensorflow")
 class ModelVariant:
     """A complete, named model configuration that a server can load.
 
-    `config` keeps the base model's name in its `name` field. Two variants are the same when
-    `identity` is: the name is only for people.
+    The field `name` of `config` is the name of the base model. Two variants are the same if their
+    `identity` is the same: their names are for people only.
     """
 
     model: str
@@ -159,7 +159,7 @@ class ModelVariant:
 
     @cached_property
     def identity(self) -> str:
-        """Fingerprint of everything that the server would load."""
+        """Fingerprint of everything that the server loads."""
         config = dict(self.config)
         if groups := config.get("instance_group"):
             config["instance_group"] = [self._counted(group) for group in groups]
@@ -169,14 +169,14 @@ class ModelVariant:
 
     @cached_property
     def unverified_identity(self) -> str:
-        """The same without the files, and for configurations that say the same in other words:
-        with fields that repeat a default, or with other orders of composing models.
+        """Fingerprint without the files. It is also equal for configurations that differ only in
+        fields with default values or in the order of composing models.
         """
         from model_analyzer.domain.protobuf import normal
 
         try:
             config = normal(self.config)
-        except ValueError:  # what no server takes is like nothing else
+        except ValueError:  # no server accepts it, so it equals no other configuration
             config = self.config
         parts = sorted(part.unverified_identity for part in self.composing)
         return fingerprint([self.model, config, parts])
@@ -187,28 +187,28 @@ class ModelVariant:
 
     @property
     def served(self) -> tuple[ModelVariant, ...]:
-        """The variants that have instances: of an ensemble its parts, else itself and what it
-        calls.
+        """The variants that have instances: the parts of an ensemble; otherwise the variant itself
+        and those that it calls.
         """
         parts = tuple(inner for part in self.composing for inner in part.served)
         return parts if self.is_ensemble else (self, *parts)
 
     def with_parts(self) -> Iterator[ModelVariant]:
-        """The variant, and all that it calls."""
+        """The variant, and all variants that it calls, also indirectly."""
         yield self
         for part in self.composing:
             yield from part.with_parts()
 
     @property
     def full_name(self) -> str:
-        """The name with those of the composing variants behind it."""
+        """The name, followed by the names of the composing variants."""
         parts = ", ".join(part.full_name for part in self.composing)
         return f"{self.name}: {parts}" if parts else self.name
 
     @property
     def telling_name(self) -> str:
-        """The name that tells the variant from others: upstream gives one name to a BLS model with
-        whatever it calls.
+        """A unique name. Upstream gives one name to all combinations of a BLS model and the
+        variants that it calls: there, it is the full name.
         """
         is_upstreams = not self.files and bool(self.composing) and not self.is_ensemble
         is_all_default = all(variant.is_default for variant in self.with_parts())
@@ -216,7 +216,7 @@ class ModelVariant:
 
     @property
     def folder(self) -> str:
-        """The telling name as that of a directory."""
+        """The telling name, as the name of a directory."""
         return self.telling_name.replace(": ", ",").replace(", ", ",")
 
     @property
@@ -233,13 +233,13 @@ class ModelVariant:
 
     @property
     def platform(self) -> str:
-        """Backend or platform, whichever the configuration names."""
+        """The backend or the platform of the configuration."""
         return str(self.config.get("backend") or self.config.get("platform") or "unknown")
 
     def instances(self, *, gpus: int) -> Sequence[tuple[int, str]]:
-        """(count, "GPU" or "CPU") of each kind of instance, all groups added up.
+        """(count, "GPU" or "CPU") of each kind of instance, summed over all groups.
 
-        A GPU group counts once for each GPU it names, or for each of the `gpus` present.
+        A GPU group counts once for each GPU that it names, or for each of the `gpus` present.
         """
         totals: dict[str, int] = {}
         groups: Sequence[Mapping[str, Any]] = self.config.get("instance_group") or ({},)
@@ -254,9 +254,10 @@ class ModelVariant:
         return tuple((count, kind) for kind, count in totals.items())
 
     def filling_concurrency(self, *, gpus: int) -> int:
-        """Requests in flight that keep the variant busy: twice what its instances work on at once.
+        """Requests in flight that keep the variant busy: twice the number that its instances
+        process at the same time.
 
-        An ensemble is as busy as the step that needs the fewest.
+        For an ensemble, it is the smallest number of its steps.
         """
         steps = step_models(self.config)
         if steps:
@@ -266,19 +267,19 @@ class ModelVariant:
         return 2 * max(self.max_batch_size, 1) * instances
 
     def _count(self, group: Mapping[str, Any], kind: str) -> int:
-        """The instances of a group; without `count`, those that the server makes of it."""
+        """The instances of a group; without `count`, the server's default."""
         usual = 2 if kind == "CPU" and self.platform.startswith(_TWO_ON_CPUS) else 1
         return int(group.get("count", 0)) or usual
 
     def _counted(self, group: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The group with its count, unless that depends on the machine."""
+        """The group with its count, unless the count depends on the machine."""
         kind = str(group.get("kind", "KIND_AUTO")).removeprefix("KIND_")
         if kind == "AUTO" and self.platform.startswith(_TWO_ON_CPUS):
             return group
         return {**group, "count": self._count(group, kind)}
 
     def uses_gpus(self, *, gpus: int) -> bool:
-        """Whether an instance of it, or of a composing variant, is on one of the `gpus` present.
+        """Whether the variant or a composing one has an instance on one of the `gpus` present.
 
         An ensemble itself has no instances.
         """
@@ -293,9 +294,9 @@ class VariantNames:
     """Gives each new configuration of a model the next free name, and an old one its old name.
 
     Names are `MODEL_config_default` for the model's own configuration, then `MODEL_config_0`,
-    `_1`, … in order of creation. The default is never looked up: a swept configuration that
-    happens to equal it gets a number of its own. A name stands for all that is loaded with the
-    model: with other variants of the models that it calls, it has another number.
+    `_1`, … in order of creation. A searched configuration that equals the default gets a number as
+    well. A name includes the models that it calls: with other variants of these, the model has
+    another number.
     """
 
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -304,9 +305,7 @@ class VariantNames:
 
     @classmethod
     def known(cls, variants: Iterable[ModelVariant]) -> VariantNames:
-        """The names already given to `variants` and to the variants that they call, so that
-        numbering goes on behind them.
-        """
+        """Starts with the names of `variants` and of those that they call."""
         names = cls()
         for variant in variants:
             names._learn(variant)
@@ -317,14 +316,14 @@ class VariantNames:
             self._learn(part)
         number = variant.name.removeprefix(f"{variant.model}_config_")
         key = self._key(variant.model, variant.config, variant.composing)
-        # a name that upstream gave twice stands for the first here
+        # upstream may give a name twice: here, it belongs to the first
         is_another = variant.name in self._taken and self._names.get(key) != variant.name
         if number.isdecimal() and not is_another:
             self._names[key] = variant.name
             self._taken.add(variant.name)
 
     def default(self, facts: ModelFacts) -> ModelVariant:
-        """The model as it is, and so are all that it calls."""
+        """The unchanged model, with the unchanged models that it calls."""
         return ModelVariant(
             model=facts.name,
             name=facts.name + DEFAULT_SUFFIX,
@@ -349,15 +348,15 @@ class VariantNames:
         parameters: Mapping[str, Any],
         composing: Sequence[ModelVariant] | None = None,
     ) -> ModelVariant:
-        """The model with `parameters` applied, under its stable name. It calls `composing`, or
-        the defaults where that is None.
+        """The model with `parameters` applied, under its stable name. It calls `composing`; None
+        stands for the defaults.
         """
         config = apply_parameters(facts.config, parameters)
         parts = self._parts(facts, composing)
         key = self._key(facts.name, config, parts)
         if key not in self._names:
-            # A number without a record belonged to a variant that was never run: going on where
-            # a run stopped gives it the same number again.
+            # A number without a record belongs to a variant that was never measured: a resumed run
+            # gives it the same number again.
             numbers = self._numbers.setdefault(facts.name, count())
             free = (f"{facts.name}_config_{number}" for number in numbers)
             name = next(name for name in free if name not in self._taken)

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.ties import Comparison, chance_to_keep
+from model_analyzer.domain.ties import Comparison, chance_to_meet
 
 # A miss is near up to this fraction of the limit, or from this probability to meet the constraints.
 _JUST = 0.05
@@ -64,7 +64,7 @@ def near_misses(
     if not goal.has_constraints:
         return []
     comparison = Comparison(goal, repetitions)
-    chance = chance_to_keep(goal, repetitions)
+    chance = chance_to_meet(goal, repetitions)
     least = chance(answer)
     near = []
     for item in repetitions:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one model of measurement noise: for search, reports and `compare`.
 
-Noise is told in natural logarithms, where a change is a difference and its error does not depend on
-the size of the number: an error of 0.02 is 2 % of the value. Every interval, and every "±" that a
-user sees, is one of 95 % confidence. docs/decisions/0009-noise.md has the reasons and figures.
+Noise is the error of a natural logarithm: there a change is a difference, and its error does not
+depend on the size of the number. An error of 0.02 is 2 % of the value. Every interval, and every
+"±" that a user sees, has 95 % confidence. docs/decisions/0009-noise.md has the reasons and figures.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, averaged
 from model_analyzer.domain.metrics import ALIASES
 
-# Student's t for 95 % (two-sided) by degrees of freedom (any statistical table); between them it is
-# nearly linear in the reciprocal.
+# Student's t for 95 % (two-sided) by degrees of freedom (from any statistical table); between these
+# values, it is almost linear in their reciprocal.
 _STUDENT = (
     (1.0, 12.706), (2.0, 4.303), (3.0, 3.182), (4.0, 2.776), (5.0, 2.571), (6.0, 2.447),
     (7.0, 2.365), (8.0, 2.306), (10.0, 2.228), (15.0, 2.131), (20.0, 2.086), (30.0, 2.042),
     (60.0, 2.0), (math.inf, 1.96),
 )  # fmt: skip
 
-# So many changes are needed to tell their spread.
+# The number of changes needed to estimate their spread.
 FEWEST_CHANGES = 6
 
-# Logarithms are cut there: nothing that is measured changes more, and its exponential is a number.
+# Logarithms are limited to this: no metric changes by more, and larger exponentials overflow.
 LARGEST_LOGARITHM = 100.0
 
-# Degrees of freedom that the windows of other measurements count for at most, beside the two of a
-# measurement's own: so an unsteady measurement still has wider intervals than its neighbours.
+# The windows of other measurements count with at most this many degrees of freedom, beside the two
+# of a measurement's own windows: so an unsteady measurement has wider intervals than the others.
 _MOST_FROM_OTHERS = 8.0
 
-# Degrees of freedom that windows count for at most beside repetitions, which know what else changes
-# from one run to the next.
+# If there are repetitions, windows count with at most this many degrees of freedom: only
+# repetitions show what changes from one run to the next.
 _MOST_FROM_WINDOWS = 4.0
 
-# What is usual for metrics of perf_analyzer where nothing else is known: it counts for one
-# repetition. Memory and the like repeat exactly, unless repetitions say otherwise.
+# The usual noise of metrics of perf_analyzer, if nothing else is known: it counts like one
+# repetition. Memory and similar metrics have no noise, unless repetitions show some.
 _USUAL_PREFIX = "perf_"
 _USUAL_ERROR, _USUAL_FREEDOM = 0.03, 1.0
 
 
-# Of these there are as many as measurements, and a tuple takes a third of the time to make.
+# There is one for each measurement, and a tuple is made in a third of the time.
 class Noise(NamedTuple):
-    """The standard error of a logarithm, known with so many degrees of `freedom`."""
+    """The standard error of a logarithm, with its degrees of `freedom`."""
 
     error: float
     freedom: float
@@ -67,27 +67,27 @@ class Noise(NamedTuple):
         return math.sinh(self.reach) * 100
 
     def of_mean(self, count: int) -> Noise:
-        """The noise of the mean of so many independent values that each have this noise."""
+        """The noise of the mean of `count` independent values that each have this noise."""
         if count == 1:
             return self
         return Noise(error=self.error / math.sqrt(count), freedom=self.freedom)
 
     def worth(self, freedom: float) -> Noise:
-        """The same noise, counted with at most so many degrees of freedom."""
+        """The same noise with at most this many degrees of freedom."""
         return Noise(error=self.error, freedom=max(0.0, min(self.freedom, freedom)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """Where a value is with 95 % confidence."""
+    """The 95 % interval of a value."""
 
     low: float
     high: float
 
 
 def spread(values: Sequence[float]) -> Noise | None:
-    """The noise of one of these values of the same thing (windows, repetitions), from how far they
-    are apart; None with fewer than two, or if their mean is not positive.
+    """The noise of one of these values (windows, repetitions), from their spread; None with fewer
+    than two, or if their mean is not positive.
     """
     if len(values) < 2:
         return None
@@ -100,12 +100,12 @@ def spread(values: Sequence[float]) -> Noise | None:
 
 
 def spread_of_groups(groups: Sequence[Sequence[float]]) -> Noise | None:
-    """The noise of one change (`log_ratio`), from how far apart the changes inside each group are;
-    None where they are too few.
+    """The noise of one change (`log_ratio`), from the spread of the changes inside each group; None
+    if there are too few.
 
-    A group is what should have changed alike. Where groups are too small for that, all changes
-    are taken as one, so that what changed differently for a reason counts as noise, too. Outliers
-    count: latencies have them, and whoever leaves them out is surprised by the next.
+    The changes of a group should be equal. If the groups are too small, all changes make one group,
+    and real differences count as noise, too. Outliers count: latencies have them, and the next
+    comparison will have them again.
     """
     count = sum(map(len, groups))
     if count < FEWEST_CHANGES:
@@ -118,8 +118,8 @@ def spread_of_groups(groups: Sequence[Sequence[float]]) -> Noise | None:
 
 
 def pooled(noises: Iterable[Noise | None]) -> Noise | None:
-    """One estimate of the same noise from many: variances weighted by degrees of freedom. What is
-    None tells nothing; None where nothing does.
+    """One estimate of the same noise from many: variances weighted by degrees of freedom. Unknown
+    ones (None) are ignored; None if all are unknown.
     """
     squares, freedom = 0.0, 0.0
     for noise in noises:
@@ -131,7 +131,7 @@ def pooled(noises: Iterable[Noise | None]) -> Noise | None:
 
 def combined(parts: Iterable[tuple[float, Noise | None]]) -> Noise | None:
     """The noise of a sum of independent parts, each with its share of the sum: variances add up,
-    degrees of freedom as Welch and Satterthwaite have them. None where one is not known.
+    degrees of freedom follow Welch and Satterthwaite. None if one part is unknown.
     """
     total, spent, least = 0.0, 0.0, math.inf
     for share, noise in parts:
@@ -147,14 +147,14 @@ def combined(parts: Iterable[tuple[float, Noise | None]]) -> Noise | None:
 
 
 def ratio_noise(base: Noise | None, new: Noise | None) -> Noise | None:
-    """The noise of the ratio of two independent values; None where one is not known."""
+    """The noise of the ratio of two independent values; None if one is unknown."""
     return combined(((1.0, base), (1.0, new)))
 
 
 def widest(*noises: Noise | None) -> Noise | None:
-    """The one that leaves most open, of those that are known."""
-    known = (noise for noise in noises if noise is not None)
-    return max(known, key=lambda noise: noise.reach, default=None)
+    """The noise with the widest interval; None if all are unknown."""
+    present = (noise for noise in noises if noise is not None)
+    return max(present, key=lambda noise: noise.reach, default=None)
 
 
 def around(value: float, noise: Noise | None) -> Interval | None:
@@ -166,7 +166,7 @@ def around(value: float, noise: Noise | None) -> Interval | None:
 
 
 def log_ratio(base: float | None, new: float | None) -> float | None:
-    """The change from `base` to `new` as a logarithm; None where that does not exist."""
+    """The change from `base` to `new` as a logarithm; None if that does not exist."""
     if base is None or new is None:
         return None
     if base == new:
@@ -177,14 +177,14 @@ def log_ratio(base: float | None, new: float | None) -> float | None:
 
 
 class NoiseModel:
-    """What many measurements under the same conditions tell of their noise.
+    """Estimates the noise of many measurements under the same conditions.
 
     `runs` holds the measurements of each trial: one, or all its repetitions. Throughput has two
     sources: windows within a measurement, and repetitions. All other metrics have repetitions only.
 
-    Windows follow each other within seconds, so what disturbs one disturbs the next: their mean is
-    hardly surer than one of them, and the noise of a measurement is taken to be that of one window.
-    Two or three windows alone would make intervals twice as wide as their pool does.
+    Windows follow each other within seconds, so a disturbance affects several of them. Their mean
+    is hardly more exact than one window: the noise of a measurement is that of one window. The
+    windows of all measurements are pooled; two or three alone would double the intervals.
     """
 
     def __init__(self, runs: Iterable[Sequence[Measurement]]) -> None:
@@ -193,20 +193,20 @@ class NoiseModel:
         self._repetitions: dict[str, Noise | None] = {}
 
     def deviation(self, tag: str) -> Noise | None:
-        """The standard deviation of a metric that is measured once, as a fraction of its value, as
-        far as repetitions and (of throughput) windows tell.
+        """The standard deviation of a metric that is measured once, as a fraction of its value,
+        from repetitions and, for throughput, windows; None if unknown.
         """
         return self._single(tag, self._windows if _has_windows(tag) else None)
 
     def expected_deviation(self, tag: str) -> Noise:
-        """The same, with what is usual counted for one repetition: always known."""
+        """The same, with the usual noise counted like one repetition: never unknown."""
         is_usual = ALIASES.get(tag, tag).startswith(_USUAL_PREFIX)
         usual = Noise(error=_USUAL_ERROR if is_usual else 0.0, freedom=_USUAL_FREEDOM)
         return pooled((usual, self.deviation(tag))) or usual
 
     def score_deviation(self, goal: Goal) -> Noise | None:
-        """The standard deviation of `Goal.score` of something measured once against its true mean,
-        from repetitions and, where only throughput counts, windows.
+        """The standard deviation of `Goal.score` of a single measurement against its true mean,
+        from repetitions and, if throughput is the only objective, windows.
         """
         repetitions = pooled(_score_spread(goal, group) for group in self._repeated)
         windows = None
@@ -217,8 +217,8 @@ class NoiseModel:
         return _with_windows(repetitions, windows)
 
     def of(self, runs: Sequence[Measurement], tag: str, index: int | None = None) -> Noise | None:
-        """The noise of the mean of these repetitions, which are among those of the model: of a
-        metric of the model at `index`, or over all models of the trial.
+        """The noise of the mean of these repetitions, which this object must know: for a metric of
+        the model at `index`, or over all models of the trial.
         """
         if not _has_windows(tag):
             deviation = self.deviation(tag)
@@ -229,7 +229,7 @@ class NoiseModel:
         return None if deviation is None else deviation.of_mean(len(runs))
 
     def _throughput(self, runs: Sequence[Measurement]) -> Noise | None:
-        """Of one of these, over all models: each has its share in the sum."""
+        """The noise of the summed throughput of one measurement; each model has its share."""
         values = [model.values.get(DEFAULT_OBJECTIVE, 0.0) for model in runs[0].models]
         total = sum(values)
         if total <= 0:
@@ -240,7 +240,7 @@ class NoiseModel:
         )
 
     def _single(self, tag: str, windows: Noise | None) -> Noise | None:
-        """Of one of these, from repetitions and `windows`."""
+        """The noise of one measurement, from repetitions and `windows`."""
         if tag not in self._repetitions:
             self._repetitions[tag] = pooled(self._repeated_values(tag))
         return _with_windows(self._repetitions[tag], windows)
@@ -252,39 +252,39 @@ class NoiseModel:
                 yield spread([value for value in values if value is not None])
 
     def _own_windows(self, runs: Sequence[Measurement], index: int) -> Noise | None:
-        """Of one window of this model: its own, and those of all others for as much as they are
-        worth beside them.
+        """The noise of one window of this model, from its own windows, and with less weight from
+        those of all other measurements.
         """
         spreads = [self._spread(measurement.models[index]) for measurement in runs]
         own = spreads[0] if len(spreads) == 1 else pooled(spreads)
         everything = self._windows
         if own is None or everything is None:
             return None
-        # as `pooled` has it, of which there are too many here
+        # the same as `pooled`, which would be too slow here
         others = max(0.0, min(_MOST_FROM_OTHERS, everything.freedom - own.freedom))
         freedom = own.freedom + others
         squares = own.error**2 * own.freedom + everything.error**2 * others
         return Noise(math.sqrt(squares / freedom), freedom)
 
     def _spread(self, model: ModelMeasurement) -> Noise | None:
-        known = self._spreads
-        return known[id(model)] if id(model) in known else spread(model.windows)
+        spreads = self._spreads
+        return spreads[id(model)] if id(model) in spreads else spread(model.windows)
 
     @cached_property
     def _models(self) -> Sequence[ModelMeasurement]:
-        """What each model of each measurement did."""
-        return [model for group in self._runs for one in group for model in one.models]
+        """The values of each model of each measurement."""
+        return [model for group in self._runs for run in group for model in run.models]
 
     @cached_property
     def _spreads(self) -> Mapping[int, Noise | None]:
-        """That of the windows of each model of each measurement, by its identity: reports ask for
-        it again and again.
+        """The spread of the windows of each model of each measurement, by its `id`: reports ask for
+        it often.
         """
         return {id(model): spread(model.windows) for model in self._models}
 
     @cached_property
     def _windows(self) -> Noise | None:
-        """Of one window of any model."""
+        """The noise of one window of any model."""
         return pooled([self._spreads[id(model)] for model in self._models])
 
 
@@ -293,7 +293,7 @@ def _has_windows(tag: str) -> bool:
 
 
 def _with_windows(repetitions: Noise | None, windows: Noise | None) -> Noise | None:
-    """What repetitions tell, with windows for as much as they are worth beside them."""
+    """The noise from repetitions and, with less weight, from windows."""
     if repetitions is None:
         return windows
     return pooled((repetitions, None if windows is None else windows.worth(_MOST_FROM_WINDOWS)))

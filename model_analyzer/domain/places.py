@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Places that belong to the user rather than to a run."""
+"""Directories of the user, which all runs share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from pathlib import Path
 
 
 def cache_directory(environment: Mapping[str, str]) -> Path:
-    """Where model-analyzer keeps what it can get again."""
+    """The directory for files that can be fetched or made again."""
     base = environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "model-analyzer"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texts from outside (checkpoints, servers, models), fit for a terminal, a log or an image."""
+"""Makes texts from outside (checkpoints, servers, models) safe for terminals, logs and images."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# What moves a cursor, changes a title or a direction, or is no character: controls but for line
-# ends and tabs, marks of direction, halves of characters, and what XML does not take.
+# Characters that move the cursor, change the title or the text direction, or are invalid: control
+# characters except line ends and tabs, direction marks, surrogates, and those that XML forbids.
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff]"
 )
@@ -17,7 +17,7 @@ _LINE_ENDS = re.compile("[\n\t]")
 
 
 def printable(text: str) -> str:
-    r"""`text` with everything that is not for printing in visible form, such as \x1b."""
+    r"""`text` with every unprintable character in a visible form, such as \x1b."""
     return _UNPRINTABLE.sub(_visible, text)
 
 
@@ -27,7 +27,7 @@ def one_line(text: str) -> str:
 
 
 def drawable(text: str) -> str:
-    """The same for an image, where a backslash may mean something: a sign for what is left out."""
+    """The same for an image, where a backslash may have a meaning: a replacement character."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""All that is known so far, as a value: what results and reports are made of."""
+"""Everything measured so far, as a value: the input of results and reports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Device:
         return self.uuid.startswith("MIG-")
 
 
-# Of these there are as many as measurements, and a tuple takes a third of the time to make.
+# There is one for each measurement, and a tuple is made in a third of the time.
 class TrialRecord(NamedTuple):
     """A trial with its outcome, as it was recorded.
 
@@ -41,7 +41,7 @@ class TrialRecord(NamedTuple):
 
 
 class MeasuredTrial(NamedTuple):
-    """A trial that gave a measurement; of one that was repeated it is the mean of `repetitions`."""
+    """A trial with a measurement; if it was repeated, that is the mean of `repetitions`."""
 
     trial: Trial
     measurement: Measurement
@@ -49,12 +49,12 @@ class MeasuredTrial(NamedTuple):
 
     @property
     def runs(self) -> tuple[Measurement, ...]:
-        """Each time that it was measured: at least one."""
+        """All its measurements: at least one."""
         return self.repetitions or (self.measurement,)
 
 
 class FailedTrial(NamedTuple):
-    """A trial that gave none."""
+    """A trial without a measurement."""
 
     trial: Trial
     failure: Failure
@@ -64,12 +64,12 @@ class FailedTrial(NamedTuple):
 class Profile:
     """Records in the order of measuring, and where they were measured.
 
-    `host` describes machine, server and tools, as text by name; `cores` is how many the machine
-    has, None where that is unknown; `server_only` holds the values
-    of each GPU (by UUID) under a server without any model, `conclusions` what the searches of a
-    model, or of several together, came to at last. `bases` are the `ModelFacts.identity` of those
-    models as they were in the last run; `unfinished` names those whose search draws a conclusion
-    and has not come to it. `is_growing` means that a run was still measuring.
+    `host` describes machine, server and tools, as text by name. `cores` is the number of CPU cores
+    of the machine, None if unknown. `server_only` holds the values of each GPU (by UUID) for a
+    server without models. By name of the model, or of the group of models: `conclusions` holds the
+    last conclusion of its search, `bases` the `ModelFacts.identity` of its models in the last run,
+    and `unfinished` the names of those whose search will draw a conclusion but has not ended.
+    `is_growing` means that a run was still measuring.
     """
 
     records: Collection[TrialRecord] = ()
@@ -88,12 +88,12 @@ class Profile:
 
         Two names may stand for the same content.
         """
-        found = {
+        variants = {
             (work.variant.identity, work.variant.name): work.variant
             for record in self.records
             for work in record.trial.workloads
         }
-        return tuple(found.values())
+        return tuple(variants.values())
 
     @property
     def measured(self) -> tuple[MeasuredTrial, ...]:

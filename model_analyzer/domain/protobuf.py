@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Model configurations between Triton's protobuf, its JSON, and our mappings.
+"""Converts model configurations between Triton's protobuf, its JSON, and our mappings.
 
-The one place in `domain` that needs a library: import it where a configuration is converted, not
-before. Nothing here reads a file or parses text.
+The only module of `domain` that needs a library: import it where a configuration is converted.
+Nothing here reads a file or parses text.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ def new_message() -> Message:
 
 
 def from_message(message: Message) -> ModelConfig:
-    """The fields that are set, with integers as integers (JSON would make 64-bit ones text)."""
+    """The fields that are set; integers stay integers (in JSON, 64-bit ones are text)."""
     config: ModelConfig = freeze(_mapping(message))
     return config
 
 
 def to_message(config: ModelConfig) -> Message:
-    """Raises ValueError, which says why, where this is not a model configuration."""
+    """The configuration as a message. Raises ValueError with the reason if it is invalid."""
     return _parsed(thaw(config))
 
 
 def from_json(content: Mapping[str, Any]) -> ModelConfig:
-    """The configuration as a server or an upstream checkpoint has it in JSON, without fields that
-    only repeat a default. Raises ValueError, which says why, where it is none.
+    """The configuration from the JSON of a server or an upstream checkpoint, without fields that
+    have their default value. Raises ValueError with the reason if it is invalid.
     """
     return from_message(_parsed(content))
 
 
 def to_json(config: ModelConfig, *, proto_names: bool = False) -> dict[str, Any]:
     """The configuration by protobuf's rules for JSON: lowerCamelCase, unless `proto_names`, and
-    64-bit integers as text. Raises ValueError where it is none.
+    64-bit integers as text. Raises ValueError if it is invalid.
     """
     content: dict[str, Any] = json_format.MessageToDict(
         to_message(config), preserving_proto_field_name=proto_names
@@ -54,8 +54,8 @@ def to_json(config: ModelConfig, *, proto_names: bool = False) -> dict[str, Any]
 
 
 def normal(config: ModelConfig) -> ModelConfig:
-    """The same configuration as it comes from any other source: nothing in it repeats a default,
-    and enumerations are names. Raises ValueError where it is none.
+    """The same configuration in one form, whatever its source: without fields that have their
+    default value, and with names for enumerations. Raises ValueError if it is invalid.
     """
     return from_message(to_message(config))
 
@@ -87,6 +87,6 @@ def _single(field: FieldDescriptor, value: Any) -> Any:
     if field.message_type is not None:
         return _mapping(value)
     if field.enum_type is not None:
-        known = field.enum_type.values_by_number.get(value)
-        return known.name if known else value
+        member = field.enum_type.values_by_number.get(value)
+        return member.name if member else value
     return value

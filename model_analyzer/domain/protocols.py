@@ -23,7 +23,7 @@ class Search(Protocol):
 
     @property
     def most_trials(self) -> int | None:
-        """The largest number of trials, for showing progress; None if nobody can tell."""
+        """The largest possible number of trials, to show the progress; None if unknown."""
 
     def ask(self) -> Trial | None:
         """The next trial. None if it depends on outcomes that are missing; if none is missing, the
@@ -31,8 +31,8 @@ class Search(Protocol):
         """
 
     def tell(self, trial: Trial, outcome: Outcome) -> None:
-        """The outcome of a trial that was asked for. Each time that a trial was asked for, its
-        outcome is told once, in any order.
+        """Gives the search the outcome of a trial that `ask` returned: once for each time that
+        `ask` returned it, in any order.
         """
 
     @property
@@ -44,26 +44,26 @@ class Runner(Protocol):
     """Measures trials, one at a time."""
 
     def run(self, trial: Trial) -> Outcome:
-        """The outcome of `trial`. Raises only when no further trial makes sense."""
+        """The outcome of `trial`. Raises only if no further trial can be measured."""
 
 
 class Executor(Protocol):
-    """Slots that measure trials side by side."""
+    """Slots that measure trials in parallel."""
 
     @property
     def slots(self) -> Sequence[Slot]:
-        """All slots that work."""
+        """All working slots."""
 
     @property
     def free(self) -> Sequence[Slot]:
         """The slots without a trial."""
 
     def start(self, trial: Trial, slot: Slot) -> None:
-        """Begins to measure a trial on a free slot."""
+        """Starts to measure a trial on a free slot."""
 
     def wait(self) -> Finished:
-        """The next trial that has finished or was lost. There must be one under way. Raises only
-        when no further trial makes sense.
+        """The next trial that has finished or was lost. At least one must be running. Raises only
+        if no further trial can be measured.
         """
 
 
@@ -71,13 +71,13 @@ class State(Protocol):
     """Remembers outcomes."""
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
-        """What was recorded for a trial with this key, if it is to be used again."""
+        """The recorded outcome of a trial with this key, if it may be used again."""
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
-        """Keep the outcome: it is on disk when this returns. Keeping it twice is fine."""
+        """Stores the outcome: it is on disk when this returns. Doing so twice is fine."""
 
     def asked(self, subject: str) -> Sequence[Asked]:
-        """The trials that the search for a subject was asked for, where several were under way."""
+        """The trials that the search for a subject was asked for, if several ran in parallel."""
 
     def record_asked(self, subject: str, number: int, asked: Asked) -> None:
         """Keep a question, on disk when this returns. It replaces all from `number` on."""
@@ -85,10 +85,10 @@ class State(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """How perf_analyzer reaches a variant: by which flags, with which variables set.
+    """How perf_analyzer reaches a variant: its flags and environment variables.
 
-    With `load_timeout_s` the server is inside perf_analyzer, and the model has to be loaded
-    after so many seconds.
+    If there is a `load_timeout_s`, the server is inside perf_analyzer, and the model must be loaded
+    within this number of seconds.
     """
 
     flags: Mapping[str, str]
@@ -101,44 +101,46 @@ class Server(Protocol):
 
     @property
     def description(self) -> str:
-        """What serves, for people."""
+        """The server in words."""
 
     def version(self, setup: ServerSetup) -> str:
-        """The server's version. Raises ServerError where it does not come up."""
+        """The server's version. Raises ServerError if it does not start."""
 
     def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> Failure | None:
-        """Make these variants (composing ones included) the ones that are loaded and ready."""
+        """Loads these variants and those that they call, unloads all others, and waits until the
+        loaded ones are ready.
+        """
 
     def discard(self) -> None:
-        """Throw the server away: the next `serve` starts a fresh one. Twice is fine."""
+        """Ends the server: the next `serve` starts a new one. Doing so twice is fine."""
 
     def route(self, variant: ModelVariant, protocol: ClientProtocol) -> Route:
-        """How the load generator reaches one of the variants served last."""
+        """How the load generator reaches a variant of the last `serve`."""
 
     def statistics(self, variants: Sequence[ModelVariant]) -> ServerStatistics:
-        """What the server has counted of these variants and those that they call, since it loaded
-        them. Empty where it does not tell.
+        """The counts of the server for these variants and those that they call, since it loaded
+        them. Empty if the server provides none.
         """
 
     @property
     def is_alive(self) -> bool:
-        """Whether the server can still answer, as far as is known."""
+        """False if the server is known to have ended."""
 
     def stubs(self) -> Sequence[int]:
-        """The numbers of its processes that run Python models, as far as they are seen here."""
+        """The ids of its processes that run Python models, if they are visible from here."""
 
     def log_tail(self) -> tuple[str, ...]:
-        """The last telling lines of the server's log."""
+        """The last lines of the server's log that explain a failure."""
 
     def begin_stop(self) -> None:
-        """Ask the server to end, without waiting for it."""
+        """Asks the server to end, without waiting for it."""
 
     def stop(self) -> None:
-        """Wait for the server to end."""
+        """Waits for the server to end."""
 
 
 class Readings(Protocol):
-    """What a load generator read: one measurement for each workload, in order."""
+    """The results of a load generator: one measurement for each workload, in order."""
 
     @property
     def models(self) -> tuple[ModelMeasurement, ...]: ...
@@ -154,14 +156,14 @@ class Readings(Protocol):
 
 
 class LoadGenerator(Protocol):
-    """Puts workloads on a server and reads what comes back."""
+    """Sends the requests of workloads to a server, and measures the answers."""
 
     def generate(self, workloads: Sequence[Workload], server: Server) -> Readings | Failure:
-        """Readings for all workloads, or why there are none."""
+        """Readings for all workloads, or the reason why there are none."""
 
 
 class Monitor(Protocol):
-    """Observes the machine while it is entered; the observation is complete after leaving it."""
+    """A context manager that observes the machine; the observation is complete after it exits."""
 
     def __enter__(self) -> object: ...
 

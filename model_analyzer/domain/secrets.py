@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Masks secrets in flags, URLs, headers, parameters and texts before they are shown or stored.
 
-What a server's environment holds is masked by default: see `domain.environment`.
+Variables of a server are masked by default: see `domain.environment`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _URL_QUERY = re.compile(r"(?<=\?).+")
 # Their values end with a secret: APIS,KEY=VALUE.
 _RESTRICTIONS = ("http-restricted-api", "grpc-restricted-protocol")
 
-# Their values are NAME:VALUE, and NAME tells whether that is a secret.
+# Their values are NAME:VALUE; NAME decides whether VALUE is a secret.
 _NAMED_VALUES = ("extra-inputs",)
 
 # -- names -------------------------------------------------------------------------------------
 
-# Anywhere in a name, as in PGPASSWORD.
+# Anywhere in a name, for example PGPASSWORD.
 _INSIDE = r"passw(?:or)?d|passphrase|secret(?![a-rt-z])"
-# At the end of a word, as in HFTOKEN; a plural counts something.
+# At the end of a word, for example HFTOKEN. A plural is a number: MAX_TOKENS.
 _ENDS = r"token|apikey|accesskey"
-# A word of its own.
+# Only as a whole word.
 _WORDS = (
     r"pass|pwd|pw|credentials?|o?auth2?|authorization|bearer|jwt|cookies?|sessions?|sas|sig"
     r"|signature|dsn|connection_string|otp|salt|webhook"
@@ -38,7 +38,7 @@ _SECRET_NAME = re.compile(
     rf"{_INSIDE}|(?:{_ENDS})(?![a-z])|(?<![a-z])(?:{_WORDS})(?![a-z])"
     r"|(?:private|api|access|account)_key|(?<![a-z])keys?$"
 )
-# Files and kinds of secrets, and tokens of a language.
+# Names of files and of kinds of secrets, and tokens of a language model.
 _NO_SECRET_NAME = re.compile(
     r"_(?:file|path|dir|type)$|^grpc_server_key$"
     r"|(?<![a-z])(?:eos|bos|pad|sep|cls|unk|mask|start|end|stop|image)_token(?:_ids?)?$"
@@ -73,7 +73,7 @@ _HEADERS = re.compile(
     r"|(?:set-)?cookie)\\*[\"']?\s*[:=]\s*\\*[\"']?)[^\r\n\"'\\]+",
     re.IGNORECASE,
 )
-# NAME=VALUE, "NAME": VALUE and, where the name leaves no doubt, NAME: VALUE
+# NAME=VALUE, "NAME": VALUE and, if the name is unambiguous, NAME: VALUE
 _ASSIGNMENTS = re.compile(
     r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{0,80})(?P<quote>\\*[\"'])?(?P<sign>\s?[=:]\s*)"
     r"(?P<value>\"(?:[^\"\\]|\\.)*\"|\\+\"[^\"]*\"|'[^']*'|\{[^}]*\}|[^\s,;&\"']+|\\*[\"'].*)"
@@ -84,12 +84,12 @@ _URL_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s]+(?=@)")
 _USER_PASSWORD = re.compile(r"(?<![\w/:.@%+-])([\w.%+-]{1,80}):([^\s:@/]+)(?=@(?!sha256:)[\w\[])")
 
 
-# Nearly all values of flags: too short for a key, and without a name before them.
+# Most values of flags: too short for a key, and without a name before them.
 _PLAIN = re.compile(r"[\w%+-]{0,15}|[\d.:,]*")
 
 
 def masked_text(text: str) -> str:
-    """`text` without what looks like a secret, whatever it is the text of."""
+    """`text` with everything masked that looks like a secret."""
     if _PLAIN.fullmatch(text):
         return text
     text = _SHAPES.sub(MASK, text)
@@ -113,7 +113,7 @@ def _masked_assignment(match: re.Match[str]) -> str:
 
 
 def without_values(text: str, secrets: Iterable[str]) -> str:
-    """`text` without these secrets, whatever is around them, and without what looks like one."""
+    """`text` with these secrets masked, and everything that looks like one."""
     for secret in sorted(set(secrets), key=len, reverse=True):
         text = text.replace(secret, MASK)
     return masked_text(text)
@@ -126,7 +126,7 @@ def without_values(text: str, secrets: Iterable[str]) -> str:
 def masked(name: str, value: str) -> str:
     """`value`, unless `name` (of a variable or flag) or a part of it says that it is a secret.
 
-    Of an HTTP header the name stays readable.
+    The name of an HTTP header stays readable.
     """
     if name in _RESTRICTIONS:
         readable, equals, _ = value.partition("=")
@@ -141,8 +141,8 @@ def masked(name: str, value: str) -> str:
 
 
 def masked_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """All values of flags, variables or a model configuration, also inside of others; those that
-    repeat as lists.
+    """The values of flags, variables or a model configuration with secrets masked, also inside
+    mappings and lists.
     """
     return {name: _masked_value(name, value) for name, value in values.items()}
 
@@ -168,7 +168,7 @@ def masked_url(url: str) -> str:
 
 
 def without_secrets_of(url: str, text: str) -> str:
-    """What somebody else's code says about a store: `text` without what is secret in `url`."""
+    """A message of other code about a store: `text` with the secrets of `url` masked."""
     text = text.replace(url, masked_url(url))
     users = [user.partition(":")[2] or user for user in _URL_USER.findall(url)]
     queries = [

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A resolved configuration: frozen sections, one for each room that needs settings.
 
-Nothing downstream asks where a value came from; the few places where that matters have a
-field that says so (an endpoint that is None was not given and is chosen).
+No other code asks where a value came from. If it matters whether the user set it, the field says
+so: an endpoint that is None was not given, and is chosen.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ModelType(Enum):
 
 
 class OutputFormat(Enum):
-    """In which form results are written; HTML always is.
+    """The formats of results; HTML is always written.
 
     HTML, PDF and Markdown are pages, JSON, CSV and Parquet data, PNG and SVG images of charts.
     """
@@ -68,12 +68,12 @@ class OutputFormat(Enum):
     SVG = "svg"
 
 
-# what people call a format, too
+# other names of formats
 FORMAT_NAMES: Mapping[str, OutputFormat] = MappingProxyType({"markdown": OutputFormat.MARKDOWN})
 
 
 class OnMismatch(Enum):
-    """How a run uses a checkpoint of another machine."""
+    """What a run does with a checkpoint of another machine."""
 
     ASK = "ask"
     USE = "use"
@@ -82,7 +82,7 @@ class OnMismatch(Enum):
 
 
 class ProgressMode(Enum):
-    """How a run shows itself while it goes on."""
+    """How a run shows its progress."""
 
     AUTO = "auto"
     LIVE = "live"
@@ -99,7 +99,7 @@ class ExecutorKind(Enum):
 
 
 class ServerRestart(Enum):
-    """When the server is started anew between variants."""
+    """When the server is restarted between variants."""
 
     AUTO = "auto"
     VARIANT = "variant"
@@ -116,7 +116,7 @@ class ServerRestart(Enum):
 class ModelSettings:
     """A model that is to be profiled, with everything that can be set for it.
 
-    `loads` are listed load values, ascending; empty means that they are searched. `parameters`
+    `loads` are the listed load values, ascending; if empty, loads are searched. `parameters`
     maps a field of the model configuration to the values to try, in the order given.
     `docker_arguments` go to the Docker SDK as they are.
     """
@@ -139,7 +139,7 @@ class ModelSettings:
 class ComposingSettings:
     """Settings of a model that an ensemble or a BLS model calls.
 
-    `cpu_only` is None where nothing was said: then the calling model's choice holds.
+    `cpu_only` is None if the user did not set it: then the value of the calling model counts.
     """
 
     name: str
@@ -151,7 +151,7 @@ class ComposingSettings:
 class RepositorySettings:
     """Where models are read, and where their variants are written.
 
-    `path` is None only where somebody else's server has the models.
+    `path` is None only in launch mode `remote`: the server has the models.
     """
 
     path: Path | None
@@ -163,10 +163,10 @@ class RepositorySettings:
 class ServerSettings:
     """How the server is started and reached.
 
-    Endpoints are HOST:PORT; None means: choose, or Triton's own ports for a remote server.
-    Of the server's environment, variables named in `show_environment` are not masked.
-    `install_path` is where the server's library is (mode c_api); None: where one is found. With
-    `reload_disable` a remote server is never asked to load or unload.
+    Endpoints are HOST:PORT; None stands for a free port, or for Triton's own ports on a remote
+    server. Variables of the server that `show_environment` names are not masked. `install_path` is
+    the directory of the server's library (mode c_api); None: search for it. With `reload_disable`,
+    a remote server is never asked to load or unload a model.
     """
 
     launch: LaunchMode
@@ -194,15 +194,15 @@ class DockerSettings:
     labels: Mapping[str, str]
 
     def container(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What the container of a model is made from: the model's `own` arguments come first."""
+        """The arguments of the container of a model; its `own` override the others."""
         size = {} if self.shm_size is None else {"shm_size": self.shm_size}
         return MappingProxyType({"image": self.image, **size, **own})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadGeneratorSettings:
-    """How perf_analyzer is run. `max_launches` counts the tries of one trial; above
-    `most_cpu_percent` (100 is one core; None: 80 for each core) it would be the bottleneck.
+    """How perf_analyzer is run. `max_launches` limits the tries of one trial. If perf_analyzer uses
+    more than `most_cpu_percent` (100 is one core; None: 80 for each core), the trial fails.
 
     With `keep_output`, commands and outputs are added to the file `output`, or shown.
     """
@@ -218,11 +218,11 @@ class LoadGeneratorSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorSettings:
-    """What is observed beside the load generator, every `interval_s` seconds.
+    """What the monitors observe during a load, every `interval_s` seconds.
 
-    `gpus` are UUIDs or indices, or `all` alone; with `ignore_gpus` they are not looked for.
-    `always_gpus` observes them for models that only use CPUs, too. The idle
-    server is observed for `idle_s` seconds.
+    `gpus` are UUIDs or indices, or only `all`; with `ignore_gpus`, no GPU is looked for.
+    `always_gpus` also observes them for models that only use CPUs. The idle server is observed for
+    `idle_s` seconds.
     """
 
     cpu: bool
@@ -235,7 +235,7 @@ class MonitorSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuickSettings:
-    """The bounds of a quick search; None: it is not bounded there."""
+    """The bounds of a quick search; None: no bound."""
 
     min_concurrency: int | None
     max_concurrency: int | None
@@ -247,11 +247,11 @@ class QuickSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptunaSettings:
-    """How long an Optuna search goes on: shares of the space, in percent, and numbers of trials.
+    """The length of an Optuna search: shares of the space, in percent, and numbers of trials.
 
-    A value that the user did not set is None, but not both of a pair. `limit_gives_way`: a minimum
-    above the default limit raises it. `early_exit_threshold` is the number of trials without a
-    new best before it stops.
+    A value that the user did not set is None, but not both of a pair. With `limit_gives_way`, a
+    minimum above the default limit raises the limit. The search stops after `early_exit_threshold`
+    trials without a new best.
     """
 
     min_percentage: int | None
@@ -272,19 +272,19 @@ class AdaptiveSettings:
 
     @property
     def budget(self) -> Budget:
-        """The rule of the seconds."""
+        """The rule for the seconds."""
         return Budget(self.budget_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
-    """Where the search may go, and when it stops.
+    """The bounds of the search, and when it stops.
 
-    `mode` is None where nobody chose: then the kind of the models decides. Models are profiled
-    `together` or one after another. Bounds are inclusive. `early_exit` applies the stop rules to
-    listed values too; `sweep_disable` leaves out the load sweep behind quick and Optuna searches,
-    which is made for the best `refined` variants. `quick`, `optuna` and `adaptive` are what only
-    these searches are bounded by.
+    `mode` is None if the user did not choose: then the kind of the models decides. Models are
+    profiled `together` or one after another. Bounds are inclusive. `early_exit` applies the stop
+    rules to listed values as well. Quick and Optuna searches end with a load sweep of the best
+    `refined` variants, unless `sweep_disable` is set. `quick`, `optuna` and `adaptive` hold the
+    bounds that only these searches have.
     """
 
     mode: SearchMode | None
@@ -309,14 +309,15 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointSettings:
-    """Where measurements are kept, what a run goes on from, and when it is saved.
+    """Where measurements are stored, which checkpoint a run resumes from, and when it saves one.
 
-    Files in `directory` begin with `prefix`. A run goes on from the newest of them, unless
-    another is named: the newest in `load_directory`, the one in `load_file`, or the one that
-    `resume_from` names (a number, a uuid, a path). `fresh` removes those of the directory first,
-    and `assume_yes` does not ask before. `every` is a number of outcomes. Where `disabled`,
-    nothing is read and nothing is kept. `retry_failed` tries failed trials again. Numbered
-    checkpoints are copied to `storage`, a URL or a path.
+    Names of files in `directory` start with `prefix`. A run resumes from the newest checkpoint
+    there, unless the user chose another: the newest in `load_directory`, the file `load_file`, or
+    `resume_from` (a number, a uuid, a path). `fresh` first removes the checkpoints of the
+    directory; with `assume_yes`, without a question. `every` is the number of outcomes after which
+    a checkpoint is saved. If
+    `disabled`, checkpoints are neither read nor written. `retry_failed` tries failed trials again.
+    Numbered checkpoints are copied to `storage`, a URL or a path.
     """
 
     directory: Path
@@ -335,10 +336,10 @@ class CheckpointSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotSettings:
-    """A chart that the user defined: one line for each variant over its measurements.
+    """A chart that the user defined: a line for each variant through its measurements.
 
     Axes are metrics or parameters of the load (`batch_size`, `concurrency_range`, …). A
-    `monotonic` line leaves out points that are not above those before them.
+    `monotonic` line has only points that are above all points before them.
     """
 
     name: str
@@ -352,9 +353,9 @@ class PlotSettings:
 class ExportSettings:
     """The files to write at the end, and their places.
 
-    `best` variants of each model are reported, and the `best_of_all` models, if that is not 0.
-    `circumstances` is the number of those whose measurements are ranked, None for the present ones.
-    Where nothing meets the constraints, a run fails with `fail_on_miss`.
+    Reports have the `best` variants of each model, and the `best_of_all` models, if that is not 0.
+    `circumstances` is the number of the group of circumstances that is ranked; None if the user
+    did not choose. With `fail_on_miss`, a run fails if no configuration meets the constraints.
     """
 
     path: Path
@@ -402,9 +403,9 @@ class ExecutorSettings:
 class ProfileSettings:
     """Everything that `profile` needs.
 
-    `goal` judges across models. `composing` holds what was said about composing models, by name;
-    `bls_calls` names those that the (only) model calls from its own code. `offline` reports order
-    and plot by throughput and batch size rather than by latency and load.
+    `goal` ranks variants of different models. `composing` holds the settings of composing models,
+    by name; `bls_calls` names those that the (only) model calls from its own code. `offline`
+    reports are about throughput and batch size, others about latency and load.
     """
 
     models: tuple[ModelSettings, ...]
@@ -426,12 +427,12 @@ class ProfileSettings:
 
     @property
     def observes_idle(self) -> bool:
-        """Whether the costs of a server without a model count, where there are GPUs."""
+        """Whether the idle server is observed, if there are GPUs."""
         return self.monitors.always_gpus or not all(model.cpu_only for model in self.models)
 
     @property
     def subjects(self) -> tuple[tuple[str, ...], ...]:
-        """The names of what is searched, one after another: each model, or all together."""
+        """The groups of models that are searched one after another: each model, or all together."""
         names = tuple(model.name for model in self.models)
         return (names,) if self.search.together else tuple((name,) for name in names)
 
@@ -440,8 +441,8 @@ class ProfileSettings:
 class ReportSettings:
     """Everything that `report` needs.
 
-    `plots` are those of each variant; `goals` what was asked for of the models that the YAML
-    file names, `default_goal` of all others.
+    `plots` are those of each variant. `goals` holds the goals of the models in the YAML file;
+    `default_goal` is that of all others.
     """
 
     variants: tuple[str, ...]
@@ -459,5 +460,5 @@ class ReportSettings:
     export_path: Path
 
     def asked_goal(self, model: str) -> GoalOverride:
-        """What was asked for of a model."""
+        """The goal that the user asked for, for this model."""
         return self.goals.get(model, self.default_goal)

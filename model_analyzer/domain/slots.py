@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Slots: the places where trials are measured, each one trial at a time."""
+"""Slots: the places where trials are measured; each measures one trial at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from model_analyzer.domain.trials import Trial
 class Slot:
     """A server with a load generator. `loaded` is the `Trial.content` of its latest trial.
 
-    Slots on one `host` share its fate and its CPUs.
+    Slots on one `host` share its CPUs, and fail together.
     """
 
     name: str = ""
@@ -31,7 +31,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """What came of a trial that was started on `slot`."""
+    """The result of a trial that was started on `slot`."""
 
     trial: Trial
     slot: Slot
@@ -42,8 +42,8 @@ class Finished:
 class Asked:
     """A trial that a search was asked for, by its `key`.
 
-    `after` are the keys of the trials whose outcomes the search was told since the question
-    before, in order. With these, a search gives the same trials again.
+    `after` has the keys of the trials whose outcomes the search got since the previous question, in
+    order. With these, a search asks for the same trials again.
     """
 
     key: str

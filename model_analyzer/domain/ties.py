@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of the measured trials may be recommended, which of them tie, and which tie is cheapest.
 
-Two rules come first, whoever recommends. Nothing is recommended that another trial beats by more
-than noise (`undefeated`). Of what ties, the cheapest is recommended, the lowest load above all.
+Two rules hold for every recommendation, of a search or of a ranking. A trial that another one beats
+by more than noise is not recommended (`undefeated`). Among ties, the cheapest is recommended, above
+all the one with the lowest load.
 """
 
 from __future__ import annotations
@@ -19,49 +20,49 @@ from model_analyzer.domain.noise import Noise, NoiseModel, pooled
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
 
-# Means that are apart by less than so many standard deviations of their difference are apart by
-# noise.
+# If two means differ by fewer standard deviations of their difference than this, it is noise.
 _DEVIATIONS = 2.0
 
-# What is worse by up to this (by the goal's score) can tie with the best; what answers in so
-# much of its time, by up to more. A gain that is smaller than that costs more than it gives.
+# A trial with a score that is worse by at most this can tie with the best. A trial with a much
+# shorter latency may be worse by more: (share of the latency of the best, allowed difference).
+# Smaller gains are not worth their cost.
 _MOST = 0.01
 _PRICES = ((0.3, 0.03), (0.55, 0.02))
 _LATENCY = "perf_latency_p99"
 
-# What ties has to be as sure to meet the constraints, up to this much.
+# A tie may be less likely to meet the constraints than the best by at most this probability.
 _AS_SURE = 0.1
 
-# A bound that is missed by so many standard deviations still counts as kept.
+# A bound that is missed by so many standard deviations still counts as met.
 _ALLOWED = 1.0
-# The chance to keep the bounds counts with this power: who names a bound minds breaking it more
-# than giving away as much of the objective.
+# The chance to meet the bounds counts with this power: users who set a bound would rather lose some
+# of the objective than break the bound.
 _CAUTION = 2
 _NORMAL = NormalDist()
 
-# A single measurement that keeps the bounds with less than this chance may keep them by luck.
+# A trial that was measured once and meets the bounds with a smaller chance may do so by luck.
 _SAFE = 0.9
 
-# Repetitions that agree better than this do so by chance.
+# If repetitions differ by less than this, it is chance: the noise is never assumed to be smaller.
 _LEAST_NOISE = 0.01
 
-# Repetitions that are apart by so many times as much as others are, are so by an outlier.
+# If the spread of repetitions is this many times the usual one, they contain an outlier.
 _OUTLYING = 3.0
-# Beside repetitions, windows count as much as so many: they do not know what else changes from one
-# run to the next.
+# If there are repetitions, windows count with at most this many degrees of freedom: they do not
+# show what changes from one run to the next.
 _MOST_OF_WINDOWS = 4
 
-# Memory counts in steps of this factor. Of GPUs and of the host, it leads the cost of a trial.
+# Memory counts in steps of this factor. The cost of a trial starts with the memory of the GPUs and
+# that of the host.
 _STEP, _OF_MEMORY = 1.02, 2
 
 T = TypeVar("T")
 
 
 class Comparison(Generic[T]):
-    """What the measurements of trials (one, or all repetitions of each) say of any two of them.
+    """Compares any two trials by their measurements (one, or all repetitions of each).
 
-    Without repetitions and windows, nothing tells how noisy they are: then they are taken at their
-    word.
+    Without repetitions and windows the noise is unknown: then every difference counts.
     """
 
     def __init__(self, goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> None:
@@ -87,7 +88,7 @@ class Comparison(Generic[T]):
         return self._goal.score(self.mean(a), self.mean(b))
 
     def apart(self, a: T, b: T) -> float:
-        """How far noise alone may put them apart."""
+        """The largest difference of their scores that may be noise."""
         if self._noise is None:
             return 0.0
         times = [len(self._repetitions[item]) for item in (a, b)]
@@ -95,7 +96,9 @@ class Comparison(Generic[T]):
         return max(_DEVIATIONS * error, _MOST)
 
     def price(self, a: T, b: T) -> float:
-        """How much worse `b` may be than `a` to tie with it: more, if it answers much sooner."""
+        """By how much `b` may be worse than `a` and still tie with it: more, if its latency is much
+        shorter.
+        """
         return _price(self.mean(a), self.mean(b))
 
     def is_better(self, a: T, b: T) -> bool:
@@ -103,7 +106,7 @@ class Comparison(Generic[T]):
         return self.lead(a, b) > self.apart(a, b)
 
     def is_far_better(self, a: T, b: T) -> bool:
-        """Whether it would be better by more than noise though both were measured once."""
+        """Whether it would be better by more than noise even if both were measured once."""
         once = max(self._noise or 0.0, _LEAST_NOISE) * math.sqrt(2)
         return self.lead(a, b) > max(_DEVIATIONS * once, _MOST)
 
@@ -112,18 +115,18 @@ def undefeated(
     comparison: Comparison[T], ordered: Sequence[T], counts: Callable[[T], bool] = lambda _: True
 ) -> list[T]:
     """Those of `ordered` (all meet the constraints; best mean first) that no other one beats by
-    more than noise. Only what `counts` beats others.
+    more than noise. Only a trial that `counts` can beat others.
     """
-    found: list[T] = []
+    unbeaten: list[T] = []
     seen: list[T] = []
     for item in ordered:
         better = [other for other in seen if counts(other) and comparison.is_better(other, item)]
         if any(comparison.is_far_better(other, item) for other in better):
-            break  # and so are all that follow
+            break  # all that follow are beaten as well
         if not better:
-            found.append(item)
+            unbeaten.append(item)
         seen.append(item)
-    return found
+    return unbeaten
 
 
 def tied(
@@ -132,10 +135,11 @@ def tied(
     sure: Callable[[T], float],
     lead: Callable[[T, T], float] | None = None,
 ) -> list[T]:
-    """Those that tie with the first of `ordered`, itself included: they are not told apart by the
-    goal, or only by what is not worth its price, and as `sure` to meet the constraints (a
-    probability). `lead` tells by how much one is better than another, if more is known about that
-    than their measurements say.
+    """Those that tie with the first of `ordered`, and the first itself.
+
+    They differ by noise only, or by a gain that is not worth its cost, and are about as likely to
+    meet the constraints; `sure` gives that probability. `lead` gives by how much one trial is
+    better than another; without it, the measurements decide.
     """
     first, *others = ordered
     if not comparison.knows_noise:
@@ -155,46 +159,46 @@ def tied(
     ]
 
 
-def surely_kept(
+def surely_met(
     goal: Goal, repetitions: Mapping[T, Sequence[Measurement]], sure: Callable[[T], float]
 ) -> Callable[[T], bool]:
-    """Whether something measured meets the constraints as far as its own measurements tell: none of
-    them breaks one, and a single one is `sure` enough to be no luck.
+    """A function that says whether a trial meets the constraints by its own measurements: all of
+    them do, and if there is only one, it is `sure` enough not to be luck.
     """
 
-    def is_kept(item: T) -> bool:
+    def is_met(item: T) -> bool:
         runs = repetitions[item]
         return all(map(goal.passes, runs)) and (len(runs) > 1 or sure(item) >= _SAFE)
 
-    return is_kept
+    return is_met
 
 
 def assurance(goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> Callable[[T], float]:
-    """The chance that something measured does not break the constraints by more than noise can
-    hide.
+    """A function that gives the chance that a trial meets the constraints, or misses them by no
+    more than noise.
     """
-    return chance_to_keep(goal, repetitions, allowed=_ALLOWED)
+    return chance_to_meet(goal, repetitions, allowed=_ALLOWED)
 
 
-def chance_to_keep(
+def chance_to_meet(
     goal: Goal, repetitions: Mapping[T, Sequence[Measurement]], *, allowed: float = 0.0
 ) -> Callable[[T], float]:
-    """The chance that the true mean of something measured meets the constraints, or misses them by
-    the `allowed` number of standard deviations.
+    """A function that gives the chance that the true mean of a trial meets the constraints, or
+    misses them by at most the `allowed` number of standard deviations.
     """
     noise = NoiseModel(repetitions.values())
-    wobble = {tag: noise.expected_deviation(tag).error for tag in goal.tags}
+    deviations = {tag: noise.expected_deviation(tag).error for tag in goal.tags}
 
-    def chance(one: T) -> float:
-        mean, times = averaged(repetitions[one]), len(repetitions[one])
-        kept = 1.0
-        for tag, off in wobble.items():
-            deviation = off / math.sqrt(times)
+    def chance(item: T) -> float:
+        mean, times = averaged(repetitions[item]), len(repetitions[item])
+        probability = 1.0
+        for tag, of_one in deviations.items():
+            deviation = of_one / math.sqrt(times)
             if not deviation:
-                kept *= goal.margin(mean, tag) >= 0
+                probability *= goal.margin(mean, tag) >= 0
             else:
-                kept *= _NORMAL.cdf(goal.margin(mean, tag) / deviation + allowed)
-        return kept
+                probability *= _NORMAL.cdf(goal.margin(mean, tag) / deviation + allowed)
+        return probability
 
     return chance
 
@@ -205,27 +209,28 @@ def assured_first(
     repetitions: Mapping[T, Sequence[Measurement]],
     sure: Callable[[T], float],
 ) -> list[T]:
-    """The same, but of those that meet the constraints the first is worth most times the chance
-    that it does keep them, which `sure` tells. What leads by a single measurement, and by no more
-    than noise, comes after the best of those that were repeated: that may be luck.
+    """The same trials, with another first one: of those that meet the constraints, the one with the
+    largest product of its worth and of the chance that it meets them, which `sure` gives. If it was
+    measured once and leads by no more than noise, the best repeated trial goes first: a single
+    measurement may be luck.
     """
     noise = score_noise(goal, repetitions)
-    means = {one: averaged(repetitions[one]) for one in ordered}
-    passing = [one for one in ordered if goal.passes(means[one])]
+    means = {item: averaged(repetitions[item]) for item in ordered}
+    passing = [item for item in ordered if goal.passes(means[item])]
     if noise is None or not passing:
         return list(ordered)
 
-    def worth(one: T) -> float:
-        return sure(one) ** _CAUTION * math.exp(goal.score(means[one], means[passing[0]]))
+    def worth(item: T) -> float:
+        return sure(item) ** _CAUTION * math.exp(goal.score(means[item], means[passing[0]]))
 
     best = max(passing, key=worth)
-    repeated = [one for one in passing if len(repetitions[one]) > 1]
+    repeated = [item for item in passing if len(repetitions[item]) > 1]
     if repeated and len(repetitions[best]) == 1:
         most = max(repeated, key=worth)
         apart = max(noise, _LEAST_NOISE) * math.sqrt(1 + 1 / len(repetitions[most]))
         if goal.score(means[best], means[most]) <= _DEVIATIONS * apart:
             best = most
-    return [best, *(one for one in ordered if one != best)]
+    return [best, *(item for item in ordered if item != best)]
 
 
 def _price(slow: Measurement, fast: Measurement) -> float:
@@ -237,12 +242,12 @@ def _price(slow: Measurement, fast: Measurement) -> float:
 
 
 def is_much_sooner(fast: Measurement, slow: Measurement) -> bool:
-    """Whether one answers in so much less time that it may be worse in other respects."""
+    """Whether its latency is so much shorter that it may be worse in other metrics."""
     return _price(slow, fast) > _MOST
 
 
 def cost(trial: Trial, measurement: Measurement) -> tuple[float, ...]:
-    """What a trial takes: memory, as far as it was measured, instances, load, batches."""
+    """The resources of a trial: memory, if it was measured, instances, load, batch limits."""
     served = [part for work in trial.workloads for part in work.variant.served]
     return (
         *_resources(trial, measurement),
@@ -266,8 +271,8 @@ def _total_load(trial: Trial) -> int:
 
 
 def needs_more_resources(item: MeasuredTrial, than: MeasuredTrial) -> bool:
-    """Whether a trial takes more memory, or as much of it and more instances. Of the same variants,
-    memory differs by chance only.
+    """Whether a trial needs more memory, or the same memory and more instances. If the variants are
+    the same, their memory differs by chance only.
     """
     if item.trial.content == than.trial.content:
         return False
@@ -275,7 +280,9 @@ def needs_more_resources(item: MeasuredTrial, than: MeasuredTrial) -> bool:
 
 
 def tie_text(item: MeasuredTrial, best: MeasuredTrial) -> str:
-    """How to introduce a trial that ties with the recommended one: what it takes more of."""
+    """The words before a trial that ties with the recommended one: which resource it needs more
+    of.
+    """
     if needs_more_resources(item, best):
         return "Within noise of it, but needs more resources"
     has_more_load = _total_load(item.trial) > _total_load(best.trial)
@@ -291,8 +298,8 @@ def _load_kinds(trial: Trial) -> Sequence[LoadKind]:
 def cheapest_first(
     items: Sequence[T], trial: Callable[[T], Trial], comparison: Comparison[T]
 ) -> list[T]:
-    """What ties, cheapest first. Of the same variants, memory differs by chance only: there, the
-    lowest load is the cheapest.
+    """Ties, cheapest first. If the variants are the same, their memory differs by chance only, and
+    the lowest load is the cheapest.
     """
     costs = {item: cost(trial(item), comparison.mean(item)) for item in items}
     memory: dict[str, tuple[float, ...]] = {}
@@ -303,21 +310,22 @@ def cheapest_first(
 
 
 def score_noise(goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> float | None:
-    """The standard deviation of a score that is measured once, from everything that was repeated
-    and, where throughput is all that counts, from the windows of all measurements. Each window is
-    as noisy as the measurement: what disturbs one disturbs the next.
+    """The standard deviation of the score of a single measurement; None if it is unknown.
+
+    It comes from all repetitions and, if throughput is the only objective, from the windows of all
+    measurements. A window is as noisy as its measurement: what disturbs one disturbs the next.
     """
     every = [[run] for runs in repetitions.values() for run in runs]
     windows = NoiseModel(every).score_deviation(goal)
     repeated = [_spread(goal, runs) for runs in repetitions.values() if len(runs) > 1]
-    known = repeated
+    sources = repeated
     if windows is not None:
-        known = [windows.worth(_MOST_OF_WINDOWS) if repeated else windows, *repeated]
-    if not known:
+        sources = [windows.worth(_MOST_OF_WINDOWS) if repeated else windows, *repeated]
+    if not sources:
         return None
-    middle = median_low(noise.error for noise in known)
+    middle = median_low(noise.error for noise in sources)
     most = _OUTLYING * max(middle, _LEAST_NOISE)
-    noise = pooled(Noise(error=min(noise.error, most), freedom=noise.freedom) for noise in known)
+    noise = pooled(Noise(error=min(noise.error, most), freedom=noise.freedom) for noise in sources)
     return None if noise is None else noise.error
 
 

@@ -18,8 +18,8 @@ from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze
 from model_analyzer.domain.secrets import masked_values
 
-# perf_analyzer flags that say where things are, not what is measured. `input-data` and
-# `request-intervals` name files: their content counts, see `Workload.inputs`.
+# perf_analyzer flags with addresses and places: they do not change what is measured. `input-data`
+# and `request-intervals` name files, whose content counts: see `Workload.inputs`.
 FLAGS_WITHOUT_MEANING = frozenset(
     {
         "url", "metrics-url", "metrics-interval", "collect-metrics", "latency-report-file",
@@ -49,13 +49,13 @@ _CONTAINER_ARGUMENTS_WITHOUT_MEANING = frozenset(
 
 
 def _meaning(flags: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The flags that change what is measured, secrets masked; of input data only what names no
-    file.
+    """The flags that change what is measured, secrets masked; of `input-data`, only values that are
+    not files.
     """
-    return masked_values(_telling(flags))
+    return masked_values(_meaningful(flags))
 
 
-def _telling(flags: Mapping[str, Any]) -> Mapping[str, Any]:
+def _meaningful(flags: Mapping[str, Any]) -> Mapping[str, Any]:
     meaning = {flag: value for flag, value in flags.items() if flag not in FLAGS_WITHOUT_MEANING}
     data = flags.get("input-data", ())
     generated = [
@@ -110,10 +110,10 @@ class Workload:
     """One variant under one load, with the user's own perf_analyzer flags.
 
     `inputs` is a fingerprint of the files that the flags name (input data, intervals), or "".
-    Where it `times_tokens`, the answers are a language model's; and where genai-perf is to make
-    the requests, `genai_perf` has its flags. `base` is the `ModelFacts.identity` of the model from
-    which the variant was derived, "" where that is unknown: the same variant may derive from
-    several, so it has no part in what identifies a trial.
+    `times_tokens` is true for a language model. If genai-perf makes the requests, `genai_perf` has
+    its flags. `base` is the `ModelFacts.identity` of the model from which the variant was derived,
+    "" if unknown. The same variant may derive from several models, so `base` is not part of the
+    identity of a trial.
     """
 
     variant: ModelVariant
@@ -126,7 +126,7 @@ class Workload:
 
     @cached_property
     def conditions(self) -> str:
-        """Fingerprint of how it is measured, under any variant and load: flags and inputs.
+        """Fingerprint of how it is measured, without variant and load: flags and inputs.
 
         Only measurements under equal conditions can be compared.
         """
@@ -139,10 +139,11 @@ class Workload:
 
     @property
     def is_legal(self) -> bool:
-        """Whether a server could run it at all.
+        """Whether a server can run it.
 
-        The client must not send more than the variant takes, and no preferred batch may exceed
-        the largest one, in the variant or in a composing one. An ensemble itself has none.
+        The client must not send larger batches than the variant takes, and no preferred batch may
+        be larger than the batch limit, in the variant or in a composing one. An ensemble itself has
+        no preferred batches.
         """
         if self.load.batch_size > max(self.variant.max_batch_size, 1):
             return False
@@ -154,13 +155,13 @@ class Workload:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSetup:
-    """The part of the conditions of a measurement that belongs to the server, not to the variant.
+    """The conditions of a measurement that belong to the server, not to the variant.
 
-    `devices` are the UUIDs of the GPUs in use, sorted; empty on a machine without. `flags` have
-    dashes in their names. `container` holds the arguments of the server's container, if it is in
-    one, by the names of the Docker SDK. `access` holds the perf_analyzer flags that say how to get
-    at the server (TLS, headers): it has no part in the identity, and is not stored. Of variables,
-    also those of the container, only what the `veil` leaves is stored, shown or part of the
+    `devices` are the UUIDs of the GPUs in use, sorted; empty on a machine without GPUs. `flags`
+    have dashes in their names. `container` holds the arguments of the server's container, if it is
+    in one, by the names of the Docker SDK. `access` holds the perf_analyzer flags for access to the
+    server (TLS, headers): they are not part of the identity, and not stored. The `veil` masks
+    variables, also those of the container, before they are stored, shown or made part of the
     identity.
     """
 
@@ -198,7 +199,7 @@ class ServerSetup:
 
     @property
     def meaning(self) -> Mapping[str, Any]:
-        """What counts, by name, secrets masked: ports, paths and log flags do not."""
+        """The settings that count, by name, secrets masked: without ports, paths and log flags."""
         return self._meaning(
             masked_values(self.flags),
             settings_of(self.kept_environment),
@@ -207,7 +208,7 @@ class ServerSetup:
 
     @cached_property
     def former_identity(self) -> str:
-        """The identity by versions that knew fewer secrets."""
+        """The identity in versions that masked fewer secrets."""
         meaning = self._meaning(
             formerly_masked(self.flags),
             formerly_masked(self.environment),
@@ -233,7 +234,7 @@ class ServerSetup:
 
     @cached_property
     def identity(self) -> str:
-        """Fingerprint of what counts."""
+        """Fingerprint of the settings that count."""
         return fingerprint(list(self.meaning.values()))
 
 
@@ -250,12 +251,12 @@ class Trial:
 
     @cached_property
     def key(self) -> str:
-        """Fingerprint of all that can change the outcome: same key, same measurement."""
+        """Fingerprint of everything that can change the outcome: equal keys, equal measurements."""
         return self._key(self.setup.identity, masked_values)
 
     @cached_property
     def former_key(self) -> str:
-        """The key by versions that knew fewer secrets: their checkpoints have it."""
+        """The key in versions that masked fewer secrets: their checkpoints have it."""
         return self._key(self.setup.former_identity, dict)
 
     def _key(self, setup: str, mask: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:
@@ -266,7 +267,7 @@ class Trial:
                     [
                         work.variant.identity,
                         [work.load.kind.value, work.load.value, work.load.batch_size],
-                        mask(_telling(work.flags)),
+                        mask(_meaningful(work.flags)),
                         work.inputs,
                         *([mask(work.genai_perf)] if work.times_tokens else []),
                     ]
@@ -292,12 +293,12 @@ class Trial:
 
     @property
     def content(self) -> str:
-        """What the server loads for it: fingerprints of the variants."""
+        """Fingerprints of the variants that the server loads for it."""
         return ",".join([work.variant.identity for work in self.workloads])
 
     @property
     def served(self) -> tuple[str, str]:
-        """What the server has for it: the names of the variants, and their content."""
+        """The names of the variants that the server loads for it, and their content."""
         return self.variants, self.content
 
     @property
@@ -312,22 +313,22 @@ class Trial:
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """From which models the variants were derived: see `Workload.base`."""
+        """The models from which the variants were derived: see `Workload.base`."""
         return tuple([work.base for work in self.workloads])
 
     def derives_like(self, other: Trial) -> bool:
-        """Whether the variants of both derive from the same models, as far as that is known."""
+        """Whether the variants of both derive from the same models; unknown ones count as equal."""
         pairs = zip(self.bases, other.bases, strict=True)
         return all(own == base or not (own and base) for own, base in pairs)
 
     @property
     def load(self) -> tuple[Load, ...]:
-        """What the clients of each model do."""
+        """The load of each model."""
         return tuple([work.load for work in self.workloads])
 
     @property
     def loads(self) -> str:
-        """The load in words; where models have different ones, all of them."""
+        """The load in words; if models have different loads, all of them."""
         return "; ".join(dict.fromkeys(str(work.load) for work in self.workloads))
 
     def __str__(self) -> str:
@@ -335,7 +336,7 @@ class Trial:
 
 
 class FailureReason(Enum):
-    """Why a trial gave no measurement."""
+    """Why a trial has no measurement."""
 
     MODEL_NOT_LOADED = "the model did not load"
     LOAD_TIMEOUT = "the model did not become ready in time"
@@ -353,10 +354,10 @@ class FailureReason(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A trial that gave no measurement: kept, shown, and not tried again unless asked.
+    """A trial without a measurement: stored, shown, and tried again only on request.
 
-    `message` is one sentence about what happened, `log` the lines that decide it, `hint` what
-    to do. Times are seconds since the epoch and seconds.
+    `message` is one sentence about what happened, `log` has the lines that explain it, `hint` says
+    what to do. `started` is in seconds since the epoch.
     """
 
     reason: FailureReason

@@ -16,11 +16,11 @@ _INTERVAL_MS = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """How long perf_analyzer looks before it reports a number.
+    """How long perf_analyzer measures before it reports a number.
 
-    In mode `count_windows` a window ends after `request_count` requests (looked at once a
-    second), in `time_windows` after `interval_ms`. None is perf_analyzer's default. An
-    `accepting` window takes whatever it sees, stable or not.
+    In mode `count_windows` a window ends after `request_count` requests (perf_analyzer checks once
+    a second), in `time_windows` after `interval_ms`. None is perf_analyzer's default. An
+    `accepting` window takes every result, stable or not.
     """
 
     mode: str = "count_windows"
@@ -38,19 +38,19 @@ class Window:
         )
 
     def enlarged(self, requests_per_s: float) -> Window:
-        """A window that sees at least twice as much, given the rate seen so far (0: unknown)."""
+        """A window with at least twice as many requests, given the rate so far (0: unknown)."""
         if self.mode == "time_windows":
             return replace(self, interval_ms=2 * self.length_ms)
         count = self.request_count or _REQUEST_COUNT
         if requests_per_s > 0:
-            # the load is looked at once a second: fewer requests than that change nothing
+            # perf_analyzer checks once a second: fewer requests than that change nothing
             seconds = -(-count // requests_per_s)
             count = max(count, round(seconds * requests_per_s))
         return replace(self, request_count=2 * count)
 
     @property
     def length_ms(self) -> int:
-        """Its length, where time is what counts."""
+        """Its length in mode `time_windows`."""
         return self.interval_ms or _INTERVAL_MS
 
     @property

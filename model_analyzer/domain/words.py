@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Words for people."""
+"""Numbers, names and settings in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST_SETTING = 10_000  # characters
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 trial`, `2 trials`: of nouns that only take an s."""
+    """`1 trial`, `2 trials`: for nouns whose plural ends with s."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -22,16 +22,16 @@ def whole(number: float) -> float:
 
 
 def first_few(names: Sequence[str], most: int = 12) -> str:
-    """The names with commas between; of more than `most`, the number of the others: `a, b and 3
-    more`.
+    """The names, separated by commas; if there are more than `most`, the number of the others:
+    `a, b and 3 more`.
     """
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def setting_text(setting: object, *, in_brackets: bool = False) -> str:
-    """A setting, which checkpoints keep as text of Python, in words and JSON; a list without
-    brackets, unless they are asked for.
+    """A setting in words or JSON; checkpoints store it as a Python literal. A list has brackets
+    only on request.
     """
     text = str(setting)
     try:

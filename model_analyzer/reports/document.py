@@ -175,7 +175,7 @@ def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
         "compliance": None
         if compliance is None
         else {
-            "kept": compliance.kept,
+            "kept": compliance.times_met,
             "measurements": len(compliance.measurements),
             "chance_percent": 100 * compliance.chance,
         },

@@ -90,7 +90,7 @@ def _compliance(answer: Answer) -> Iterator[str]:
         return
     values = "; ".join(_constrained_values(answer.ranking.goal, compliance))
     yield (
-        f"{best.name} met the constraints in {compliance.kept} of"
+        f"{best.name} met the constraints in {compliance.times_met} of"
         f" {counted(len(compliance.measurements), 'measurement')} ({values}):"
         f" {_a_chance(compliance.chance).removeprefix('a ')} that it meets them."
     )

@@ -16,7 +16,7 @@ from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.near_misses import NearMiss, near_misses
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.ties import chance_to_keep
+from model_analyzer.domain.ties import chance_to_meet
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default
 
@@ -67,16 +67,16 @@ class Certainty:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compliance:
     """Whether the recommendation meets the constraints: the number of its measurements that do
-    (`kept`), and the probability (0 to 1) that it does, given the noise.
+    (`times_met`), and the probability (0 to 1) that it does, given the noise.
     """
 
-    kept: int
+    times_met: int
     measurements: tuple[Measurement, ...]
     chance: float
 
     @property
     def is_doubtful(self) -> bool:
-        return self.kept < len(self.measurements) or self.chance < _SAFE
+        return self.times_met < len(self.measurements) or self.chance < _SAFE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ def _compliance(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> C
         return None
     best = ranking.results[0].best
     return Compliance(
-        kept=sum(map(ranking.goal.passes, best.runs)),
+        times_met=sum(map(ranking.goal.passes, best.runs)),
         measurements=best.runs,
         chance=chance(best),
     )
@@ -228,7 +228,7 @@ def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:
 
 def _chances(ranking: Ranking) -> Callable[[MeasuredTrial], float]:
     """A function that gives the probability (0 to 1) that a trial meets the constraints."""
-    chance = chance_to_keep(ranking.goal, {id(item): item.runs for item in ranking.measured})
+    chance = chance_to_meet(ranking.goal, {id(item): item.runs for item in ranking.measured})
     return lambda item: chance(id(item))
 
 

@@ -23,7 +23,7 @@ from model_analyzer.domain.ties import (
     cheapest_first,
     is_much_sooner,
     needs_more_resources,
-    surely_kept,
+    surely_met,
     tied,
     undefeated,
 )
@@ -328,9 +328,9 @@ def _ordered(
         comparison, sure = Comparison(goal, runs), assurance(goal, runs)
         # without repetitions, measurements count as they are; a remark names close constraints
         has_repeated = any(len(measurements) > 1 for measurements in runs.values())
-        is_kept = surely_kept(goal, runs, sure)
+        is_met = surely_met(goal, runs, sure)
         best = undefeated(
-            comparison, passing, lambda key: not (concluded or has_repeated) or is_kept(key)
+            comparison, passing, lambda key: not (concluded or has_repeated) or is_met(key)
         )
         if concluded and concluded[0] in best:
             order = sorted(best, key=lambda key: key not in concluded)

@@ -46,10 +46,10 @@ LOAD = {
 def seen() -> Sequence[Device]:
     """What CUDA programs see here."""
     with Nvml() as nvml:
-        found = visible(nvml.gpus, os.environ.get(VISIBLE_DEVICES))
-    if not found:
+        devices = visible(nvml.gpus, os.environ.get(VISIBLE_DEVICES))
+    if not devices:
         pytest.skip("no NVIDIA GPU here: the driver tells of none")
-    return found
+    return devices
 
 
 @pytest.fixture(scope="module")
@@ -83,13 +83,13 @@ def rows(scene, name: str) -> list[dict[str, str]]:
     return [dict(zip(header, line, strict=True)) for line in lines]
 
 
-def memory(found: Sequence[dict[str, str]], instances: int) -> float:
+def memory(table: Sequence[dict[str, str]], instances: int) -> float:
     """MB in use on all GPUs, by the variant with so many instances on each."""
-    uuids = {row["GPU UUID"] for row in found}
+    uuids = {row["GPU UUID"] for row in table}
     group = f"{instances * len(uuids)}:GPU"
     return sum(
         float(row["GPU Memory Usage (MB)"])
-        for row in found
+        for row in table
         if row["Instance Group"] == group and not row["Model Config Path"].endswith("default")
     )
 
@@ -107,14 +107,14 @@ def test_variants_on_gpus_are_measured_with_their_metrics(gpu_scene, chosen) -> 
     assert status == 0, output
     assert used_gpus(output) == [device.uuid for device in chosen]
     assert output.count("Profiling server only metrics...") == 1
-    found = rows(gpu_scene, "model-gpu")
-    assert len(found) == 3 * len(chosen)  # the default has one instance, too
-    assert {row["GPU UUID"] for row in found} == {device.uuid for device in chosen}
+    table = rows(gpu_scene, "model-gpu")
+    assert len(table) == 3 * len(chosen)  # the default has one instance, too
+    assert {row["GPU UUID"] for row in table} == {device.uuid for device in chosen}
     assert len(rows(gpu_scene, "server-only")) == len(chosen)
-    assert all(float(row["GPU Memory Usage (MB)"]) > HOLD_MB for row in found)
+    assert all(float(row["GPU Memory Usage (MB)"]) > HOLD_MB for row in table)
     if not any(device.is_mig for device in chosen):
-        assert all(float(row["GPU Utilization (%)"]) > 0 for row in found)
-        assert all(float(row["GPU Power Usage (W)"]) > 0 for row in found)
+        assert all(float(row["GPU Utilization (%)"]) > 0 for row in table)
+        assert all(float(row["GPU Power Usage (W)"]) > 0 for row in table)
     page = gpu_scene.directory / "reports" / "summaries" / "gpu_load" / "result_summary.html"
     assert "Total Available GPU Memory" in page.read_text()
 
@@ -123,27 +123,27 @@ def test_memory_grows_by_what_another_instance_holds(gpu_scene, chosen) -> None:
     status, output = gpu_scene.profile()
 
     assert status == 0, output
-    found = rows(gpu_scene, "model-gpu")
+    table = rows(gpu_scene, "model-gpu")
     idle = sum(float(row["GPU Memory Usage (MB)"]) for row in rows(gpu_scene, "server-only"))
-    one, two = memory(found, 1), memory(found, 2)
+    first, second = memory(table, 1), memory(table, 2)
     expected = HOLD_MB * len(chosen)
     # a process also needs a CUDA context, of some hundred MB
-    assert expected < one - idle < expected + 1500 * len(chosen)
-    assert expected < two - one < expected + 1500 * len(chosen)
+    assert expected < first - idle < expected + 1500 * len(chosen)
+    assert expected < second - first < expected + 1500 * len(chosen)
 
 
 def test_memory_is_given_back_when_there_are_fewer_instances(gpu_scene) -> None:
     status, output = gpu_scene.profile(profile_models=gpu_load(2, 1))
 
     assert status == 0, output
-    found = rows(gpu_scene, "model-gpu")
-    assert memory(found, 1) < memory(found, 2) - 0.9 * HOLD_MB
+    table = rows(gpu_scene, "model-gpu")
+    assert memory(table, 1) < memory(table, 2) - 0.9 * HOLD_MB
 
 
 def test_a_bound_on_gpu_memory_separates_the_variants(gpu_scene) -> None:
     gpu_scene.profile()
-    found = rows(gpu_scene, "model-gpu")
-    between = (memory(found, 1) + memory(found, 2)) / 2
+    table = rows(gpu_scene, "model-gpu")
+    between = (memory(table, 1) + memory(table, 2)) / 2
 
     status, output = gpu_scene.profile(
         constraints={"gpu_used_memory": {"max": between}}, objectives=["perf_throughput"]
@@ -210,9 +210,9 @@ def test_a_mig_device_is_used_by_its_uuid(gpu_scene, seen) -> None:
 
     assert status == 0, output
     assert used_gpus(output) == [slices[-1].uuid]
-    found = rows(gpu_scene, "model-gpu")
-    assert {row["GPU UUID"] for row in found} == {slices[-1].uuid}
-    assert memory(found, 2) > memory(found, 1) + HOLD_MB
+    table = rows(gpu_scene, "model-gpu")
+    assert {row["GPU UUID"] for row in table} == {slices[-1].uuid}
+    assert memory(table, 2) > memory(table, 1) + HOLD_MB
 
 
 def test_no_gpu_is_used_when_none_is_requested(gpu_scene) -> None:
@@ -245,13 +245,13 @@ def test_the_driver_reports_the_same_as_to_nvidia_smi(seen: Sequence[Device]) ->
     if not whole:
         pytest.skip("nvidia-smi lists whole GPUs, and here are only MIG devices")
     fields = "uuid,name,memory.total,memory.used,memory.free,power.draw,utilization.gpu"
-    told = subprocess.run(
+    reported = subprocess.run(
         ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"],
         check=True, capture_output=True, text=True, timeout=60,
     ).stdout  # fmt: skip
     lines = {
         words[0]: words[1:]
-        for words in ([word.strip() for word in line.split(",")] for line in told.splitlines())
+        for words in ([word.strip() for word in line.split(",")] for line in reported.splitlines())
     }
     with Nvml() as nvml:
         ours = nvml.read(whole)

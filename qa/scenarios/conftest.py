@@ -58,8 +58,8 @@ class Run:
         """The tables in the log: a title, a header, rows, an empty line; cells have no blanks."""
         shapes = {}
         for title in TABLES:
-            _, found, after = self.output.partition(f"\n{title}:\n")
-            if found:
+            _, is_there, after = self.output.partition(f"\n{title}:\n")
+            if is_there:
                 _, *rows = after.partition("\n\n")[0].splitlines()
                 (width,) = {len(row.split()) for row in rows}
                 shapes[title] = len(rows), width
@@ -270,10 +270,10 @@ def docker_image() -> str:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """The table: one line for each scenario that ran."""
     reports: defaultdict[tuple[int, str], list[pytest.TestReport]] = defaultdict(list)
-    for report in [one for several in terminalreporter.stats.values() for one in several]:
-        found = re.search(r"scenarios/test_q(\d+)_(\w+)\.py::", getattr(report, "nodeid", ""))
-        if found and isinstance(report, pytest.TestReport):
-            reports[int(found[1]), found[2].replace("_", " ")].append(report)
+    for report in [each for several in terminalreporter.stats.values() for each in several]:
+        match = re.search(r"scenarios/test_q(\d+)_(\w+)\.py::", getattr(report, "nodeid", ""))
+        if match and isinstance(report, pytest.TestReport):
+            reports[int(match[1]), match[2].replace("_", " ")].append(report)
     if reports:
         terminalreporter.section("scenarios")
     for (number, name), parts in sorted(reports.items()):

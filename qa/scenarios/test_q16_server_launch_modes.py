@@ -34,9 +34,9 @@ def profile(scenario, *arguments: str, status: int = 0, **options: Any) -> str:
 def ports(count: int) -> list[int]:
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        for listener in sockets:
+            listener.bind(("127.0.0.1", 0))
+        return [listener.getsockname()[1] for listener in sockets]
 
 
 @PROTOCOLS
@@ -124,5 +124,5 @@ def test_chosen_gpus(scenario, monkeypatch, way: str, chosen: list[int]) -> None
 
     assert run.status == 0, run.output
     _, _, after = run.output.partition("Initializing GPUDevice handles")
-    told = [line.rpartition(" ")[2] for line in after.splitlines() if "Using GPU" in line]
-    assert told == wanted
+    visible = [line.rpartition(" ")[2] for line in after.splitlines() if "Using GPU" in line]
+    assert visible == wanted

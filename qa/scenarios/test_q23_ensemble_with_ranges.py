@@ -37,6 +37,6 @@ def test_listed_instances_are_kept(scenario) -> None:
             run.output,
         )
         assert blocks
-        for count, found in blocks:
-            assert found == kind
+        for count, block in blocks:
+            assert block == kind
             assert min(counts) <= int(count) <= max(counts)

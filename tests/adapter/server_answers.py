@@ -96,7 +96,7 @@ _HEADERS = st.sampled_from(
 
 
 def _bodies(right: list[Any]) -> st.SearchStrategy[str]:
-    texts = st.sampled_from([json.dumps(one) for one in right])
+    texts = st.sampled_from([json.dumps(sample) for sample in right])
     return st.one_of(
         texts,
         mutated_trees(st.sampled_from(right)).map(json.dumps),
@@ -112,7 +112,7 @@ def _http(status: str, headers: str, body: str) -> str:
 def _whole(right: list[Any]) -> st.SearchStrategy[str]:
     wrong = st.builds(_http, _STATUSES, _HEADERS, _bodies(right))
     return st.one_of(
-        st.sampled_from([_http("200 OK", "", json.dumps(one)) for one in right]),
+        st.sampled_from([_http("200 OK", "", json.dumps(sample)) for sample in right]),
         wrong,
         damaged(
             wrong, st.sampled_from(["\r\n", "\r\n\r\n", ":", " ", "\0", "\xff", "-1", "9" * 30])
@@ -167,7 +167,7 @@ _BYTES = st.text(st.characters(max_codepoint=255), max_size=6)
 
 
 def _messages(method: str, right: list[Message]) -> st.SearchStrategy[str]:
-    texts = st.sampled_from([one.SerializeToString().decode("latin-1") for one in right])
+    texts = st.sampled_from([sample.SerializeToString().decode("latin-1") for sample in right])
     choices = [texts, damaged(texts, _BYTES)]
     if method == "ModelConfig":
         configs = message_text(model_config_pb2.ModelConfig.DESCRIPTOR).map(_config_answer)
@@ -211,7 +211,7 @@ class _Answers(grpc.GenericRpcHandler):
         code, details, body = self._example[call.method.rpartition("/")[2]]
 
         def respond(request: bytes, context: grpc.ServicerContext) -> bytes:
-            codes = {one.value[0]: one for one in grpc.StatusCode}
+            codes = {status.value[0]: status for status in grpc.StatusCode}
             if code:
                 context.abort(codes.get(code, grpc.StatusCode.UNKNOWN), details)
             return body.encode("latin-1")

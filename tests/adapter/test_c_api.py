@@ -49,11 +49,11 @@ def variant(repository: ModelRepository, count: int = 2) -> ModelVariant:
 
 
 def test_a_variant_is_alone_in_its_repository_under_its_models_own_name(server, repository) -> None:
-    one = variant(repository)
+    model = variant(repository)
 
-    assert server.serve([one], ServerSetup()) is None
+    assert server.serve([model], ServerSetup()) is None
 
-    flags = server.route(one, Protocol.GRPC).flags
+    flags = server.route(model, Protocol.GRPC).flags
     assert flags["service-kind"] == "triton_c_api"
     assert flags["triton-server-directory"] == "/opt/triton"
     served = Path(flags["model-repository"])
@@ -79,22 +79,24 @@ def test_composing_models_lie_beside_the_one_that_calls_them(server, repository)
 def test_two_variants_have_separate_repositories_and_serving_twice_works(
     server, repository
 ) -> None:
-    one, two = variant(repository, 1), variant(repository, 2)
-    for served in ([one, two], [one], [two]):
+    first, second = variant(repository, 1), variant(repository, 2)
+    for served in ([first, second], [first], [second]):
         server.serve(served, ServerSetup())
 
-    places = {server.route(each, Protocol.GRPC).flags["model-repository"] for each in (one, two)}
+    places = {
+        server.route(each, Protocol.GRPC).flags["model-repository"] for each in (first, second)
+    }
 
     assert len(places) == 2
 
 
 def test_the_users_variables_reach_perf_analyzer_expanded(server, repository) -> None:
-    one = variant(repository)
+    served = variant(repository)
     setup = ServerSetup(environment={"LD_LIBRARY_PATH": "/mine:$LD_LIBRARY_PATH", "OPS": "1"})
 
-    server.serve([one], setup)
+    server.serve([served], setup)
 
-    route = server.route(one, Protocol.GRPC)
+    route = server.route(served, Protocol.GRPC)
     assert route.environment == {"LD_LIBRARY_PATH": "/mine:/libs", "OPS": "1"}
     assert route.load_timeout_s == 7
 

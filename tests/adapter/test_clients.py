@@ -30,8 +30,8 @@ CONFIG = {
 }  # fmt: skip
 
 
-def with_fake(what: str) -> dict[str, Any]:
-    return {**CONFIG, "parameters": {"fake": {"string_value": what}}}
+def with_fake(fault: str) -> dict[str, Any]:
+    return {**CONFIG, "parameters": {"fake": {"string_value": fault}}}
 
 
 @pytest.fixture(params=list(Protocol), ids=lambda protocol: protocol.value)
@@ -119,32 +119,32 @@ def test_a_server_may_keep_its_statistics_to_itself(client: Connect) -> None:
 
 
 def test_a_refusal_is_passed_on_in_the_servers_words(client: Connect) -> None:
-    with pytest.raises(ServerCallError, match="No module named 'nosuch'") as told:
+    with pytest.raises(ServerCallError, match="No module named 'nosuch'") as raised:
         client().load("m", with_fake("fail"), 60)
 
-    assert not told.value.timed_out
-    assert not told.value.denied
+    assert not raised.value.timed_out
+    assert not raised.value.denied
 
 
 def test_a_load_has_a_deadline(client: Connect) -> None:
     began = time.monotonic()
 
-    with pytest.raises(ServerCallError) as told:
+    with pytest.raises(ServerCallError) as raised:
         client().load("m", with_fake("hang"), 0.5)
 
-    assert told.value.timed_out
+    assert raised.value.timed_out
     assert time.monotonic() - began < 60  # it hangs for ten minutes
 
 
 def test_a_server_that_dies_is_lost(client: Connect) -> None:
     server = client()
 
-    with pytest.raises(ServerCallError) as told:
+    with pytest.raises(ServerCallError) as raised:
         server.load("m", with_fake("die"), 60)
-    assert told.value.lost
-    with pytest.raises(ServerCallError) as told:
+    assert raised.value.lost
+    with pytest.raises(ServerCallError) as raised:
         server.version()
-    assert told.value.lost
+    assert raised.value.lost
 
 
 def test_a_missing_server_is_reported_at_once(protocol: Protocol) -> None:
@@ -153,10 +153,10 @@ def test_a_missing_server_is_reported_at_once(protocol: Protocol) -> None:
         address = Address("127.0.0.1", free.getsockname()[1])
     began = time.monotonic()
 
-    with pytest.raises(ServerCallError) as told:
+    with pytest.raises(ServerCallError) as raised:
         connect(Endpoints(address, address, address), protocol, {}).version()
 
-    assert told.value.lost
+    assert raised.value.lost
     assert time.monotonic() - began < 9  # a call has ten seconds
 
 
@@ -167,20 +167,20 @@ def test_headers_are_sent(client: Connect) -> None:
 
 
 def test_a_denied_client_need_not_try_again(client: Connect) -> None:
-    with pytest.raises(ServerCallError, match="who are you") as told:
+    with pytest.raises(ServerCallError, match="who are you") as raised:
         client(header="authorization:Bearer s3cr3t").version()
 
-    assert told.value.denied
+    assert raised.value.denied
 
 
 def test_a_header_without_a_name_is_refused_without_showing_it(protocol: Protocol) -> None:
     address = Address("127.0.0.1", 1)
 
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         connect(Endpoints(address, address, address), protocol, {"http-header": "s3cr3t"})
 
-    assert "http-header" in str(told.value)
-    assert "s3cr3t" not in str(told.value)
+    assert "http-header" in str(raised.value)
+    assert "s3cr3t" not in str(raised.value)
 
 
 def test_a_program_that_is_not_a_triton_server_is_reported(protocol: Protocol, tls_proxy) -> None:

@@ -684,7 +684,7 @@ def test_a_container_goes_with_the_process_that_runs_it_or_at_the_next_start(
     (container,) = engine.containers
     connect().close()
 
-    assert [one.id for one in engine.containers] == [container.id]  # we are still alive
+    assert [remaining.id for remaining in engine.containers] == [container.id]  # we are still alive
     import docker
 
     client = docker.DockerClient(base_url=engine.host)

@@ -99,9 +99,9 @@ def loads(pretend) -> list[str]:
 
 def test_variants_are_loaded_one_after_another_on_one_server(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
-    one, two, three = variants()
+    first, second, third = variants()
 
-    for variant in (one, two, three):
+    for variant in (first, second, third):
         assert server.serve([variant], ServerSetup()) is None
 
     assert started(pretend) == 1
@@ -110,10 +110,10 @@ def test_variants_are_loaded_one_after_another_on_one_server(pretend, make: Make
 
 def test_a_variant_in_place_is_not_loaded_again(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
-    one = variants()[0]
+    served = variants()[0]
 
-    server.serve([one], ServerSetup())
-    server.serve([one], ServerSetup())
+    server.serve([served], ServerSetup())
+    server.serve([served], ServerSetup())
 
     assert len(loads(pretend)) == 1
 
@@ -145,7 +145,7 @@ def test_statistics_cover_a_variant_and_its_composing_variants(pretend, make: Ma
     server.serve([top], ServerSetup())
 
     # three requests of zeros for each
-    assert {name: one.executions for name, one in server.statistics([top]).items()} == {
+    assert {name: statistic.executions for name, statistic in server.statistics([top]).items()} == {
         "part": 3,
         "top": 3,
     }
@@ -156,24 +156,24 @@ def test_a_server_without_statistics_is_usable(
     pretend, make: Make, caplog, protocol: Protocol
 ) -> None:
     server = make(pretend.tritonserver(mute=True), protocol=protocol)
-    one = variants()[0]
+    served = variants()[0]
     caplog.set_level("DEBUG")
 
-    assert server.statistics([one]) == {}
-    server.serve([one], ServerSetup())
+    assert server.statistics([served]) == {}
+    server.serve([served], ServerSetup())
 
-    assert server.statistics([one]) == {}
+    assert server.statistics([served]) == {}
     assert "does not report its statistics: statistics are switched off" in caplog.text
-    assert server.serve([one], ServerSetup()) is None
+    assert server.serve([served], ServerSetup()) is None
 
 
 def test_different_server_flags_need_a_new_server(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
-    one = variants()[0]
+    served = variants()[0]
 
-    server.serve([one], ServerSetup())
-    server.serve([one], ServerSetup(flags={"rate-limit": "off"}))
-    server.serve([one], ServerSetup(environment={"A": "1"}))
+    server.serve([served], ServerSetup())
+    server.serve([served], ServerSetup(flags={"rate-limit": "off"}))
+    server.serve([served], ServerSetup(environment={"A": "1"}))
 
     assert started(pretend) == 3
 

@@ -224,7 +224,7 @@ def test_the_tree_is_the_child_and_what_it_started(tmp_path: Path, mark) -> None
     with start(tmp_path, "sleep 300 & sleep 300", mark) as process:
         wait_for(mark, 3)
         assert len(process.tree()) == 3
-        assert os.getpid() not in [one.pid for one in process.tree()]
+        assert os.getpid() not in [member.pid for member in process.tree()]
 
 
 @pytest.mark.parametrize(

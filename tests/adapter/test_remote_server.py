@@ -233,7 +233,9 @@ def test_with_tls_clients_get_the_name_on_the_certificate() -> None:
         SETTINGS, http_endpoint="https://models.example.com:443", protocol=Protocol.HTTP
     )
 
-    (http, grpc) = (RemoteLauncher(settings).endpoints().for_protocol(one) for one in Protocol)
+    (http, grpc) = (
+        RemoteLauncher(settings).endpoints().for_protocol(protocol) for protocol in Protocol
+    )
 
     assert http.as_written == "https://models.example.com:443"
     assert grpc.as_written == "localhost:8001"
@@ -243,21 +245,21 @@ def test_with_tls_clients_get_the_name_on_the_certificate() -> None:
 def test_facts_come_from_the_server_fit_to_be_changed(elsewhere, pretend, make) -> None:
     server = make(elsewhere(repository=["m"]))
 
-    found = served_facts(server.client(SETUP), "m", timeout_s=60)
+    served = served_facts(server.client(SETUP), "m", timeout_s=60)
     server.discard()
 
-    assert found.config["max_batch_size"] == 8
-    assert found.config["dynamic_batching"] == {}
+    assert served.config["max_batch_size"] == 8
+    assert served.config["dynamic_batching"] == {}
     assert changes(pretend) == ["load m count=1", "unload m"]
 
 
 def test_a_loaded_model_is_not_loaded_for_its_facts(elsewhere, pretend, make) -> None:
     server = make(elsewhere(loaded=["m", "n"]))
 
-    found = served_facts(server.client(SETUP), "m", timeout_s=60)
+    served = served_facts(server.client(SETUP), "m", timeout_s=60)
 
     assert changes(pretend) == []
-    assert other_models(server.client(SETUP), [found]) == ["n"]
+    assert other_models(server.client(SETUP), [served]) == ["n"]
 
 
 def test_a_model_that_the_server_does_not_have_is_named(elsewhere, make) -> None:

@@ -64,10 +64,10 @@ def measured(instances: int, batch: int, concurrency: int, **more: Any) -> Measu
 def records(model: str = "m", instances: int = 3, loads: int = 5, **more: Any) -> list[TrialRecord]:
     """The default and a few variants of a model, each under some loads."""
     default = variant(f"{model}_config_default", model=model, max_batch_size=1, backend="python")
-    found = [record(default, measured(1, 1, 2**n, **more), concurrency=2**n) for n in range(loads)]
+    made = [record(default, measured(1, 1, 2**n, **more), concurrency=2**n) for n in range(loads)]
     for count in range(1, instances + 1):
         for place, batch in enumerate((2, 8)):
-            one = variant(
+            changed = variant(
                 f"{model}_config_{2 * count + place - 2}",
                 model=model,
                 backend="python",
@@ -75,16 +75,16 @@ def records(model: str = "m", instances: int = 3, loads: int = 5, **more: Any) -
                 dynamic_batching={},
                 instance_group=[{"count": count, "kind": "KIND_CPU"}],
             )
-            found += [
-                record(one, measured(count, batch, 2**n, **more), concurrency=2**n)
+            made += [
+                record(changed, measured(count, batch, 2**n, **more), concurrency=2**n)
                 for n in range(loads)
             ]
-    return found
+    return made
 
 
-def summary(found: Ranking, *, complete: bool = True, offline: bool = False) -> Summary:
+def summary(ranked: Ranking, *, complete: bool = True, offline: bool = False) -> Summary:
     return build_summary(
-        answer_of(found),
+        answer_of(ranked),
         best=3,
         origin=origin(System="Linux 6.1", Server="tritonserver 2.51.0"),
         difference=DIFFERENCE,
@@ -93,10 +93,10 @@ def summary(found: Ranking, *, complete: bool = True, offline: bool = False) -> 
     )
 
 
-def detail(found: Ranking) -> Detail:
+def detail(ranked: Ranking) -> Detail:
     return build_detail(
-        found.results[0],
-        goal=found.goal,
+        ranked.results[0],
+        goal=ranked.goal,
         origin=origin(System="Linux 6.1"),
         configuration='name: "m"\n',
     )

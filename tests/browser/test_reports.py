@@ -46,18 +46,18 @@ def violations(page: Page) -> list[tuple[str, list[str]]]:
     # charts are drawings, with their words in captions and their numbers in tables
     context = {"exclude": [".live", ".static"]}
     options = {"resultTypes": ["violations"]}
-    found: list[dict[str, Any]] = Axe().run(page, context, options).response["violations"]
+    violated: list[dict[str, Any]] = Axe().run(page, context, options).response["violations"]
     return [
-        (one["id"], [node["html"] for node in one["nodes"]])
-        for one in found
-        if one["impact"] in ("serious", "critical")
+        (violation["id"], [node["html"] for node in violation["nodes"]])
+        for violation in violated
+        if violation["impact"] in ("serious", "critical")
     ]
 
 
 def widths(page: Page) -> tuple[int, int]:
     """Those of the content and of the window."""
-    found: list[int] = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    return found[0], found[1]
+    sizes: list[int] = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    return sizes[0], sizes[1]
 
 
 # The others are built of the same parts.
@@ -94,10 +94,10 @@ def test_the_answer_is_at_the_top(open_report: Open) -> None:
 
 
 def colour(page: Page) -> str:
-    found: str = page.get_by_label("Recommendation").evaluate(
+    style: str = page.get_by_label("Recommendation").evaluate(
         "section => getComputedStyle(section).borderLeftColor"
     )
-    return found
+    return style
 
 
 def test_the_answer_is_green_only_if_the_constraints_are_met(open_report: Open) -> None:
@@ -161,8 +161,8 @@ def test_what_is_chosen_leaves_all_else_in_reach(open_report: Open, width: int) 
     def lower_edge(name: str) -> float:
         button = page.get_by_role("button", name=name)
         button.focus()
-        found: float = button.evaluate("one => one.getBoundingClientRect().bottom")
-        return found
+        edge: float = button.evaluate("one => one.getBoundingClientRect().bottom")
+        return edge
 
     top = card.evaluate("one => one.getBoundingClientRect().top")
     assert lower_edge("Download CSV") <= top
@@ -251,9 +251,9 @@ def test_what_is_filtered_can_be_downloaded(open_report: Open) -> None:
         page.get_by_role("button", name="Download JSON").click()
     objects = json.loads(download.value.path().read_text())
     assert len(rows) == len(objects) == 5
-    for row, one in zip(rows, objects, strict=True):
-        assert row["configuration"] == one["configuration"] == "m_config_default"
-        assert float(row["perf_throughput"]) == one["perf_throughput"]
+    for row, entry in zip(rows, objects, strict=True):
+        assert row["configuration"] == entry["configuration"] == "m_config_default"
+        assert float(row["perf_throughput"]) == entry["perf_throughput"]
 
 
 # ------------------------------------------------------------------------ paper, and no script
@@ -294,16 +294,16 @@ def test_without_script_everything_is_still_there(open_report: Open) -> None:
 def test_whatever_a_model_is_called_is_text(
     open_file: Callable[..., Opened], tmp_path: Path, name: str
 ) -> None:
-    found = hostile(name)
+    ranked = hostile(name)
     export = tmp_path / "here" / "export"
     directory = ExportDirectory(export)
     paths = [
         directory.write(page_of(report), "reports", name, "page.html")
-        for report in (summary(found), detail(found))
+        for report in (summary(ranked), detail(ranked))
     ]
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [paths[0]]
     assert paths[0].resolve().is_relative_to(export.resolve())
-    for report in (summary(found), detail(found)):
+    for report in (summary(ranked), detail(ranked)):
         path = directory.write(page_of(report), "page.html")
         page = open_file(path).page
         draw_all(page)
@@ -317,11 +317,11 @@ def test_a_text_that_looks_like_a_formula_stays_a_text_in_csv(
     open_file: Callable[..., Opened], tmp_path: Path
 ) -> None:
     evil = variant("=HYPERLINK(1)", model="m", max_batch_size=1)
-    found = ranking(record(evil, met().measured[0].measurement))
+    ranked = ranking(record(evil, met().measured[0].measurement))
     path = tmp_path / "page.html"
     path.write_text(
         page_of(
-            build_summary(answer_of(found), best=1, origin=origin(), difference="", complete=True)
+            build_summary(answer_of(ranked), best=1, origin=origin(), difference="", complete=True)
         )
     )
     page = open_file(path).page

@@ -114,8 +114,8 @@ def test_goals_are_those_of_the_run_where_no_others_are_given(best: Run, tmp_pat
     ):
         status, output, error = best(*arguments)
         assert (status, f"max_batch_size: {size}\n" in output) == (0, True), arguments
-        told = [line for line in error.splitlines() if "goals of the run" in line]
-        assert told == ([f"model-analyzer: {said}"] if said else []), arguments
+        messages = [line for line in error.splitlines() if "goals of the run" in line]
+        assert messages == ([f"model-analyzer: {said}"] if said else []), arguments
 
 
 def test_what_it_changes(best: Run) -> None:
@@ -207,9 +207,9 @@ def test_of_several_models_one_is_named(best_of_several: Run) -> None:
 def test_what_cannot_be_used_is_told_in_one_line(
     best_of_several: Run, arguments: list[str], status: int, message: str
 ) -> None:
-    found, output, error = best_of_several(*arguments)
+    ended, output, error = best_of_several(*arguments)
 
-    assert (found, output) == (status, "")
+    assert (ended, output) == (status, "")
     assert message in error.splitlines()[-1]
     assert "Traceback" not in error
 

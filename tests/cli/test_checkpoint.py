@@ -185,10 +185,10 @@ def test_show_prints_plain_words(call: Run, checkpoints: Path) -> None:
 
     _, output, _ = call("show")
 
-    told = dict(
+    shown = dict(
         re.split(" {2,}", line) for line in output.partition("Search of m:")[2].splitlines()[1:9]
     )
-    assert told == {
+    assert shown == {
         "Name": "Value",
         "search.mode": "brute",
         "search.disable": "no",
@@ -223,10 +223,10 @@ def test_show_tells_how_it_was_searched_and_what_came_of_it(call: Run, checkpoin
 
     _, output, _ = call("show")
 
-    concluded, _, told = output.partition("Search of m")
-    assert re.search(r"search.mode +adaptive\n", told)
-    assert re.search(r"adaptive.max_trials +9\n", told)
-    assert "quick." not in told
+    concluded, _, method = output.partition("Search of m")
+    assert re.search(r"search.mode +adaptive\n", method)
+    assert re.search(r"adaptive.max_trials +9\n", method)
+    assert "quick." not in method
     assert re.search(rf"Conclusion about m(.*\n)+?Recommended +{best}\n", concluded)
     assert "after 5 trials" in concluded
     assert "better, with a chance of" in concluded
@@ -477,9 +477,9 @@ def test_metadata_is_not_written_while_a_run_writes(call: Run, checkpoints: Path
     ],
 )
 def test_what_cannot_be_done_with_metadata(call: Run, arguments, status: int, says: str) -> None:
-    found, output, error = call("metadata", *arguments)
+    ended, output, error = call("metadata", *arguments)
 
-    assert (found, output) == (status, "")
+    assert (ended, output) == (status, "")
     assert says in one_line(error)
 
 
@@ -517,14 +517,14 @@ def test_verify_tells_damage_by_its_status(call: Run, checkpoints: Path) -> None
 def test_stats_measure(call: Run) -> None:
     status, output, _ = call("stats", "1", "--json")
 
-    found = json.loads(output)
+    numbers = json.loads(output)
     assert status == 0
-    assert found["outcomes"] == 6
-    assert found["bytes"] == pytest.approx(found["entries"] * found["bytes_per_entry"])
-    assert found["load_s"] > 0
-    assert found["serialise_s"] > 0
-    assert (found["dominant_node"], found["nodes"][""]["outcomes"]) == (None, 6)
-    assert found["nodes"][""]["seconds"] == 0
+    assert numbers["outcomes"] == 6
+    assert numbers["bytes"] == pytest.approx(numbers["entries"] * numbers["bytes_per_entry"])
+    assert numbers["load_s"] > 0
+    assert numbers["serialise_s"] > 0
+    assert (numbers["dominant_node"], numbers["nodes"][""]["outcomes"]) == (None, 6)
+    assert numbers["nodes"][""]["seconds"] == 0
     assert "Time to load" in call("stats")[1]
 
 
@@ -534,9 +534,9 @@ def test_stats_name_the_node_that_dominates(call: Run, checkpoints: Path) -> Non
 
     node_journal(Layout(checkpoints), "node-1", range(1, 30))
 
-    found = json.loads(call("stats", "--json")[1])
-    assert found["dominant_node"] == "node-1"
-    assert found["nodes"]["node-1"]["outcomes"] == 29
+    numbers = json.loads(call("stats", "--json")[1])
+    assert numbers["dominant_node"] == "node-1"
+    assert numbers["nodes"]["node-1"]["outcomes"] == 29
     assert "Most of the time was measured on node-1." in call("stats")[1]
 
 
@@ -546,8 +546,8 @@ def test_stats_tell_the_time_that_each_node_measured(run: Run, tmp_path: Path) -
     for node, seconds in (("node-1", 10.0), ("node-2", 4.25)):
         with NodeJournal(tmp_path, node) as journal:
             for number in (1, 2):
-                one = trial(size(number, name=f"m_config_{node}_{number}"))
-                journal.record(one, replace(failure(), duration_s=seconds))
+                measured = trial(size(number, name=f"m_config_{node}_{number}"))
+                journal.record(measured, replace(failure(), duration_s=seconds))
 
     output = run("checkpoint", "stats", "-s", str(tmp_path))[1]
     nodes = json.loads(run("checkpoint", "stats", "-s", str(tmp_path), "--json")[1])["nodes"]
@@ -629,9 +629,9 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
     ],
 )
 def test_errors_are_one_line(call: Run, arguments, status: int, says: str) -> None:
-    found, output, error = call(*arguments)
+    ended, output, error = call(*arguments)
 
-    assert (found, output) == (status, "")
+    assert (ended, output) == (status, "")
     assert says in one_line(error)
 
 

@@ -21,13 +21,13 @@ def source(tmp_path: Path) -> Path:
     """Three checkpoints; throughput is best in the second, by a measurement that was replaced."""
     directory = tmp_path / "source"
     with ProfileState(directory) as state:
-        one, two, three = several(3)
-        state.record(one, measurement(10.0))
+        first, second, third = several(3)
+        state.record(first, measurement(10.0))
         state.save()
-        state.record(two, measurement(99.0))
+        state.record(second, measurement(99.0))
         state.save()
-        state.record(two, measurement(5.0))
-        state.record(three, measurement(20.0))
+        state.record(second, measurement(5.0))
+        state.record(third, measurement(20.0))
         state.save()
     return directory
 

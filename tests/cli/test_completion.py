@@ -22,10 +22,10 @@ SHELLS = ["bash", "zsh", "fish"]
 
 
 def needs(shell: str) -> str:
-    found = shutil.which(shell)
-    if found is None:
+    path = shutil.which(shell)
+    if path is None:
         pytest.skip(f"no {shell} here")
-    return found
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -115,9 +115,9 @@ def test_words_are_offered(offered, tmp_path: Path, words: list[str], expected: 
 
 
 def test_options_are_offered(offered) -> None:
-    found = offered("profile", "--checkpoint-l")
+    options = offered("profile", "--checkpoint-l")
 
-    assert found == ["--checkpoint-load-directory", "--checkpoint-load-file"]
+    assert options == ["--checkpoint-load-directory", "--checkpoint-load-file"]
 
 
 def test_a_wrong_file_or_variable_is_silent(

@@ -194,7 +194,7 @@ def test_relative_paths_are_shown_with_what_they_are(run, tmp_path: Path, make_m
     (file,) = json.loads(as_json)["files"]
     assert file["paths"] == {"model_repository": f"{tmp_path}/models"}
     _, shown, _ = run("config", "show", "--json", "a.yaml")
-    options = {one["key"]: one for one in json.loads(shown)["options"]}
+    options = {option["key"]: option for option in json.loads(shown)["options"]}
     assert options["model_repository"]["path"] == f"{tmp_path}/models"
     assert "path" not in options["export_path"]
 
@@ -331,7 +331,7 @@ def test_show_reads_the_file_of_the_variable_and_speaks_json(
 
     _, output, _ = run("config", "show", "--json")
 
-    options = {one["key"]: one for one in json.loads(output)["options"]}
+    options = {option["key"]: option for option in json.loads(output)["options"]}
     assert options["batch_sizes"] == {
         "key": "batch_sizes", "value": 4, "where": "a.yaml:1:14", "instead_of": [],
     }  # fmt: skip

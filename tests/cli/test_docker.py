@@ -152,8 +152,8 @@ def test_what_a_run_killed_with_all_its_children_leaves_is_removed_by_the_next(
     process = setting.start()
     setting.wait_until(lambda: bool(pretend.launches))
     ours = psutil.Process(process.pid)
-    for one in (ours, *ours.children(recursive=True)):
-        one.kill()
+    for child in (ours, *ours.children(recursive=True)):
+        child.kill()
     process.communicate()
     (left,) = engine.containers
     pretend.perf_analyzer({})

@@ -27,29 +27,29 @@ def examine(setting):
         document = json.loads(output)
         assert document["works"] is (status == WORKS)
         assert sum(document["counts"].values()) == len(document["findings"])
-        return status, {one["check"]: one for one in document["findings"]}
+        return status, {finding["check"]: finding for finding in document["findings"]}
 
     return call
 
 
 def test_a_run_that_would_work(examine, pretend) -> None:
-    status, found = examine()
+    status, findings = examine()
 
-    assert status == WORKS, found
-    assert found["server starts"]["found"] == "tritonserver 9.99.0"
-    assert found["perf_analyzer measures"]["level"] == "ok"
-    assert found["model m"]["found"] == "loads, and answers a request"
+    assert status == WORKS, findings
+    assert findings["server starts"]["found"] == "tritonserver 9.99.0"
+    assert findings["perf_analyzer measures"]["level"] == "ok"
+    assert findings["model m"]["found"] == "loads, and answers a request"
     assert [call for call in pretend.server_calls if call.startswith("load m ")]
-    assert not [one for one in found.values() if one["level"] == "problem"]
+    assert not [finding for finding in findings.values() if finding["level"] == "problem"]
 
 
 def test_a_name_in_the_repository_is_never_split(examine, setting) -> None:
     del setting.config["profile_models"]
     (Path(setting.config["model_repository"]) / "a,b;c" / "1").mkdir(parents=True)
 
-    _, found = examine("--no-models")
+    _, findings = examine("--no-models")
 
-    models = {name for name in found if name.startswith("model ")} - {"model repository"}
+    models = {name for name in findings if name.startswith("model ")} - {"model repository"}
     assert models <= {"model a,b;c"}
 
 
@@ -64,10 +64,10 @@ def test_a_repository_without_a_model_is_a_finding(
     if name == "empty":
         repository.mkdir()
 
-    status, found = examine("--no-models", model_repository=str(repository))
+    status, findings = examine("--no-models", model_repository=str(repository))
 
     assert status == FAILS
-    assert found["model repository"]["found"] == f"{repository} {sentence}"
+    assert findings["model repository"]["found"] == f"{repository} {sentence}"
 
 
 def test_it_tells_a_person_in_80_columns(setting) -> None:
@@ -83,10 +83,10 @@ def test_it_tells_a_person_in_80_columns(setting) -> None:
 
 
 def test_without_models_no_server_is_started(examine, pretend) -> None:
-    status, found = examine("--no-models")
+    status, findings = examine("--no-models")
 
     assert status == WORKS
-    assert found["models"]["found"] == "not loaded (--no-models)"
+    assert findings["models"]["found"] == "not loaded (--no-models)"
     assert pretend.server_calls == []
 
 
@@ -99,35 +99,35 @@ def test_each_model_that_does_not_work_is_told_with_its_fix(examine, make_model)
     for fake in words:
         make_model(fake, fake=fake)
 
-    status, found = examine(profile_models=dict.fromkeys((*words, "m")))
+    status, findings = examine(profile_models=dict.fromkeys((*words, "m")))
 
     assert status == FAILS
     for name, text in words.items():
-        assert found[f"model {name}"]["level"] == "problem"
-        assert text in found[f"model {name}"]["found"]
-        assert found[f"model {name}"]["fix"]
-    assert found["model m"]["level"] == "ok"
+        assert findings[f"model {name}"]["level"] == "problem"
+        assert text in findings[f"model {name}"]["found"]
+        assert findings[f"model {name}"]["fix"]
+    assert findings["model m"]["level"] == "ok"
 
 
 def test_a_model_whose_load_hangs_is_told_with_its_fix(examine, make_model) -> None:
     make_model("hangs", fake="hang")
 
-    status, found = examine("--model-load-timeout", "1", profile_models=["hangs"])
+    status, findings = examine("--model-load-timeout", "1", profile_models=["hangs"])
 
     assert status == FAILS
-    assert "was not loaded within 1 s" in found["model hangs"]["found"]
-    assert found["model hangs"]["fix"]
+    assert "was not loaded within 1 s" in findings["model hangs"]["found"]
+    assert findings["model hangs"]["fix"]
 
 
 def test_without_names_every_model_of_the_repository_is_tried(examine, setting) -> None:
     (setting.directory / "models" / "broken").mkdir()
     del setting.config["profile_models"]
 
-    status, found = examine()
+    status, findings = examine()
 
     assert status == FAILS
-    assert found["model m"]["level"] == "ok"
-    assert "no version directory" in found["model broken"]["found"]
+    assert findings["model m"]["level"] == "ok"
+    assert "no version directory" in findings["model broken"]["found"]
 
 
 def test_what_the_options_want_and_the_models_do_not_have_is_told_once(examine, make_model) -> None:
@@ -140,23 +140,23 @@ def test_what_the_options_want_and_the_models_do_not_have_is_told_once(examine, 
         },
     }
 
-    status, found = examine("--no-models", profile_models=models)
+    status, findings = examine("--no-models", profile_models=models)
 
     assert status == FAILS
-    assert "no model 'mm' in " in found["model mm"]["found"]
-    assert "config.yaml:" in found["option"]["found"]
-    assert too_large_batch(4, largest=2) in found["option"]["found"]
-    assert not {"file", "defaults"} & set(found)  # it is not "valid"
+    assert "no model 'mm' in " in findings["model mm"]["found"]
+    assert "config.yaml:" in findings["option"]["found"]
+    assert too_large_batch(4, largest=2) in findings["option"]["found"]
+    assert not {"file", "defaults"} & set(findings)  # it is not "valid"
 
 
 def test_a_program_that_is_not_there_is_a_problem_with_its_fix(examine, tmp_path: Path) -> None:
-    status, found = examine(perf_analyzer_path=str(tmp_path / "none"))
+    status, findings = examine(perf_analyzer_path=str(tmp_path / "none"))
 
     assert status == FAILS
-    assert "does not exist" in found["perf_analyzer"]["found"]
-    assert "model-analyzer runtime install" in found["perf_analyzer"]["fix"]
-    assert "perf_analyzer measures" not in found
-    assert found["model m"]["level"] == "ok"
+    assert "does not exist" in findings["perf_analyzer"]["found"]
+    assert "model-analyzer runtime install" in findings["perf_analyzer"]["fix"]
+    assert "perf_analyzer measures" not in findings
+    assert findings["model m"]["level"] == "ok"
 
 
 def test_a_port_that_is_taken_does_not_keep_models_from_being_tried(examine) -> None:
@@ -165,31 +165,31 @@ def test_a_port_that_is_taken_does_not_keep_models_from_being_tried(examine) -> 
         listener.listen()
         port = listener.getsockname()[1]
 
-        status, found = examine(triton_http_endpoint=f"localhost:{port}")
+        status, findings = examine(triton_http_endpoint=f"localhost:{port}")
 
     assert status == FAILS
-    assert f"process {os.getpid()}" in found["port"]["found"]
-    assert found["model m"]["level"] == "ok"
+    assert f"process {os.getpid()}" in findings["port"]["found"]
+    assert findings["model m"]["level"] == "ok"
 
 
 def test_directories_that_cannot_be_written_are_problems(examine, setting) -> None:
     (setting.directory / "file").touch()
 
-    status, found = examine("--no-models", checkpoint_directory="file", export_path="/proc/x")
+    status, findings = examine("--no-models", checkpoint_directory="file", export_path="/proc/x")
 
     assert status == FAILS
-    assert found["checkpoints"]["level"] == found["export path"]["level"] == "problem"
-    assert "--export-path" in found["export path"]["fix"]
+    assert findings["checkpoints"]["level"] == findings["export path"]["level"] == "problem"
+    assert "--export-path" in findings["export path"]["fix"]
 
 
 def test_a_directory_of_variants_that_must_not_be_replaced_is_a_problem(examine, setting) -> None:
     (setting.directory / "output_model_repository" / "mine").mkdir(parents=True)
 
-    status, found = examine("--no-models", override_output_model_repository=False)
+    status, findings = examine("--no-models", override_output_model_repository=False)
 
     assert status == FAILS
-    assert found["variants"]["level"] == "problem"
-    assert "--override-output-model-repository" in found["variants"]["fix"]
+    assert findings["variants"]["level"] == "problem"
+    assert "--override-output-model-repository" in findings["variants"]["fix"]
     assert examine("--no-models")[0] == WORKS
 
 
@@ -197,35 +197,37 @@ def test_the_path_of_a_problem_is_whole_whatever_is_in_it(examine, setting) -> N
     directory = setting.directory / "what: ever"
     (directory / "mine").mkdir(parents=True)
 
-    _, found = examine(
+    _, findings = examine(
         "--no-models",
         override_output_model_repository=False,
         output_model_repository_path=str(directory),
     )
 
-    assert found["variants"]["found"] == f"output model repository {directory} {FOREIGN_DIRECTORY}"
-    assert found["variants"]["fix"].startswith("give --override-output-model-repository")
+    assert (
+        findings["variants"]["found"] == f"output model repository {directory} {FOREIGN_DIRECTORY}"
+    )
+    assert findings["variants"]["fix"].startswith("give --override-output-model-repository")
 
 
 def test_gpus_are_told_as_the_driver_shows_them(examine, setting, driver) -> None:
     driver.has(gpu(0), gpu(1, programs=[7]))
     setting.environment = driver.environment
 
-    status, found = examine("--no-models", gpus="GPU-1111")
+    status, findings = examine("--no-models", gpus="GPU-1111")
 
     assert status == WORKS
-    assert found["GPU driver"]["found"] == "999.99"
-    assert "in use by 1 program" in found["GPU"]["found"]
-    assert found["GPUs of a run"]["found"] == "GPU-1111"
+    assert findings["GPU driver"]["found"] == "999.99"
+    assert "in use by 1 program" in findings["GPU"]["found"]
+    assert findings["GPUs of a run"]["found"] == "GPU-1111"
 
 
 def test_a_gpu_that_is_not_here_is_a_problem(examine, setting, driver) -> None:
     setting.environment = driver.environment
 
-    status, found = examine("--no-models", gpus="GPU-9999")
+    status, findings = examine("--no-models", gpus="GPU-9999")
 
     assert status == FAILS
-    assert "there is no GPU GPU-9999 here" in found["GPUs of a run"]["found"]
+    assert "there is no GPU GPU-9999 here" in findings["GPUs of a run"]["found"]
 
 
 def test_in_mode_docker_the_engine_has_to_answer(examine, setting, engine, tmp_path: Path) -> None:
@@ -233,36 +235,36 @@ def test_in_mode_docker_the_engine_has_to_answer(examine, setting, engine, tmp_p
     setting.environment["DOCKER_HOST"] = engine.host
     image = {"triton_launch_mode": "docker", "triton_docker_image": "tritonserver:test"}
 
-    status, found = examine("--no-models", **image)
+    status, findings = examine("--no-models", **image)
     assert status == WORKS
-    assert "has tritonserver:test" in found["Docker"]["found"]
+    assert "has tritonserver:test" in findings["Docker"]["found"]
 
     setting.environment["DOCKER_HOST"] = f"unix://{tmp_path}/none"
-    status, found = examine("--no-models", **image)
+    status, findings = examine("--no-models", **image)
     assert status == FAILS
-    assert "no Docker engine answers" in found["Docker"]["found"]
+    assert "no Docker engine answers" in findings["Docker"]["found"]
 
 
 def test_a_server_elsewhere_has_to_listen(examine, elsewhere) -> None:
     server = elsewhere(loaded=["m"])
     remote = {"triton_launch_mode": "remote", "triton_http_endpoint": server.http}
 
-    status, found = examine(**remote, triton_grpc_endpoint=server.grpc)
+    status, findings = examine(**remote, triton_grpc_endpoint=server.grpc)
     assert status == WORKS
-    assert "accepts connections" in found["remote server"]["found"]
+    assert "accepts connections" in findings["remote server"]["found"]
 
     server.process.kill()
     server.process.wait()
-    status, found = examine(**remote, triton_grpc_endpoint=server.grpc)
+    status, findings = examine(**remote, triton_grpc_endpoint=server.grpc)
     assert status == FAILS
 
 
 def test_variables_are_told_and_wrong_ones_are_usage_errors(examine, setting) -> None:
     setting.environment["MODEL_ANALYZER_CHECKPOINT_DIRECTORY"] = "elsewhere"
-    _, found = examine("--no-models")
+    _, findings = examine("--no-models")
 
-    assert found["MODEL_ANALYZER_CHECKPOINT_DIRECTORY"]["found"] == "elsewhere"
-    assert "/elsewhere" in found["checkpoints"]["found"]
+    assert findings["MODEL_ANALYZER_CHECKPOINT_DIRECTORY"]["found"] == "elsewhere"
+    assert "/elsewhere" in findings["checkpoints"]["found"]
 
     setting.environment["MODEL_ANALYZER_CONCURRENCY"] = "many"
     status, output = setting.profile("--no-models", command="doctor")

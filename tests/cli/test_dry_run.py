@@ -15,8 +15,8 @@ def files(directory: Path) -> set[Path]:
     return {path for path in directory.rglob("*") if path.name != "config.yaml"}
 
 
-def told(setting, **changes: Any) -> Any:
-    """What a dry run says as JSON."""
+def planned(setting, **changes: Any) -> Any:
+    """The JSON of a dry run."""
     status, output = setting.profile("--dry-run", "--json", **changes)
     assert status == 0, output
     return json.loads(output)
@@ -41,7 +41,7 @@ def test_what_is_told_is_what_is_done(setting, pretend) -> None:
     setting.config["perf_analyzer_path"] = str(
         pretend.perf_analyzer(*[{"throughput": 100.0 * 1.5**n} for n in range(20)])
     )
-    plan = told(setting)["subjects"][0]
+    plan = planned(setting)["subjects"][0]
 
     status, output = setting.profile()
 
@@ -49,7 +49,10 @@ def test_what_is_told_is_what_is_done(setting, pretend) -> None:
     done = [
         line.rpartition("Profiling ")[2] for line in output.splitlines() if "Profiling m" in line
     ]
-    names = [f"{one['variant']}: concurrency={one['concurrency']}" for (one,) in plan["trials"]]
+    names = [
+        f"{workload['variant']}: concurrency={workload['concurrency']}"
+        for (workload,) in plan["trials"]
+    ]
     assert names == done
     loads = [call for call in pretend.server_calls if call.startswith("load")]
     starts = [call for call in pretend.server_calls if call.startswith("start")]
@@ -58,7 +61,7 @@ def test_what_is_told_is_what_is_done(setting, pretend) -> None:
 
 
 def test_programs_read_all_of_it(setting) -> None:
-    document = told(
+    document = planned(
         setting,
         latency_budget=50,
         perf_analyzer_flags={"measurement-mode": "time_windows", "measurement-interval": 2000},
@@ -98,7 +101,7 @@ def test_a_search_that_decides_as_it_goes_says_so(setting) -> None:
     assert status == 0, output
     assert "quick search" in output
     assert "chosen during the search" in output
-    plan = told(setting, run_config_search_mode="quick")["subjects"][0]
+    plan = planned(setting, run_config_search_mode="quick")["subjects"][0]
     assert plan["trials"] is None
     assert plan["size"] == 4
 
@@ -111,10 +114,10 @@ def test_a_budget_bounds_what_is_told(setting) -> None:
             "measurement-interval": 5000,
         },
     }
-    (whole,) = told(setting, **adaptive)["subjects"]
+    (whole,) = planned(setting, **adaptive)["subjects"]
     assert whole["most_measurements"] == 12
 
-    document = told(setting, budget="1m30s", **adaptive)
+    document = planned(setting, budget="1m30s", **adaptive)
 
     (plan,) = document["subjects"]
     assert (plan["most_measurements"], plan["variants"], plan["loads"]) == (5, 5, 5)  # of 15.5 s
@@ -127,11 +130,11 @@ def test_a_budget_bounds_what_is_told(setting) -> None:
 def test_a_budget_that_is_not_needed_changes_nothing(setting) -> None:
     adaptive = {"run_config_search_mode": "adaptive"}
 
-    assert told(setting, budget="1h", **adaptive) == told(setting, **adaptive)
+    assert planned(setting, budget="1h", **adaptive) == planned(setting, **adaptive)
 
 
 def test_the_first_is_measured_whatever_the_budget(setting) -> None:
-    document = told(setting, budget=0, run_config_search_mode="adaptive")
+    document = planned(setting, budget=0, run_config_search_mode="adaptive")
 
     assert document["subjects"][0]["most_measurements"] == 1
     assert document["minutes"] == 0.2
@@ -159,14 +162,14 @@ def test_a_model_that_only_a_server_can_complete_is_named(setting, pretend, tmp_
     assert status == 0, output
     assert f"m: cannot be planned: {ONLY_A_SERVER} m" in output
     assert pretend.server_calls == []
-    document = told(setting)
+    document = planned(setting)
     assert "complete" in document["subjects"][0]["unknown"]
     assert document["minutes"] is document["minutes_low"] is document["minutes_high"] is None
 
 
 def test_servers_are_counted_as_they_are_wanted(setting) -> None:
-    assert told(setting, server_restart="variant")["subjects"][0]["server_starts"] == 5
-    remote = told(setting, triton_launch_mode="remote")["subjects"][0]
+    assert planned(setting, server_restart="variant")["subjects"][0]["server_starts"] == 5
+    remote = planned(setting, triton_launch_mode="remote")["subjects"][0]
     assert remote["server_starts"] == 0
 
 
@@ -204,16 +207,16 @@ def test_json_is_for_a_dry_run(setting) -> None:
 def test_of_several_models_each_is_told_and_all_together(setting, make_model, pretend) -> None:
     make_model("n")
 
-    document = told(setting, profile_models={"m": {"cpu_only": True}, "n": {"cpu_only": True}})
+    document = planned(setting, profile_models={"m": {"cpu_only": True}, "n": {"cpu_only": True}})
 
-    assert [one["models"] for one in document["subjects"]] == [["m"], ["n"]]
-    minutes = [one["minutes"] for one in document["subjects"]]
+    assert [subject["models"] for subject in document["subjects"]] == [["m"], ["n"]]
+    minutes = [subject["minutes"] for subject in document["subjects"]]
     assert abs(document["minutes"] - sum(minutes)) <= 0.2
-    together = told(
+    together = planned(
         setting,
         profile_models={"m": {"cpu_only": True}, "n": {"cpu_only": True}},
         run_config_profile_models_concurrently_enable=True,
     )
-    assert [one["models"] for one in together["subjects"]] == [["m", "n"]]
+    assert [subject["models"] for subject in together["subjects"]] == [["m", "n"]]
     assert together["subjects"][0]["mode"] == "quick"
     assert pretend.server_calls == []

@@ -102,7 +102,7 @@ def test_report_writes_the_measurements_of_a_variant(run: Run, measured: Path) -
     assert not list((measured / "out/plots").rglob("*.png"))
     assert list((measured / "out/plots").rglob("throughput_v_latency.svg"))
     document = json.loads((folder / "measurements.json").read_text())
-    assert [one["metrics"]["perf_throughput"] for one in document["measurements"]] == [150, 100]
+    assert [row["metrics"]["perf_throughput"] for row in document["measurements"]] == [150, 100]
     assert output.count("wrote ") == 3
 
 
@@ -113,12 +113,12 @@ def test_without_times_inside_the_server_the_breakdown_is_left_out(
 ) -> None:
     if form == "pdf":
         pytest.importorskip("weasyprint")
-    what = {
+    arguments = {
         "analyze": ("--profile-models", "m", "-m", "models"),
         "report": ("-n", "m_config_0"),
     }[command]
 
-    status, _, error = run(command, *what, "-e", "out", "-o", form)
+    status, _, error = run(command, *arguments, "-e", "out", "-o", form)
 
     assert status == 0, error
     assert not [name for name in files(measured / "out") if "latency_breakdown" in name]

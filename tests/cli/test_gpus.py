@@ -49,9 +49,9 @@ def started(pretend) -> int:
 
 def cuda(pretend) -> set[str]:
     """CUDA_VISIBLE_DEVICES of the server and of every perf_analyzer."""
-    told = [call for call in pretend.server_calls if call.startswith("CUDA_")]
-    told += [word for launch in pretend.launches for word in launch if word.startswith("CUDA_")]
-    return {one.partition("=")[2] for one in told}
+    calls = [call for call in pretend.server_calls if call.startswith("CUDA_")]
+    calls += [word for launch in pretend.launches for word in launch if word.startswith("CUDA_")]
+    return {line.partition("=")[2] for line in calls}
 
 
 def test_all_gpus_are_used_measured_and_shown(on_gpus, pretend, table) -> None:
@@ -104,8 +104,8 @@ def test_verbose_shows_the_three_tables_that_scripts_count(on_gpus) -> None:
     ]
     assert at == sorted(at)
     for start, rows, columns in zip(at, (3, 4, 2), (9, 10, 5), strict=True):
-        found = lines[start + 2 : start + 2 + rows]
-        assert [len(row.split()) for row in found] == [columns] * rows
+        shown = lines[start + 2 : start + 2 + rows]
+        assert [len(row.split()) for row in shown] == [columns] * rows
         assert lines[start + 2 + rows] == ""
 
 

@@ -162,13 +162,13 @@ def test_killing_us_loses_no_finished_measurement_and_leaves_no_process(setting,
     """At random moments while it measures, again and again."""
     moments = random.Random(7)
     setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 0.05}))
-    known = 0
+    kept = 0
     for _ in range(8):
         launches = len(pretend.launches)
         process = setting.start(run_config_search_max_instance_count=5)
         setting.wait_until(
-            lambda before=launches, one=process: (
-                len(pretend.launches) > before or one.poll() is not None
+            lambda before=launches, running=process: (
+                len(pretend.launches) > before or running.poll() is not None
             )
         )
         time.sleep(moments.uniform(0, 0.7))
@@ -177,14 +177,14 @@ def test_killing_us_loses_no_finished_measurement_and_leaves_no_process(setting,
         # what was announced as measured was on disk before
         announced = output.count("(trial ")
         now = recorded(setting.directory)
-        assert now >= known + announced
+        assert now >= kept + announced
         assert setting.mark.gone(), "processes were left behind"
-        known = now
+        kept = now
 
     status, output = setting.profile(run_config_search_max_instance_count=5)
 
     assert status == 0, output
-    assert output.count("Existing measurement found") == known
+    assert output.count("Existing measurement found") == kept
     assert len(setting.rows) == 22
 
 
@@ -196,12 +196,12 @@ def test_a_killed_server_is_replaced_and_the_run_goes_on(setting, pretend) -> No
     import psutil
 
     servers = [
-        one
-        for one in psutil.Process(process.pid).children(recursive=True)
-        if any("tritonserver.py" in word for word in one.cmdline())
+        child
+        for child in psutil.Process(process.pid).children(recursive=True)
+        if any("tritonserver.py" in word for word in child.cmdline())
     ]
-    for one in servers:
-        one.kill()
+    for server in servers:
+        server.kill()
     output, _ = process.communicate(timeout=180)
 
     assert process.returncode == 0, output

@@ -59,10 +59,10 @@ def test_how_long_variants_took_to_load_is_kept(setting) -> None:
     assert status == 0, output
     lines = (setting.directory / "checkpoints" / "0.ckpt").read_text().splitlines()
     entries = [json.loads(line) for line in lines]
-    found = [one for one in entries if one.get("entry") == "measurement"]
-    assert all(one.get("loading_s", 0.0) < one["duration_s"] for one in found)
+    taken = [entry for entry in entries if entry.get("entry") == "measurement"]
+    assert all(entry.get("loading_s", 0.0) < entry["duration_s"] for entry in taken)
     # two loads of each variant: the second finds it loaded
-    loading_s = [one.get("loading_s", 0.0) for one in found]
+    loading_s = [entry.get("loading_s", 0.0) for entry in taken]
     assert sum(loading_s[::2]) > sum(loading_s[1::2])
 
 
@@ -527,8 +527,8 @@ def test_the_best_of_all_models_are_shown_together(setting, make_model, names: l
 
     assert status == 0, output
     summaries = setting.directory / "reports" / "summaries"
-    found = {path.name for path in summaries.iterdir()}
-    assert found == {*names, "Best Configs Across All Models"}
+    directories = {path.name for path in summaries.iterdir()}
+    assert directories == {*names, "Best Configs Across All Models"}
 
 
 def test_verbose_shows_the_resolved_configuration_without_secrets(setting) -> None:

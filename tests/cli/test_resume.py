@@ -117,8 +117,8 @@ def test_the_log_says_what_a_run_starts_from_and_nothing_else(
     status, output = setting.profile("-v", *arguments)
 
     assert status == 0, output
-    found = re.findall(r"Loaded checkpoint.*|.*tarting a fresh run.*|Starting from.*", output)
-    assert [line.split("] ")[-1] for line in found] == [sentence.format(setting.directory)]
+    lines = re.findall(r"Loaded checkpoint.*|.*tarting a fresh run.*|Starting from.*", output)
+    assert [line.split("] ")[-1] for line in lines] == [sentence.format(setting.directory)]
 
 
 @pytest.mark.parametrize(
@@ -163,11 +163,13 @@ def elsewhere(setting) -> Path:
     """A checkpoint of everything, measured with another processor."""
     setting.profile()
     directory: Path = setting.directory / "checkpoints"
-    known = load(directory)
+    checkpoint = load(directory)
     shutil.rmtree(directory)
     with ProfileState(directory) as state:
-        state.start_from(known)
-        state.describe(devices=[], host={**known.header.host, "Processor": "Another, 96 cores"})
+        state.start_from(checkpoint)
+        state.describe(
+            devices=[], host={**checkpoint.header.host, "Processor": "Another, 96 cores"}
+        )
         state.record_metadata({"from": "another machine"})
         state.save()
     return directory

@@ -51,22 +51,22 @@ def measurements(setting, pretend, make_model) -> None:
     setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer(*steps))
 
 
-def told(text: str) -> dict[str, Any]:
-    """What the document of results says."""
+def content_of(text: str) -> dict[str, Any]:
+    """The document of results, without fields that depend on the command."""
     document: dict[str, Any] = json.loads(text)
     jsonschema.validate(document, results_schema())
     return {key: value for key, value in document.items() if key not in INCIDENTAL}
 
 
 def profiled(directory: Path) -> dict[str, Any]:
-    return told((directory / "results" / "results.json").read_text())
+    return content_of((directory / "results" / "results.json").read_text())
 
 
 def command_to_deploy(output: str) -> list[str]:
     """The command that the end of a run names, for all results."""
-    found = re.search(r"on Kubernetes: model-analyzer (.*) --format kubernetes", output)
-    assert found is not None, output
-    return [*shlex.split(found[1]), "--format", "json"]
+    match = re.search(r"on Kubernetes: model-analyzer (.*) --format kubernetes", output)
+    assert match is not None, output
+    return [*shlex.split(match[1]), "--format", "json"]
 
 
 def check_commands(setting, run: Run, tmp_path: Path, output: str, changes: Any) -> None:
@@ -74,23 +74,23 @@ def check_commands(setting, run: Run, tmp_path: Path, output: str, changes: Any)
     where = setting.config.get("checkpoint_directory", "checkpoints")
     for command in (command_to_deploy(output), ["best", "-f", "config.yaml", "--format", "json"]):
         status, text, error = run(*command)
-        assert (status, told(text)) == (0, answer), error
+        assert (status, content_of(text)) == (0, answer), error
     (model,) = answer["models"]
     status, output = setting.profile(command="analyze", **changes)
     assert (status, profiled(tmp_path)) == (0, answer), output
     status, text, error = run(*command_to_deploy(output))
-    assert (status, told(text)) == (0, answer), error
+    assert (status, content_of(text)) == (0, answer), error
     circumstances = ["--circumstances", str(model["circumstances"])]
     best = ("best", "-m", model["model"], "-s", where, "--format", "json")
     status, text, error = run(*best, *circumstances)
-    assert (status, told(text)) == (0, answer), error
+    assert (status, content_of(text)) == (0, answer), error
     status, text, _ = run("checkpoint", "best", "-s", where, *circumstances)
     assert (status, model["sentence"] in " ".join(text.split())) == (0, True), text
     shutil.rmtree(tmp_path / "merged", ignore_errors=True)
     status, _, error = run("checkpoint", "merge", *[where] * 2, "--output-dir", "merged")
     assert status == 0, error
     status, text, error = run("best", "-s", "merged", "--format", "json", *circumstances)
-    assert (status, told(text)) == (0, answer), error
+    assert (status, content_of(text)) == (0, answer), error
 
 
 @pytest.mark.parametrize("changes", MODES)
@@ -158,7 +158,7 @@ def test_an_answer_by_other_goals_names_them(setting, run: Run, tmp_path: Path) 
         status, output = setting.profile(command="analyze", **changes)
         assert status == 0, output
         status, text, error = run(*command_to_deploy(output))
-        assert (status, told(text)) == (0, profiled(tmp_path)), error
+        assert (status, content_of(text)) == (0, profiled(tmp_path)), error
 
 
 def test_models_that_a_run_did_not_reach_are_answered_as_by_it(
@@ -172,12 +172,12 @@ def test_models_that_a_run_did_not_reach_are_answered_as_by_it(
         f'{config.read_text()}\nparameters {{ key: "exact" value {{ string_value: "yes" }} }}\n'
     )
     go = tmp_path / "go"
-    known = len(pretend.launches)
+    before = len(pretend.launches)
     setting.config["perf_analyzer_path"] = str(
-        pretend.perf_analyzer(*[{}] * known, {"until": str(go)})
+        pretend.perf_analyzer(*[{}] * before, {"until": str(go)})
     )
     process = setting.start(**both, run_config_search_max_instance_count=3)
-    setting.wait_until(lambda: len(pretend.launches) > known)
+    setting.wait_until(lambda: len(pretend.launches) > before)
     setting.interrupt(process, 1)
     go.touch()
     output = process.communicate(timeout=180)[0]
@@ -185,7 +185,7 @@ def test_models_that_a_run_did_not_reach_are_answered_as_by_it(
 
     status, text, error = run("best", "--format", "json")
 
-    assert (status, told(text)) == (1, profiled(tmp_path)), error
+    assert (status, content_of(text)) == (1, profiled(tmp_path)), error
     assert profiled(tmp_path)["models"][1]["verdict"] == "nothing"
 
 
@@ -217,8 +217,8 @@ def test_a_model_that_is_edited_and_edited_back(
         (answer,) = profiled(tmp_path)["models"]
         assert f'"{exact}"' in (tmp_path / "best" / "m" / "config.pbtxt").read_text()
         for measured in answer["variants"]:
-            for one in measured["models"]:
-                assert one["configuration"]["parameters"]["exact"]["string_value"] == exact
+            for deployed in measured["models"]:
+                assert deployed["configuration"]["parameters"]["exact"]["string_value"] == exact
         counts.append(sum(part["measurements"] for part in answer["left_out"]))
         if number == 0 and is_old:
             without_bases(tmp_path / "checkpoints" / "0.ckpt")
@@ -241,7 +241,7 @@ def test_a_run_goes_on_from_an_imported_checkpoint(
     changes = {"run_config_search_mode": mode}
     assert setting.profile(**changes)[0] == 0
     before = profiled(tmp_path)["models"][0]
-    known = len(pretend.launches)
+    earlier = len(pretend.launches)
     exported = ["checkpoint", "export", "--format", "upstream", "-o", "theirs.ckpt"]
     assert run(*exported)[0] == 0
     assert run("checkpoint", "import", "theirs.ckpt", "-s", "new")[0] == 0
@@ -254,5 +254,5 @@ def test_a_run_goes_on_from_an_imported_checkpoint(
     (answer,) = profiled(tmp_path)["models"]
     if mode == "brute":
         assert answer["left_out"] == []
-        assert len(pretend.launches) == known
+        assert len(pretend.launches) == earlier
         assert answer["recommended"]["variant"] == before["recommended"]["variant"]

@@ -151,13 +151,13 @@ def test_no_secret_is_in_any_byte_that_a_command_writes_or_prints(setting, run, 
         inside = path.relative_to(setting.directory).parts
         if not path.is_file() or inside[0] in theirs or path.name == "config.yaml":
             continue
-        found = [secret for text in texts_in(path) for secret in found_in(text)]
+        leaked = [secret for text in texts_in(path) for secret in found_in(text)]
         if "checkpoints" in inside or inside[-1] in ("config.pbtxt", "config.diff"):
             # the configuration itself, which is deployed from there
-            found = [secret for secret in found if secret not in OF_THE_MODEL]
-        leaks[str(path)] = found
+            leaked = [secret for secret in leaked if secret not in OF_THE_MODEL]
+        leaks[str(path)] = leaked
     assert len(leaks) > 20
-    assert {name: found for name, found in leaks.items() if found} == {}
+    assert {name: secrets for name, secrets in leaks.items() if secrets} == {}
 
 
 def test_what_is_deployed_and_served_is_complete(setting, planted) -> None:

@@ -25,8 +25,8 @@ TWICE = {"two_addresses": 4, "raised_interval": 1}
 def stored(sample: str) -> dict[str, Any]:
     """The measurements of a sample: models → variants → [run configuration, measurements]."""
     content = json.loads((UPSTREAM / f"{sample}.ckpt").read_text())
-    found: dict[str, Any] = content["ResultManager.results"]["_results"]
-    return found
+    results: dict[str, Any] = content["ResultManager.results"]["_results"]
+    return results
 
 
 def count(sample: str) -> int:
@@ -101,7 +101,7 @@ def test_best_has_a_row_for_each_combination(run: Run, tmp_path: Path, sample: s
     kept = [json.loads(document.read_text()) for document in documents]
     if models == 1:
         assert len(kept) == combinations(sample)
-        assert sum(len(one["measurements"]) for one in kept) == measured
+        assert sum(len(model["measurements"]) for model in kept) == measured
 
 
 def test_report_writes_every_combination_under_a_name(run: Run, tmp_path: Path) -> None:

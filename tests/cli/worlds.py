@@ -221,10 +221,10 @@ def assert_that_it_says_why(ended: Ended) -> None:
     if ended.status == 0:
         return
     lines = ended.errors.splitlines()
-    told = [line for line in lines if _COMPLAINT.match(line) or line.startswith("Error: ")]
-    assert told or ended.output.strip(), ended
-    assert len(told) < 20, ended
-    assert all(line.isprintable() for line in told), ended
+    messages = [line for line in lines if _COMPLAINT.match(line) or line.startswith("Error: ")]
+    assert messages or ended.output.strip(), ended
+    assert len(messages) < 20, ended
+    assert all(line.isprintable() for line in messages), ended
 
 
 def tree(directory: Path) -> Mapping[str, tuple[int, int, bytes]]:

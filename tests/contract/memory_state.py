@@ -45,8 +45,8 @@ class MemoryState:
         self._retried.discard(trial.key)
         self._outcomes[trial.key] = outcome
         name = (trial.key, trial.variants)
-        known = self._kept.get(name)
-        if known is not None and known.outcome == outcome and known.trial.derives_like(trial):
+        earlier = self._kept.get(name)
+        if earlier is not None and earlier.outcome == outcome and earlier.trial.derives_like(trial):
             return
         self._kept.pop(name, None)
         self._kept[name] = TrialRecord(trial=trial, outcome=outcome)

@@ -57,8 +57,8 @@ def grown(tmp_path: Path) -> list[Checkpoint]:
     with ProfileState(directory) as state:
         state.record(rich_trial(), rich_measurement())
         state.save()
-        for one in several(3):
-            state.record(one, measurement(1000.0))
+        for record in several(3):
+            state.record(record, measurement(1000.0))
         state.record_metadata({"note": {"by": "me", "numbers": [1, 2.5, None]}})
         state.save()
         state.record(trial(7), failure())

@@ -102,11 +102,11 @@ def test_a_slot_is_free_again_and_has_loaded_what_it_measured(executor: Executor
 
 def test_outcomes_of_several_slots_come_in_the_order_of_their_ends() -> None:
     executor = simulated(3)
-    one, two, three = several(3)  # they take 1, 1/2 and 1/3 seconds
+    first, second, third = several(3)  # they take 1, 1/2 and 1/3 seconds
 
-    for trial in (one, two, three):
+    for trial in (first, second, third):
         executor.start(trial, executor.free[0])
 
-    assert [executor.wait().trial for _ in range(3)] == [three, two, one]
+    assert [executor.wait().trial for _ in range(3)] == [third, second, first]
     assert executor.now_s == pytest.approx(2.0)
     assert executor.busy_s == pytest.approx(1 + 1 / 2 + 1 / 3)

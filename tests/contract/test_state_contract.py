@@ -74,7 +74,7 @@ def test_of_a_new_trial_nothing_is_known(run: Runs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "outcome"),
+    ("asked", "outcome"),
     [
         (trial(), measurement()),
         (rich_trial(), failure()),
@@ -83,14 +83,14 @@ def test_of_a_new_trial_nothing_is_known(run: Runs) -> None:
     ],
 )
 def test_what_was_recorded_is_known_at_once_and_in_later_runs(
-    run: Runs, one: Trial, outcome: Outcome
+    run: Runs, asked: Trial, outcome: Outcome
 ) -> None:
     with run() as state:
-        state.record(one, outcome)
-        assert state.outcome_of(one) == outcome
+        state.record(asked, outcome)
+        assert state.outcome_of(asked) == outcome
     for _ in range(2):
         with run() as state:
-            assert state.outcome_of(one) == outcome
+            assert state.outcome_of(asked) == outcome
 
 
 @pytest.mark.parametrize(
@@ -188,17 +188,17 @@ def test_a_variant_under_another_name_has_a_record_of_its_own(run: Runs) -> None
 
 def test_records_stay_in_the_order_of_measuring(run: Runs) -> None:
     trials = [trial(concurrency) for concurrency in (4, 1, 8, 2)]
-    for one in trials:
+    for asked in trials:
         with run() as state:
-            state.record(one, measurement())
+            state.record(asked, measurement())
     with run() as state:
         assert [record.trial for record in state.profile.records] == trials
 
 
 def test_an_outcome_recorded_again_moves_to_the_end(run: Runs) -> None:
     with run() as state:
-        for one in several(3):
-            state.record(one, failure())
+        for item in several(3):
+            state.record(item, failure())
         state.record(trial(1), measurement())
         assert [record.trial for record in state.profile.records] == [trial(2), trial(3), trial(1)]
 
@@ -247,8 +247,8 @@ def test_a_failure_that_is_to_be_tried_again_is_still_in_the_profile(run: Runs) 
 def test_measurements_and_failures_are_told_apart(run: Runs) -> None:
     outcomes: list[Any] = [measurement(), failure(), rich_measurement(), rich_failure()]
     with run() as state:
-        one, two, four = several(3)
-        for tried, outcome in zip([one, two, rich_trial(), four], outcomes, strict=True):
+        first, second, fourth = several(3)
+        for tried, outcome in zip([first, second, rich_trial(), fourth], outcomes, strict=True):
             state.record(tried, outcome)
     with run() as state:
         profile = state.profile

@@ -42,7 +42,11 @@ class Block:
             return [line.removeprefix(_PROMPT) for line in lines if line.startswith(_PROMPT)]
         if self.language == "sh":
             return lines
-        return [] if self.language else [one for one in lines if one.startswith("model-analyzer ")]
+        return (
+            []
+            if self.language
+            else [command for command in lines if command.startswith("model-analyzer ")]
+        )
 
     @property
     def session(self) -> Sequence[str]:
@@ -62,8 +66,8 @@ def blocks(document: Path) -> Iterator[Block]:
 
 
 def _indented(text: str) -> Iterator[Block]:
-    for found in _INDENTED.finditer(text):
-        lines = [line[4:] for line in found[0].strip("\n").splitlines()]
+    for match in _INDENTED.finditer(text):
+        lines = [line[4:] for line in match[0].strip("\n").splitlines()]
         yield Block("", "", "\n".join(lines) + "\n")
 
 

@@ -58,11 +58,11 @@ def commands(group: click.Group) -> Iterator[click.Command]:
 @pytest.fixture(scope="module")
 def flags() -> set[str]:
     """Every long flag of every command."""
-    found = {"--help", "--version"}
+    names = {"--help", "--version"}
     for command in (program, *commands(program)):
         for parameter in command.params:
-            found.update(name.replace("_", "-") for name in parameter.opts)
-    return found
+            names.update(name.replace("_", "-") for name in parameter.opts)
+    return names
 
 
 @documents
@@ -124,15 +124,15 @@ def test_a_guide_shows_a_configuration_that_runs(guide: Path) -> None:
         text = (ROOT / title_of(block)).read_text("utf-8")
         head, _, body = text.partition("\n\n")
         assert block.text == body
-        told = [line[6:] for line in head.splitlines() if line.startswith("#     ")]
-        wanted = {one.strip() for line in told for one in line.split("&&")}
-        assert wanted <= {line.strip() for one in blocks(guide) for line in one.commands}
+        instructions = [line[6:] for line in head.splitlines() if line.startswith("#     ")]
+        wanted = {command.strip() for line in instructions for command in line.split("&&")}
+        assert wanted <= {line.strip() for part in blocks(guide) for line in part.commands}
 
 
 def title_of(block: Block) -> str:
-    found = re.fullmatch(r'title="([^"]+)"', block.title)
-    assert found, block.title
-    return found[1]
+    match = re.fullmatch(r'title="([^"]+)"', block.title)
+    assert match, block.title
+    return match[1]
 
 
 # -- messages --------------------------------------------------------------------------------------
@@ -155,19 +155,19 @@ def messages() -> str:
     return "\n".join(text.replace("`", "") for text in texts)
 
 
-def told() -> list[str]:
+def listed_messages() -> list[str]:
     """The first column of the tables about messages."""
     text = (DOCS / "troubleshooting.md").read_text("utf-8")
     return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("message", told())
+@pytest.mark.parametrize("message", listed_messages())
 def test_a_message_is_that_of_the_program(message: str, messages: str) -> None:
     assert message in messages
 
 
 def test_there_are_messages() -> None:
-    assert len(told()) > 50
+    assert len(listed_messages()) > 50
 
 
 # -- the README and SECURITY.md --------------------------------------------------------------------

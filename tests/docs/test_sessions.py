@@ -57,15 +57,15 @@ def test_a_session_runs(
         check=True,
     )
 
-    found = re.findall(f"^{_MARK}(\\d+)$", done.stdout, re.MULTILINE)
+    statuses = re.findall(f"^{_MARK}(\\d+)$", done.stdout, re.MULTILINE)
     asked = [following.startswith("echo $?") for following in [*commands[1:], ""]]
-    for command, status, is_asked in zip(commands, map(int, found), asked, strict=True):
+    for command, status, is_asked in zip(commands, map(int, statuses), asked, strict=True):
         assert status == 0 or is_asked, f"{command}: status {status}\n{done.stderr}"
     output = plain(done.stdout)
     for block in sessions:
         # what `echo $?` shows stands below it
-        for told in re.findall(r"^\$ echo \$\?\n(\d+)$", block.text, re.MULTILINE):
-            assert f"{told} {_MARK}0" in output
+        for code in re.findall(r"^\$ echo \$\?\n(\d+)$", block.text, re.MULTILINE):
+            assert f"{code} {_MARK}0" in output
         for line in re.sub(r"\\\n\s*", "", block.text).splitlines():
             is_command = block.is_marked or line.startswith("$ ")
             if not is_command and re.fullmatch(r"[^\d…]{20,}", line):

@@ -43,9 +43,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_document_is_a_page(site: Path) -> None:
     wanted = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
-    found = {path.relative_to(site) for path in site.rglob("*.html")}
+    pages = {path.relative_to(site) for path in site.rglob("*.html")}
 
-    assert found - {Path("404.html")} == wanted
+    assert pages - {Path("404.html")} == wanted
 
 
 def test_nothing_comes_from_elsewhere(site: Path) -> None:
@@ -53,6 +53,6 @@ def test_nothing_comes_from_elsewhere(site: Path) -> None:
         text = page.read_text("utf-8")
         fetched = [*_FETCHED.findall(text), *_LINKED.findall(text)]
         assert fetched, page
-        assert [one for one in fetched if "//" in one] == [], page
+        assert [url for url in fetched if "//" in url] == [], page
     for style in site.rglob("*.css"):
         assert not re.search(r"url\([\"']?(?:https?:)?//", style.read_text("utf-8")), style

@@ -75,14 +75,14 @@ class Container:
         return self.config.get("HostConfig") or {}
 
     def environment(self) -> dict[str, str]:
-        found = {"PATH": os.defpath, "HOME": "/root", "HOSTNAME": self.id[:12]}
+        variables = {"PATH": os.defpath, "HOME": "/root", "HOSTNAME": self.id[:12]}
         for text in (*plan()["images"][self.image].get("Env", ()), *(self.config.get("Env") or ())):
             name, equals, value = text.partition("=")
             if equals:
-                found[name] = value
+                variables[name] = value
             else:
-                found.pop(name, None)
-        return found
+                variables.pop(name, None)
+        return variables
 
     def start(self) -> None:
         if "start_error" in plan():
@@ -188,9 +188,11 @@ class Engine:
         self.logs = Path(tempfile.mkdtemp(prefix="stand-in-engine-"))
 
     def find(self, name: str) -> Container:
-        for one in self.containers.values():
-            if name in (one.id, one.name) or (len(name) >= 12 and one.id.startswith(name)):
-                return one
+        for container in self.containers.values():
+            if name in (container.id, container.name) or (
+                len(name) >= 12 and container.id.startswith(name)
+            ):
+                return container
         raise Refusal(404, f"No such container: {name}")
 
     def image(self, name: str) -> dict[str, Any]:
@@ -214,7 +216,7 @@ class Engine:
 
     def create(self, name: str, config: dict[str, Any]) -> Container:
         self.image(config["Image"])
-        if any(one.name == name for one in self.containers.values()):
+        if any(container.name == name for container in self.containers.values()):
             raise Refusal(409, f'Conflict. The container name "/{name}" is already in use')
         host = config.get("HostConfig") or {}
         targets = [mount["Target"] for mount in host.get("Mounts") or ()]
@@ -242,31 +244,32 @@ class Engine:
 
     def list(self, query: dict[str, str]) -> list[dict[str, Any]]:
         wanted = json.loads(query.get("filters", "{}")).get("label", [])
-        found = []
-        for one in self.containers.values():
-            labels = one.config.get("Labels") or {}
+        chosen = []
+        for container in self.containers.values():
+            labels = container.config.get("Labels") or {}
             texts = {*labels, *(f"{name}={value}" for name, value in labels.items())}
             if set(wanted) <= texts and (
-                one.status == "running" or query.get("all") in ("1", "true")
+                container.status == "running" or query.get("all") in ("1", "true")
             ):
-                found.append(
+                chosen.append(
                     {
-                        "Id": one.id, "Names": [f"/{one.name}"], "Image": one.image,
-                        "ImageID": f"sha256:{one.image}", "Command": "", "Created": 0,
-                        "Ports": [], "Labels": labels, "State": one.status, "Status": one.status,
+                        "Id": container.id, "Names": [f"/{container.name}"],
+                        "Image": container.image, "ImageID": f"sha256:{container.image}",
+                        "Command": "", "Created": 0, "Ports": [], "Labels": labels,
+                        "State": container.status, "Status": container.status,
                     }
                 )  # fmt: skip
-        return found
+        return chosen
 
-    def remove(self, one: Container, force: bool) -> None:
-        if one.status == "running" and not force:
+    def remove(self, container: Container, force: bool) -> None:
+        if container.status == "running" and not force:
             raise Refusal(409, "cannot remove a running container: stop it, or force")
-        one.remove()
-        self.containers.pop(one.id, None)
+        container.remove()
+        self.containers.pop(container.id, None)
 
     def close(self) -> None:
-        for one in list(self.containers.values()):
-            one.remove()
+        for container in list(self.containers.values()):
+            container.remove()
         shutil.rmtree(self.logs, ignore_errors=True)
 
 
@@ -363,24 +366,24 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(None, 204)
 
     def logs(self, name: str, *, query: dict[str, str], **_: Any) -> None:
-        one = ENGINE.find(name)
-        parts = one.output(follow=query.get("follow") in ("1", "true"))
+        container = ENGINE.find(name)
+        parts = container.output(follow=query.get("follow") in ("1", "true"))
         if plan().get("no_log"):
             raise Refusal(501, "configured logging driver does not support reading")
         frames = (struct.pack(">BxxxL", 1, len(data)) + data for data in parts)
         self.stream(frames, "application/vnd.docker.multiplexed-stream")
 
     def wait(self, name: str, **_: Any) -> None:
-        one = ENGINE.find(name)
-        one.ended.wait()
-        self.answer({"StatusCode": one.exit_code})
+        container = ENGINE.find(name)
+        container.ended.wait()
+        self.answer({"StatusCode": container.exit_code})
 
     def top(self, name: str, *, query: dict[str, str], **_: Any) -> None:
-        one = ENGINE.find(name)
-        if one.status != "running" or one.process is None:
-            raise Refusal(409, f"container {one.id} is not running")
+        container = ENGINE.find(name)
+        if container.status != "running" or container.process is None:
+            raise Refusal(409, f"container {container.id} is not running")
         assert query["ps_args"] == "-eo pid,comm", "the only form that is played here"
-        first = psutil.Process(one.process.pid)
+        first = psutil.Process(container.process.pid)
         rows = []
         for process in (first, *first.children(recursive=True)):
             comm = Path("/proc", str(process.pid), "comm").read_text().strip()
@@ -392,10 +395,10 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(None, 204)
 
     def stop(self, name: str, *, query: dict[str, str], **_: Any) -> None:
-        one = ENGINE.find(name)
-        one.signal(signal.SIGTERM)
-        if not one.ended.wait(float(query.get("t", 10))):
-            one.signal(signal.SIGKILL)
+        container = ENGINE.find(name)
+        container.signal(signal.SIGTERM)
+        if not container.ended.wait(float(query.get("t", 10))):
+            container.signal(signal.SIGKILL)
         self.answer(None, 204)
 
     def remove(self, name: str, *, query: dict[str, str], **_: Any) -> None:

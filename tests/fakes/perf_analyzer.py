@@ -121,8 +121,8 @@ def next_step() -> dict:
     with open(plan["log"], "a+") as log:
         log.seek(0)
         done = len(log.readlines())
-        told = [f"{name}={os.environ.get(name)}" for name in plan.get("tell", ())]
-        log.write(json.dumps(sys.argv[1:] + told) + "\n")
+        variables = [f"{name}={os.environ.get(name)}" for name in plan.get("tell", ())]
+        log.write(json.dumps(sys.argv[1:] + variables) + "\n")
     steps = plan.get("steps") or [{}]
     return steps[min(done, len(steps) - 1)]
 

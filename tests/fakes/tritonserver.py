@@ -52,8 +52,8 @@ VERSION = PLAN.get("version", "9.99.0")
 
 
 def flag(name: str, default: str) -> str:
-    found = [word.partition("=")[2] for word in sys.argv if word.startswith(f"--{name}=")]
-    return found[-1] if found else default
+    values = [word.partition("=")[2] for word in sys.argv if word.startswith(f"--{name}=")]
+    return values[-1] if values else default
 
 
 def note(*words: str) -> None:
@@ -242,12 +242,12 @@ class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
 
 def listen(port: str) -> socket.socket:
     """A port that others may share."""
-    one = socket.socket()
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    one.bind(("127.0.0.1", int(port)))
-    one.listen(50)
-    return one
+    server = socket.socket()
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    server.bind(("127.0.0.1", int(port)))
+    server.listen(50)
+    return server
 
 
 def answer(context, call):
@@ -317,7 +317,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def send_tensors(self, body: bytes, sizes: dict[str, int]) -> None:
         length = int(self.headers["Inference-Header-Content-Length"])
         request = json.loads(body[:length])
-        wanted = sum(one["parameters"]["binary_data_size"] for one in request["inputs"])
+        wanted = sum(tensor["parameters"]["binary_data_size"] for tensor in request["inputs"])
         if len(body) - length != wanted:
             self.send(400, {"error": "unexpected size of the inputs"})
             return
@@ -362,10 +362,10 @@ def hang_up(seconds: float) -> list[socket.socket]:
     sockets = [listen(port) for port in ports]
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        for one in sockets:
-            one.settimeout(0.01)
+        for listener in sockets:
+            listener.settimeout(0.01)
             try:
-                one.accept()[0].close()
+                listener.accept()[0].close()
             except TimeoutError:
                 pass
     return sockets

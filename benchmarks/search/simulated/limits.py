@@ -36,7 +36,7 @@ def _round(surface: Surface) -> Surface:
     """The same with a round number: times are stretched a little, so that it is as tight."""
     bound = _tight(surface, P99).maximum
     assert bound is not None
-    number = min(_ROUND, key=lambda one: abs(np.log(one / bound)))
+    number = min(_ROUND, key=lambda value: abs(np.log(value / bound)))
     assert isinstance(surface.source, Simulated)
     stretched = replace(surface, source=replace(surface.source, scale=number / bound))
     return stretched.within(Constraint(tag=P99, maximum=number))
@@ -54,17 +54,17 @@ def _productive(surface: Surface) -> Surface:
 
 
 def _small(surface: Surface) -> Surface:
-    """Throughput within a p99 that some points keep, and a memory that few of those do."""
+    """Throughput within a p99 that some points meet, and a memory limit that few of those meet."""
     truth = Truth(surface)
-    found = []
+    candidates = []
     for part in (0.2, 0.25, 0.3, 0.4, 0.5):
         share = part * truth.feasible  # of what loads
         latency = truth.limit_apart(P99, 0.9 * share, 1.1 * share)
         within = Truth(surface.within(latency))
         if len(set(within.metric(MEMORY))) > 1:
-            found.append(surface.within(latency, within.limit(MEMORY, _MIDDLE)))
+            candidates.append(surface.within(latency, within.limit(MEMORY, _MIDDLE)))
     # memories come in few steps: the share that was asked for may not be among what they leave
-    return min(found, key=lambda one: abs(Truth(one).feasible - _MIDDLE))
+    return min(candidates, key=lambda candidate: abs(Truth(candidate).feasible - _MIDDLE))
 
 
 def _tight(surface: Surface, tag: str) -> Constraint:

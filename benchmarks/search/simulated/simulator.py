@@ -84,7 +84,7 @@ class Simulator:
             room = int(2 * load * _WINDOW_S) + 64
         structure = _structure(server, settings)
         works = (_Work * len(settings))()
-        found, count, elapsed_ms = [], 0, 0.0
+        samples, count, elapsed_ms = [], 0, 0.0
         for window in range(windows):
             latencies = np.empty(room)
             elapsed = ctypes.c_double()
@@ -92,10 +92,10 @@ class Simulator:
                 ctypes.byref(structure), load, seed + window,
                 latencies.ctypes.data_as(_Doubles), room, ctypes.byref(elapsed), works,
             )  # fmt: skip
-            found.append(latencies[:measured])
+            samples.append(latencies[:measured])
             count += measured
             elapsed_ms += elapsed.value
-        latencies = np.concatenate(found)
+        latencies = np.concatenate(samples)
         return Measured(
             throughput=1000 * count / elapsed_ms,
             average_ms=float(latencies.mean()),
@@ -110,14 +110,22 @@ class Simulator:
 
         Raises NoSimulatorError.
         """
-        told = [_SOURCE.read_text(), server.text, settings, loads, _ANSWERS, _ROUNDS, _MOST_WINDOWS]
-        path = self._directory / f"{_digest(repr(told))}.npy"
+        parts = [
+            _SOURCE.read_text(),
+            server.text,
+            settings,
+            loads,
+            _ANSWERS,
+            _ROUNDS,
+            _MOST_WINDOWS,
+        ]
+        path = self._directory / f"{_digest(repr(parts))}.npy"
         if path.exists():
             return np.asarray(np.load(path))
-        found = np.asarray([self.curve(server, one, loads) for one in settings])
+        table = np.asarray([self.curve(server, choice, loads) for choice in settings])
         with self._whole(path) as new:
-            np.save(new, found)
-        return found
+            np.save(new, table)
+        return table
 
     def curve(self, server: Server, settings: Sequence[Setting], loads: Sequence[int]) -> Floats:
         """As `curves`, for one choice of settings."""

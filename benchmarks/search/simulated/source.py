@@ -88,7 +88,7 @@ def simulated(
     """
     nodes = _nodes(loads)
     # what makes no difference is simulated once, and gives the very same
-    effective = list(dict.fromkeys(server.effective(one) for one in settings))
+    effective = list(dict.fromkeys(server.effective(choice) for choice in settings))
     curves = simulator.curves(server, effective, nodes)
     return Simulated(
         server=server,

@@ -64,8 +64,8 @@ def _plan() -> dict[str, Any]:
 
 def _gpus() -> list[dict[str, Any]]:
     assert _open > 0, "NVML is not initialized"
-    found: list[dict[str, Any]] = _plan()["gpus"]
-    return found
+    gpus: list[dict[str, Any]] = _plan()["gpus"]
+    return gpus
 
 
 def _device(uuid: str) -> dict[str, Any]:

@@ -32,12 +32,12 @@ def foreseen(directory: Path, *names: str, text: str = "") -> Preview:
 
 
 def test_every_model_has_a_plan_with_its_space_and_its_time(tmp_path: Path) -> None:
-    found = foreseen(tmp_path, "m", "n", text="profile_models: [m, n]")
+    outlook = foreseen(tmp_path, "m", "n", text="profile_models: [m, n]")
 
-    assert [plan.name for plan in found.plans] == ["m", "n"]
-    assert not found.problems
-    assert [plan.starts for plan in found.plans] == [1, 1]
-    assert all(plan.seconds is not None and plan.seconds > 60 for plan in found.plans)
+    assert [plan.name for plan in outlook.plans] == ["m", "n"]
+    assert not outlook.problems
+    assert [plan.starts for plan in outlook.plans] == [1, 1]
+    assert all(plan.seconds is not None and plan.seconds > 60 for plan in outlook.plans)
 
 
 def test_a_budget_bounds_the_time(tmp_path: Path) -> None:
@@ -49,10 +49,10 @@ def test_a_budget_bounds_the_time(tmp_path: Path) -> None:
 
 
 def test_with_a_problem_there_is_no_plan(tmp_path: Path) -> None:
-    found = foreseen(tmp_path, "m", text="profile_models: [m, other]")
+    outlook = foreseen(tmp_path, "m", text="profile_models: [m, other]")
 
-    assert found.plans == ()
-    (problem,) = found.problems
+    assert outlook.plans == ()
+    (problem,) = outlook.problems
     assert "other" in str(problem)
 
 

@@ -24,13 +24,13 @@ def server(**changes: Any) -> PlainServer:
 
 
 def response(
-    one: PlainServer, flight: float, *, instances: int = 1, limit: int = 8, forms: bool = True
+    simulated: PlainServer, flight: float, *, instances: int = 1, limit: int = 8, forms: bool = True
 ) -> Response:
     setting = Setting(instances=instances, batch_limit=limit, forms_batches=forms)
     client = Client(kind=LoadKind.CONCURRENCY, values=np.array([flight]))
-    found = one.respond({"m": setting}, [client])
-    assert found is not None
-    return found
+    answer = simulated.respond({"m": setting}, [client])
+    assert answer is not None
+    return answer
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,10 @@ def response(
 def test_throughput_by_load_and_setting(
     flight: float, instances: int, changes: dict[str, float], expected: float
 ) -> None:
-    found = response(server(**changes), flight, instances=instances)
+    answer = response(server(**changes), flight, instances=instances)
 
-    assert found.throughput[0][0] == pytest.approx(expected, rel=0.01)
-    assert found.latency_avg[0][0] == pytest.approx(1000 * flight / found.throughput[0][0])
+    assert answer.throughput[0][0] == pytest.approx(expected, rel=0.01)
+    assert answer.latency_avg[0][0] == pytest.approx(1000 * flight / answer.throughput[0][0])
 
 
 def test_p99_grows_with_how_busy_it_is() -> None:
@@ -69,7 +69,7 @@ def test_without_a_batcher_requests_are_answered_one_by_one() -> None:
     assert response(server(), 64, forms=False).throughput[0][0] == pytest.approx(200, rel=0.01)
 
 
-def test_what_does_not_fit_is_not_loaded() -> None:
+def test_a_setting_that_does_not_fit_is_not_loaded() -> None:
     small = server(weights_mb=100.0, item_mb=10.0, memory_mb=400.0)
     client = Client(kind=LoadKind.CONCURRENCY, values=np.ones(1))
 
@@ -80,16 +80,17 @@ def test_what_does_not_fit_is_not_loaded() -> None:
 
 def test_sets_are_the_same_every_time_and_have_nothing_in_common() -> None:
     tuning, reporting = (
-        {one.name: Truth(one).best.merit for one in plain_surfaces(which)} for which in SurfaceSet
+        {surface.name: Truth(surface).best.merit for surface in plain_surfaces(which)}
+        for which in SurfaceSet
     )
 
-    assert [one.name for one in plain_surfaces(SurfaceSet.TUNING)] == list(tuning)
+    assert [surface.name for surface in plain_surfaces(SurfaceSet.TUNING)] == list(tuning)
     assert not set(tuning.values()) & set(reporting.values())
 
 
 def test_each_draw_is_free_and_within_two_constraints_that_few_points_meet() -> None:
     drawn = list(plain_surfaces(SurfaceSet.REPORTING))
-    constrained = [one for one in drawn if is_constrained(one)]
-    shares = [Truth(one).feasible for one in constrained]
+    constrained = [surface for surface in drawn if is_constrained(surface)]
+    shares = [Truth(surface).feasible for surface in constrained]
     assert (len(drawn), len(constrained)) == (99, 66)
     assert 0.04 < min(shares) <= max(shares) < 0.11

@@ -73,7 +73,7 @@ def point(instances: int = 1, batch_limit: int = 8, load: float = 4) -> Point:
     return Point(settings={"m": setting}, clients=[client])
 
 
-def all_points(what: Surface) -> list[Point]:
+def all_points(landscape: Surface) -> list[Point]:
     """The whole grid, put together without the laboratory's own enumeration."""
     settings = [Setting(instances=1, batch_limit=8, forms_batches=False)]
     settings += [
@@ -81,11 +81,13 @@ def all_points(what: Surface) -> list[Point]:
         for count in (1, 2, 3)
         for limit in (1, 2, 4, 8)
     ]
-    return [replace(point(load=load), settings={"m": s}) for s in settings for load in what.loads]
+    return [
+        replace(point(load=load), settings={"m": s}) for s in settings for load in landscape.loads
+    ]
 
 
-def exact(what: Surface, where: Point) -> Any:
-    response = what.response(where)
+def exact(landscape: Surface, where: Point) -> Any:
+    response = landscape.response(where)
     assert response is not None
     return measurement(response, speed=1, tail=1, windows=())
 
@@ -109,21 +111,21 @@ def test_in_a_closed_loop_throughput_times_latency_is_what_is_in_flight() -> Non
 
 
 def test_many_loads_at_once_are_answered_as_one_by_one() -> None:
-    what = surface()
+    landscape = surface()
     values = np.asarray([1.0, 3.0, 32.0])
     client = Client(kind=LoadKind.CONCURRENCY, values=values)
-    together = what.source.respond(point().settings, [client])
+    together = landscape.source.respond(point().settings, [client])
     assert together is not None
     for index, value in enumerate(values):
-        alone = what.response(point(load=value))
+        alone = landscape.response(point(load=value))
         assert alone is not None
         assert together.latency_p99[0][index] == pytest.approx(alone.latency_p99[0][0])
 
 
-def test_what_needs_too_much_memory_does_not_load() -> None:
-    what = surface()
-    assert isinstance(what.source, Machine)
-    walled = replace(what, source=replace(what.source, memory_mb=700))
+def test_a_setting_with_too_much_memory_does_not_load() -> None:
+    landscape = surface()
+    assert isinstance(landscape.source, Machine)
+    walled = replace(landscape, source=replace(landscape.source, memory_mb=700))
     # 300 fixed, and 140 for each instance with batches of 8
     assert walled.response(point(instances=2)) is not None
     assert walled.response(point(instances=3)) is None
@@ -133,7 +135,7 @@ def test_what_needs_too_much_memory_does_not_load() -> None:
 # ---------------------------------------------------------------------------------------- noise
 
 
-def test_an_ensemble_counts_what_its_steps_execute() -> None:
+def test_an_ensemble_counts_the_executions_of_its_steps() -> None:
     parts = {"quick": Station(base_ms=2, item_ms=0.1), "slow": Station(base_ms=9, item_ms=0.3)}
     chain = surface(
         facts=(ensemble("chain", [single(name) for name in parts]),),
@@ -160,13 +162,13 @@ def test_an_ensemble_counts_what_its_steps_execute() -> None:
 
 
 def test_noise_belongs_to_seed_point_and_repetition() -> None:
-    what = surface(noise=Noise(sigma=0.05, outliers=0.1))
-    first = what.measure(point(), seed=1)
-    assert what.measure(point(), seed=1) == first
+    landscape = surface(noise=Noise(sigma=0.05, outliers=0.1))
+    first = landscape.measure(point(), seed=1)
+    assert landscape.measure(point(), seed=1) == first
     others = [
-        what.measure(point(), seed=2),
-        what.measure(point(), seed=1, repetition=1),
-        what.measure(point(load=8), seed=1),
+        landscape.measure(point(), seed=2),
+        landscape.measure(point(), seed=1, repetition=1),
+        landscape.measure(point(load=8), seed=1),
     ]
     assert first not in others
 
@@ -181,33 +183,35 @@ def test_noise_is_as_large_as_it_says() -> None:
 
 
 def test_windows_add_up_to_the_measurement() -> None:
-    what = surface(noise=Noise(sigma=0.05)).measure(point(), seed=3)
-    assert not isinstance(what, Failure)
-    (model,) = what.models
+    outcome = surface(noise=Noise(sigma=0.05)).measure(point(), seed=3)
+    assert not isinstance(outcome, Failure)
+    (model,) = outcome.models
     assert np.mean(model.windows) == pytest.approx(model.values[THROUGHPUT])
 
 
 # ---------------------------------------------------------------------------------------- truth
 
 
-def test_the_best_is_what_the_product_itself_would_put_first() -> None:
-    what = surface().within(Constraint(tag=P99, maximum=30), Constraint(tag=MEMORY, maximum=600))
-    truth = Truth(what)
-    points = all_points(what)
+def test_the_best_is_the_one_that_the_program_ranks_first() -> None:
+    landscape = surface().within(
+        Constraint(tag=P99, maximum=30), Constraint(tag=MEMORY, maximum=600)
+    )
+    truth = Truth(landscape)
+    points = all_points(landscape)
     assert truth.size == len(points)
-    ordered = what.goal.best_first(points, lambda where: exact(what, where))
+    ordered = landscape.goal.best_first(points, lambda where: exact(landscape, where))
     assert truth.best.settings == ordered[0].settings
     assert truth.best.loads == tuple(client.values[0] for client in ordered[0].clients)
-    passing = sum(what.goal.passes(exact(what, where)) for where in points)
+    passing = sum(landscape.goal.passes(exact(landscape, where)) for where in points)
     assert 0 < passing < len(points)
     assert truth.feasible == pytest.approx(passing / len(points))
 
 
 def test_merits_are_as_far_apart_as_values() -> None:
-    what = surface()
-    truth = Truth(what)
+    landscape = surface()
+    truth = Truth(landscape)
     a, b = point(load=1), point(load=16)
-    ratio = exact(what, b).value(THROUGHPUT) / exact(what, a).value(THROUGHPUT)
+    ratio = exact(landscape, b).value(THROUGHPUT) / exact(landscape, a).value(THROUGHPUT)
     merits = truth.merit_of(b), truth.merit_of(a)
     assert merits[0] is not None
     assert merits[1] is not None
@@ -215,10 +219,10 @@ def test_merits_are_as_far_apart_as_values() -> None:
 
 
 def test_between_the_loads_of_the_grid_it_may_be_better() -> None:
-    # 24 in flight keep it, and 32 do not
+    # 24 in flight meet it, and 32 do not
     bound = exact(surface(), point(instances=3, load=24)).value(P99)
-    what = surface().within(Constraint(tag=P99, maximum=bound))
-    truth = Truth(what)
+    landscape = surface().within(Constraint(tag=P99, maximum=bound))
+    truth = Truth(landscape)
     assert truth.best.merit is not None
     assert truth.best_under_any_load.merit is not None
     assert truth.best_under_any_load.merit > truth.best.merit
@@ -226,7 +230,7 @@ def test_between_the_loads_of_the_grid_it_may_be_better() -> None:
 
 @pytest.mark.parametrize("tag", [P99, THROUGHPUT])
 @pytest.mark.parametrize("share", [0.05, 0.08, 0.5])
-def test_a_limit_is_met_by_the_share_that_was_asked_for(tag: str, share: float) -> None:
+def test_a_limit_is_met_by_the_requested_share(tag: str, share: float) -> None:
     truth = Truth(surface())
     limited = Truth(surface().within(truth.limit(tag, share)))
     # of 78 points; some are tied, since batches of one need no batching
@@ -234,7 +238,7 @@ def test_a_limit_is_met_by_the_share_that_was_asked_for(tag: str, share: float) 
 
 
 @pytest.mark.parametrize("tag", [P99, THROUGHPUT, MEMORY])
-def test_a_limit_lies_on_no_value(tag: str) -> None:
+def test_a_limit_lies_between_two_values(tag: str) -> None:
     truth = Truth(surface())
     limit = truth.limit(tag, 0.08)
     bound = limit.minimum if limit.maximum is None else limit.maximum
@@ -248,9 +252,9 @@ def test_a_batch_waits_while_another_is_worked_on() -> None:
     machine = Machine(
         stations={"m": station}, chains=(("m",),), client_ms=0, slots=8, contention=0, blend=0.9999
     )
-    found = exact(surface(source=machine), point(instances=1, load=4))
+    response = exact(surface(source=machine), point(instances=1, load=4))
     each = 2 / station.service_ms(np.array([2.0]))[0] * 1000
-    assert found.value(THROUGHPUT) == pytest.approx(each, rel=0.03)
+    assert response.value(THROUGHPUT) == pytest.approx(each, rel=0.03)
 
 
 def test_a_second_limit_is_met_beside_the_first() -> None:
@@ -270,8 +274,12 @@ def all_of(which: SurfaceSet) -> list[Surface]:
 
 def test_sets_are_the_same_every_time() -> None:
     again = surfaces(SurfaceSet.TUNING)
-    for one, two in zip(all_of(SurfaceSet.TUNING), islice(again, 20), strict=False):
-        assert (one.name, one.source, one.options) == (two.name, two.source, two.options)
+    for first, second in zip(all_of(SurfaceSet.TUNING), islice(again, 20), strict=False):
+        assert (first.name, first.source, first.options) == (
+            second.name,
+            second.source,
+            second.options,
+        )
 
 
 @pytest.mark.parametrize(
@@ -283,19 +291,19 @@ def test_sets_are_the_same_every_time() -> None:
     ids=lambda which: which.value,
 )
 def test_five_to_ten_percent_meet_the_constraints(which: SurfaceSet) -> None:
-    for one in all_of(which):
-        feasible = Truth(one).feasible
-        if one.family == "none-feasible":
-            assert feasible == 0, one.name
-        elif is_constrained(one):
-            assert 0.045 <= feasible <= 0.125, one.name  # ties at the bound
+    for drawn in all_of(which):
+        feasible = Truth(drawn).feasible
+        if drawn.family == "none-feasible":
+            assert feasible == 0, drawn.name
+        elif is_constrained(drawn):
+            assert 0.045 <= feasible <= 0.125, drawn.name  # ties at the bound
 
 
 def test_the_sets_have_no_surface_in_common() -> None:
     tuning, reporting = map(all_of, SurfaceSet)
-    sources = [one.source for one in tuning]
-    assert not any(one.source in sources for one in reporting)
-    families = {one.family for one in tuning}, {one.family for one in reporting}
+    sources = [drawn.source for drawn in tuning]
+    assert not any(drawn.source in sources for drawn in reporting)
+    families = {drawn.family for drawn in tuning}, {drawn.family for drawn in reporting}
     assert families[0] - families[1]
     assert families[1] - families[0]
 
@@ -303,54 +311,58 @@ def test_the_sets_have_no_surface_in_common() -> None:
 # ----------------------------------------------------------------------------------------- runs
 
 
-def test_random_search_finds_what_chance_says() -> None:
-    what = surface()
+def test_random_search_finds_the_expected_best() -> None:
+    landscape = surface()
     # the default is not drawn: it is the first of the thirteen variants
     values = sorted(
-        exact(what, where).value(THROUGHPUT) for where in all_points(what)[len(what.loads) :]
+        exact(landscape, where).value(THROUGHPUT)
+        for where in all_points(landscape)[len(landscape.loads) :]
     )
     drawn = round(0.1 * len(values))
     chances = [
         math.comb(rank, drawn - 1) / math.comb(len(values), drawn) for rank in range(len(values))
     ]
     expected = sum(value * chance for value, chance in zip(values, chances, strict=True))
-    found = []
+    bests = []
     for seed in range(300):
-        search = random_search(what, 0.1, seed)
+        search = random_search(landscape, 0.1, seed)
         best = 0.0
         while (trial := search.ask()) is not None:
-            outcome = what.measure(Point.of(trial), seed)
+            outcome = landscape.measure(Point.of(trial), seed)
             assert not isinstance(outcome, Failure)
             best = max(best, outcome.value(THROUGHPUT) or 0)
             search.tell(trial, outcome)
-        found.append(best)
-    error = np.std(found) / math.sqrt(len(found))
-    assert np.mean(found) == pytest.approx(expected, abs=4 * error)
+        bests.append(best)
+    error = np.std(bests) / math.sqrt(len(bests))
+    assert np.mean(bests) == pytest.approx(expected, abs=4 * error)
 
 
-def test_a_brute_search_without_noise_finds_the_best_that_it_looks_at() -> None:
-    what = surface().within(Constraint(tag=P99, maximum=30))
-    found = run(what, "brute", 0)
-    assert found is not None
-    assert found.passes
-    verdict = judge(what, Truth(what), "brute", 0, found)
+def test_a_brute_search_without_noise_finds_the_best_measured_point() -> None:
+    landscape = surface().within(Constraint(tag=P99, maximum=30))
+    result = run(landscape, "brute", 0)
+    assert result is not None
+    assert result.passes
+    verdict = judge(landscape, Truth(landscape), "brute", 0, result)
     assert verdict.value == 1
     assert verdict.value_any_load == pytest.approx(1, abs=0.03)
 
 
 def test_runs_are_the_same_for_the_same_seed() -> None:
-    what = surface(noise=Noise(sigma=0.05))
+    landscape = surface(noise=Noise(sigma=0.05))
     for mode in ("quick", "random:20"):
-        one, two = run(what, mode, 5), run(what, mode, 5)
-        assert one is not None
-        assert two is not None
-        assert one.recommended is not None
-        assert two.recommended is not None
-        assert (one.measurements, one.recommended.text) == (two.measurements, two.recommended.text)
-        assert len(one.thinking_s) == one.measurements + 1
+        first, second = run(landscape, mode, 5), run(landscape, mode, 5)
+        assert first is not None
+        assert second is not None
+        assert first.recommended is not None
+        assert second.recommended is not None
+        assert (first.measurements, first.recommended.text) == (
+            second.measurements,
+            second.recommended.text,
+        )
+        assert len(first.thinking_s) == first.measurements + 1
 
 
-def test_what_a_search_leaves_to_chance_differs_between_seeds() -> None:
+def test_seeds_change_the_random_choices_of_a_search() -> None:
     """With one seed only, a change of a search is judged by the luck that it has with that one."""
 
     class Overheard:
@@ -372,12 +384,12 @@ def test_what_a_search_leaves_to_chance_differs_between_seeds() -> None:
 
 
 def test_a_mode_that_is_not_for_the_models_does_not_run() -> None:
-    pipeline = next(one for one in all_of(SurfaceSet.TUNING) if one.family == "ensemble-2")
+    pipeline = next(drawn for drawn in all_of(SurfaceSet.TUNING) if drawn.family == "ensemble-2")
     assert run(pipeline, "brute", 0) is None
     assert run(pipeline, "quick", 0) is not None
 
 
-def test_each_change_of_what_is_served_is_a_load() -> None:
+def test_each_change_of_the_served_variants_is_a_load() -> None:
     assert changes(["a", "a", "b", "a"]) == 3
     assert changes([]) == 0
 
@@ -386,10 +398,10 @@ def test_each_change_of_what_is_served_is_a_load() -> None:
 
 
 def test_a_recommendation_is_worth_its_share_of_the_best() -> None:
-    what = surface()
-    truth = Truth(what)
+    landscape = surface()
+    truth = Truth(landscape)
     assert truth.best.merit is not None
-    poor = judge(what, truth, "m", 0, recommending(point(load=1)))
+    poor = judge(landscape, truth, "m", 0, recommending(point(load=1)))
     merit = truth.merit_of(point(load=1))
     assert merit is not None
     assert poor.value == pytest.approx(math.exp(merit - truth.best.merit))
@@ -397,31 +409,31 @@ def test_a_recommendation_is_worth_its_share_of_the_best() -> None:
     assert poor.variants_share == pytest.approx(2 / 13)
 
 
-def test_what_breaks_a_constraint_beyond_noise_is_worth_nothing() -> None:
+def test_a_recommendation_that_breaks_a_constraint_beyond_noise_is_worth_nothing() -> None:
     bound = exact(surface(), point(load=8)).value(P99)
     within = surface(noise=Noise(sigma=0.02))
     for excess, value in ((1.03, False), (1.05, True)):
-        what = within.within(Constraint(tag=P99, maximum=bound / excess))
-        verdict = judge(what, Truth(what), "m", 0, recommending(point(load=8)))
+        landscape = within.within(Constraint(tag=P99, maximum=bound / excess))
+        verdict = judge(landscape, Truth(landscape), "m", 0, recommending(point(load=8)))
         assert verdict.breaks is value
         assert (verdict.value == 0) is value
         assert verdict.value_strict == 0
 
 
 def test_a_recommendation_that_its_own_measurements_surpass_is_counted() -> None:
-    what = surface(noise=Noise(sigma=0.02))
-    bound = Constraint(tag=P99, maximum=exact(what, point(load=8)).value(P99))
-    within = what.within(bound)
+    landscape = surface(noise=Noise(sigma=0.02))
+    bound = Constraint(tag=P99, maximum=exact(landscape, point(load=8)).value(P99))
+    within = landscape.within(bound)
     truth = Truth(within)
 
     def verdict(*better: Point) -> tuple[bool, bool]:
-        found = replace(recommending(point(load=1)), better=better)
-        judged = judge(within, truth, "m", 0, found)
+        result = replace(recommending(point(load=1)), better=better)
+        judged = judge(within, truth, "m", 0, result)
         return judged.beaten, judged.doubted
 
     assert verdict() == (False, False)
     assert verdict(point(load=4)) == (True, True)
-    # it kept the constraint by luck
+    # it met the constraint by luck
     assert verdict(point(load=32)) == (False, True)
     beaten = judge(within, truth, "m", 0, replace(recommending(point()), better=[point(load=4)]))
     (summary,) = summarize([beaten], ["m"])
@@ -437,7 +449,7 @@ def test_a_recommendation_that_its_own_measurements_surpass_is_counted() -> None
         pytest.param([107.0] * 4, 1, id="repeated"),
     ],
 )
-def test_what_measured_better_is_reported_by_three_standard_errors(
+def test_a_better_measurement_is_reported_from_three_standard_errors(
     others: list[float], expected: int
 ) -> None:
     chosen = builders.variant("m_config_0")
@@ -457,25 +469,27 @@ def test_what_measured_better_is_reported_by_three_standard_errors(
 
 
 def test_a_load_is_crowded_where_a_quarter_of_it_gives_as_much() -> None:
-    what = surface()
-    truth = Truth(what)
+    landscape = surface()
+    truth = Truth(landscape)
     assert truth.merit_of(point(load=32)) is not None
-    loads = {load: judge(what, truth, "m", 0, recommending(point(load=load))) for load in (4, 4096)}
+    loads = {
+        load: judge(landscape, truth, "m", 0, recommending(point(load=load))) for load in (4, 4096)
+    }
     assert not loads[4].crowded
     assert loads[4096].crowded
 
 
 def test_no_answer_is_worth_nothing() -> None:
-    what = surface().within(Constraint(tag=P99, maximum=30))
-    for found in (recommending(None, passes=False), recommending(point(load=1), passes=False)):
-        verdict = judge(what, Truth(what), "m", 0, found)
+    landscape = surface().within(Constraint(tag=P99, maximum=30))
+    for result in (recommending(None, passes=False), recommending(point(load=1), passes=False)):
+        verdict = judge(landscape, Truth(landscape), "m", 0, result)
         assert not verdict.answered
         assert verdict.value == 0
 
 
 def test_where_nothing_is_feasible_there_is_no_value() -> None:
-    what = surface().within(Constraint(tag=P99, maximum=0.1))
-    verdict = judge(what, Truth(what), "m", 0, recommending(point(), passes=False))
+    landscape = surface().within(Constraint(tag=P99, maximum=0.1))
+    verdict = judge(landscape, Truth(landscape), "m", 0, recommending(point(), passes=False))
     assert not verdict.exists
     assert verdict.value is None
     (summary,) = summarize([verdict], ["m"])
@@ -526,18 +540,18 @@ def rows() -> list[dict[str, Any]]:
 
 
 def test_a_recording_answers_with_what_was_recorded(tmp_path: Path) -> None:
-    what = recorded(recording(tmp_path / "m.csv", rows()))
-    twice = what.response(point(instances=1, batch_limit=2, load=2))
+    landscape = recorded(recording(tmp_path / "m.csv", rows()))
+    twice = landscape.response(point(instances=1, batch_limit=2, load=2))
     assert twice is not None
     assert twice.throughput[0][0] == pytest.approx(20)  # the mean of two rows
-    between = what.response(point(instances=1, batch_limit=2, load=math.sqrt(2)))
+    between = landscape.response(point(instances=1, batch_limit=2, load=math.sqrt(2)))
     assert between is not None
     assert between.throughput[0][0] == pytest.approx(math.sqrt(10 * 20))
-    failed = what.response(point(instances=2, batch_limit=2, load=2))
+    failed = landscape.response(point(instances=2, batch_limit=2, load=2))
     assert failed is not None
     assert failed.fails[0]
-    assert what.response(point(instances=3, batch_limit=2)) is None
-    assert Truth(what).size == 6
+    assert landscape.response(point(instances=3, batch_limit=2)) is None
+    assert Truth(landscape).size == 6
 
 
 def test_a_recording_with_gaps_is_refused(tmp_path: Path) -> None:
@@ -547,10 +561,10 @@ def test_a_recording_with_gaps_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_recording_that_comes_with_it_can_be_replayed() -> None:
-    what = recorded(ROOT / "benchmarks" / "search" / "recordings" / "sim_gpu.csv")
-    truth = Truth(what)
+    landscape = recorded(ROOT / "benchmarks" / "search" / "recordings" / "sim_gpu.csv")
+    truth = Truth(landscape)
     assert truth.size == 147
-    assert run(what, "quick", 0) is not None
+    assert run(landscape, "quick", 0) is not None
 
 
 # ------------------------------------------------------------------------------------- programs
@@ -575,10 +589,10 @@ def test_the_stand_in_reports_what_the_server_measured(tmp_path: Path) -> None:
     assert float(line["p99 latency"]) == pytest.approx(1000 * wanted[P99], abs=1)
 
 
-def test_what_does_not_fit_is_not_served() -> None:
-    what = surface()
-    assert isinstance(what.source, Machine)
-    walled = replace(what, source=replace(what.source, memory_mb=500))
+def test_a_setting_that_does_not_fit_is_not_served() -> None:
+    landscape = surface()
+    assert isinstance(landscape.source, Machine)
+    walled = replace(landscape, source=replace(landscape.source, memory_mb=500))
     with upstream._served(walled, 0) as server:
         assert server.load("m", None) is None
         large = '{"name": "m", "max_batch_size": 8, "instance_group": [{"count": 3}]}'
@@ -602,12 +616,12 @@ def test_a_program_that_never_ends_has_no_answer(
     program.chmod(0o755)
     monkeypatch.setattr(upstream, "_PATIENCE_S", 3.0)
 
-    found = upstream.run(surface(), "upstream-quick", 0, program)
+    result = upstream.run(surface(), "upstream-quick", 0, program)
 
-    assert found is not None
-    assert found.measurements == 1
-    assert found.recommended is None
-    assert not found.passes
+    assert result is not None
+    assert result.measurements == 1
+    assert result.recommended is None
+    assert not result.passes
 
 
 def test_upstream_names_a_variant_with_its_parts(tmp_path: Path) -> None:
@@ -632,7 +646,7 @@ def test_the_program_writes_one_table(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "### With constraints" in done.stdout
     content = json.loads((tmp_path / "recordings.json").read_text())
-    assert {(one["mode"], one["kind"]) for one in content["summary"]} == {
+    assert {(line["mode"], line["kind"]) for line in content["summary"]} == {
         (mode, kind)
         for mode in ("quick", "random:10")
         for kind in ("with constraints", "without constraints")
@@ -650,19 +664,19 @@ def test_an_unknown_mode_is_named() -> None:
     assert "no mode slow" in done.stderr
 
 
-def test_what_was_said_of_what_remains_is_compared_with_what_did() -> None:
-    what = surface()
-    truth = Truth(what)
+def test_the_stated_chance_is_compared_with_the_remaining_gain() -> None:
+    landscape = surface()
+    truth = Truth(landscape)
     best = truth.best_under_any_load
     assert best.settings is not None
     good, bad = point(), point(load=1)
     good = replace(good, settings=best.settings, clients=point(load=best.loads[0]).clients)
     verdicts = [
-        judge(what, truth, "adaptive", seed, replace(recommending(where), chance=chance))
+        judge(landscape, truth, "adaptive", seed, replace(recommending(where), chance=chance))
         for seed, (where, chance) in enumerate([(good, 0.05), (bad, 0.05), (bad, 1.0)])
     ]
 
     rows = [line for line in calibration(verdicts).splitlines() if "%" in line and "|" in line]
 
     assert rows == ["| 0% to 10% | 2 | 5% | 50% |", "| 50% to 100% | 1 | 100% | 100% |"]
-    assert calibration([replace(one, chance=None) for one in verdicts]) == ""
+    assert calibration([replace(verdict, chance=None) for verdict in verdicts]) == ""

@@ -103,13 +103,13 @@ def _text(part: Mapping[str, Any]) -> st.SearchStrategy[str]:
 
 
 def _object(part: Mapping[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
-    known = {name: _later(value) for name, value in part.get("properties", {}).items()}
+    properties = {name: _later(value) for name, value in part.get("properties", {}).items()}
     needed = part.get("required", [])
     others = part.get("additionalProperties")
-    if known:
-        return st.sets(st.sampled_from([*known]), max_size=4).flatmap(
+    if properties:
+        return st.sets(st.sampled_from([*properties]), max_size=4).flatmap(
             lambda names: st.fixed_dictionaries(
-                {name: known[name] for name in known if name in names or name in needed}
+                {name: properties[name] for name in properties if name in names or name in needed}
             )
         )
     if others is False:

@@ -86,31 +86,31 @@ def test_an_empty_variable_counts_as_not_set() -> None:
 
 
 def test_an_invalid_value_names_the_variable() -> None:
-    found = problems({"BATCH_SIZES": "many", "FRESH": "perhaps"})
+    messages = problems({"BATCH_SIZES": "many", "FRESH": "perhaps"})
 
-    assert found == [
+    assert messages == [
         f"MODEL_ANALYZER_BATCH_SIZES: {NOT_AN_INTEGER}, found 'many'",
         "MODEL_ANALYZER_FRESH: expected true or false, found 'perhaps'",
     ]
 
 
 def test_invalid_yaml_names_the_variable() -> None:
-    (found,) = problems({"CONSTRAINTS": "{perf: ["})
+    (message,) = problems({"CONSTRAINTS": "{perf: ["})
 
-    assert found.startswith("MODEL_ANALYZER_CONSTRAINTS:")
-    assert "not valid YAML" in found
+    assert message.startswith("MODEL_ANALYZER_CONSTRAINTS:")
+    assert "not valid YAML" in message
 
 
 def test_rules_name_the_variable() -> None:
-    (found,) = problems({"NO_CHECKPOINT": "1"}, fresh="true")
+    (message,) = problems({"NO_CHECKPOINT": "1"}, fresh="true")
 
-    assert found == "MODEL_ANALYZER_NO_CHECKPOINT: fresh and no_checkpoint cannot be combined"
+    assert message == "MODEL_ANALYZER_NO_CHECKPOINT: fresh and no_checkpoint cannot be combined"
 
 
 def test_models_are_named_in_one_place() -> None:
-    (found,) = problems({"PROFILE_MODELS": "a"})
+    (message,) = problems({"PROFILE_MODELS": "a"})
 
-    assert found.startswith(f"MODEL_ANALYZER_PROFILE_MODELS: {GIVEN_TWICE} ")
+    assert message.startswith(f"MODEL_ANALYZER_PROFILE_MODELS: {GIVEN_TWICE} ")
 
 
 def test_the_command_line_may_name_other_models_than_the_environment() -> None:
@@ -166,28 +166,28 @@ def test_each_option_has_its_value_its_place_and_overridden_places() -> None:
     )
     file = yaml("batch_sizes: 8\nconcurrency: [1, 2]\nexport_path:\n")
 
-    found = {
-        one.key: one
-        for one in origins((environment, file.entries), OPTIONS, CWD, with_defaults=False)
+    listed = {
+        origin.key: origin
+        for origin in origins((environment, file.entries), OPTIONS, CWD, with_defaults=False)
     }
 
-    assert list(found) == [
+    assert list(listed) == [
         "batch_sizes", "concurrency", "triton_server_environment", "checkpoint_storage",
     ]  # fmt: skip
-    assert found["batch_sizes"].where == "MODEL_ANALYZER_BATCH_SIZES"
-    assert found["batch_sizes"].instead_of == (file.entries[0].node.where,)
-    assert found["concurrency"].value == [1, 2]
-    assert found["triton_server_environment"].value == {
+    assert listed["batch_sizes"].where == "MODEL_ANALYZER_BATCH_SIZES"
+    assert listed["batch_sizes"].instead_of == (file.entries[0].node.where,)
+    assert listed["concurrency"].value == [1, 2]
+    assert listed["triton_server_environment"].value == {
         "API_KEY": "******",
         "MODE": "******",
         "OMP_NUM_THREADS": "2",
     }
-    assert "word" not in found["checkpoint_storage"].text
+    assert "word" not in listed["checkpoint_storage"].text
 
 
 def test_defaults_are_listed_on_request() -> None:
-    found = {one.key: one for one in origins((), OPTIONS, CWD, with_defaults=True)}
+    listed = {origin.key: origin for origin in origins((), OPTIONS, CWD, with_defaults=True)}
 
-    assert found["checkpoint_directory"].value == "checkpoints"
-    assert found["checkpoint_directory"].where == ""
-    assert set(found) == {option.setting for option in OPTIONS}
+    assert listed["checkpoint_directory"].value == "checkpoints"
+    assert listed["checkpoint_directory"].where == ""
+    assert set(listed) == {option.setting for option in OPTIONS}

@@ -54,7 +54,7 @@ def test_an_unknown_metric_in_a_list_is_refused_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "what"),
+    ("written", "message"),
     [
         ("{perf_throughput: -1}", "must be at least 0, found -1"),
         ("{perf_throughput: much}", "expected a number, found 'much'"),
@@ -63,8 +63,8 @@ def test_an_unknown_metric_in_a_list_is_refused_too() -> None:
         ("{gpu_used_memory: 0, cpu_used_ram: 0}", "at least one objective needs a weight above 0"),
     ],
 )
-def test_wrong_weights(written: str, what: str) -> None:
-    assert parse_problem(Objectives(), yaml(written)).message == what
+def test_wrong_weights(written: str, message: str) -> None:
+    assert parse_problem(Objectives(), yaml(written)).message == message
 
 
 def test_no_objectives_are_none() -> None:
@@ -103,7 +103,7 @@ def test_the_old_name_of_a_constrained_metric_means_the_metric() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "where", "what"),
+    ("written", "where", "message"),
     [
         ("{perf_latency_p99: 5}", "f.yaml:1:20", "expected a limit, found 5"),
         ("{perf_latency_p99: {}}", "f.yaml:1:20", "perf_latency_p99 has no limit"),
@@ -114,9 +114,9 @@ def test_the_old_name_of_a_constrained_metric_means_the_metric() -> None:
         ("[perf_latency_p99]", "f.yaml:1:1", "expected a mapping of metrics, found a list"),
     ],
 )
-def test_wrong_constraints(written: str, where: str, what: str) -> None:
+def test_wrong_constraints(written: str, where: str, message: str) -> None:
     problem = parse_problem(Constraints(), yaml(written))
-    assert (problem.where, problem.message) == (where, what)
+    assert (problem.where, problem.message) == (where, message)
 
 
 def test_a_missing_bound_is_shown_how_to_write_it() -> None:

@@ -176,8 +176,8 @@ def test_models_and_their_configurations_are_described_to_the_last_field() -> No
     parameters = definitions["model"]["properties"]["parameters"]["anyOf"][0]
     assert set(parameters["properties"]) == {option.key for option in PARAMETER_OPTIONS}
     for message, fields in MESSAGES.items():
-        known = set(fields) - ({"name"} if message == "ModelConfig" else set())
-        assert set(definitions[message]["properties"]) == known
+        expected = set(fields) - ({"name"} if message == "ModelConfig" else set())
+        assert set(definitions[message]["properties"]) == expected
         assert definitions[message]["additionalProperties"] is False
 
 

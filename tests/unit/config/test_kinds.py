@@ -79,11 +79,11 @@ def test_any_scalar_is_text(written: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "found"), [("[a, b]", "a list"), ("{a: b}", "a mapping"), ("null", "nothing")]
+    ("written", "actual"), [("[a, b]", "a list"), ("{a: b}", "a mapping"), ("null", "nothing")]
 )
-def test_text_refuses_lists_and_mappings(written: str, found: str) -> None:
+def test_text_refuses_lists_and_mappings(written: str, actual: str) -> None:
     problem = parse_problem(Text(), yaml(written))
-    assert problem.message == f"expected text, found {found}"
+    assert problem.message == f"expected text, found {actual}"
     assert problem.where == "f.yaml:1:1"
 
 
@@ -114,7 +114,7 @@ def test_a_whole_number_in_any_writing(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "found"),
+    ("written", "actual"),
     [
         ("2.7", "2.7"),
         ("'2.7'", "'2.7'"),
@@ -128,10 +128,10 @@ def test_a_whole_number_in_any_writing(written: str) -> None:
     ],
 )
 def test_a_value_that_is_not_a_whole_number_is_refused_not_truncated(
-    written: str, found: str
+    written: str, actual: str
 ) -> None:
     problem = parse_problem(Integer(), yaml(written))
-    assert problem.message == f"{NOT_AN_INTEGER}, found {found}"
+    assert problem.message == f"{NOT_AN_INTEGER}, found {actual}"
 
 
 def test_bounds_of_a_whole_number_belong_to_it() -> None:
@@ -307,7 +307,7 @@ def test_a_range_has_start_and_stop_and_nothing_else_but_step(written: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("written", "what"),
+    ("written", "message"),
     [
         ("1:2:3:4", "a range is start:stop or start:stop:step, found '1:2:3:4'"),
         ("a:3", f"{NOT_AN_INTEGER}, found 'a'"),
@@ -319,9 +319,9 @@ def test_a_range_has_start_and_stop_and_nothing_else_but_step(written: str) -> N
         ("", f"{NOT_AN_INTEGER}, found ''"),
     ],
 )
-def test_wrong_whole_numbers_on_the_command_line(written: str, what: str) -> None:
+def test_wrong_whole_numbers_on_the_command_line(written: str, message: str) -> None:
     problem = parse_problem(Integers(1), flag(written))
-    assert (problem.where, problem.message) == ("--flag", what)
+    assert (problem.where, problem.message) == ("--flag", message)
 
 
 def test_an_endless_looking_range_ends_where_it_is_allowed_to() -> None:
@@ -438,8 +438,8 @@ def test_all_unknown_flags_are_reported_with_their_places() -> None:
 
 @pytest.mark.parametrize("written", ["verbose", "[verbose]", "true"])
 def test_flags_are_a_mapping(written: str) -> None:
-    what = parse_problem(KEBAB, yaml(written)).message
-    assert what.startswith("expected a mapping of tool flags, found")
+    message = parse_problem(KEBAB, yaml(written)).message
+    assert message.startswith("expected a mapping of tool flags, found")
 
 
 # --------------------------------------------------------------------------------- environment

@@ -46,9 +46,9 @@ def test_a_problem_reads_as_place_sentence_and_hint() -> None:
 
 def test_all_problems_are_raised_together_in_reading_order_and_once() -> None:
     problems = Problems()
-    for value, what in ((1, "bad"), (2, "worse"), (1, "bad")):
+    for value, text in ((1, "bad"), (2, "worse"), (1, "bad")):
         with problems.collect():
-            raise Node(value, f"f.yaml:{value}:1").problem(what)
+            raise Node(value, f"f.yaml:{value}:1").problem(text)
     with pytest.raises(ConfigError) as raised:
         problems.raise_any()
     assert str(raised.value) == "f.yaml:1:1: bad\nf.yaml:2:1: worse"
@@ -68,7 +68,7 @@ def test_only_problems_of_the_configuration_are_collected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "known", "hint"),
+    ("word", "words", "hint"),
     [
         ("concurency", ["batch_sizes", "concurrency"], "did you mean 'concurrency'?"),
         ("zzz", ["red", "green"], "one of: red, green"),
@@ -77,9 +77,9 @@ def test_only_problems_of_the_configuration_are_collected() -> None:
     ],
 )
 def test_a_hint_names_the_nearest_word_or_the_few_there_are(
-    word: str, known: list[str], hint: str
+    word: str, words: list[str], hint: str
 ) -> None:
-    assert did_you_mean(word, known) == hint
+    assert did_you_mean(word, words) == hint
 
 
 @pytest.mark.parametrize(

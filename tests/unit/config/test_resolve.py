@@ -172,8 +172,8 @@ def test_models_and_a_repository_are_needed() -> None:
     ],
 )
 def test_an_invalid_option_is_not_reported_as_missing(text: str, problem: str) -> None:
-    (found,) = profile_problems(text)
-    assert found.startswith(problem)
+    (message,) = profile_problems(text)
+    assert message.startswith(problem)
 
 
 def test_models_are_named_in_one_place() -> None:
@@ -183,9 +183,9 @@ def test_models_are_named_in_one_place() -> None:
     )
 
 
-@pytest.mark.parametrize("what", ["concurrency", "instance_count", "model_batch_size"])
-def test_a_lower_bound_is_not_above_the_upper_one(what: str) -> None:
-    low, high = f"run_config_search_min_{what}", f"run_config_search_max_{what}"
+@pytest.mark.parametrize("size", ["concurrency", "instance_count", "model_batch_size"])
+def test_a_lower_bound_is_not_above_the_upper_one(size: str) -> None:
+    low, high = f"run_config_search_min_{size}", f"run_config_search_max_{size}"
     (problem,) = profile_problems(f"{low}: 8\n{high}: 4")
     assert problem == f"f.yaml:1:{len(low) + 3}: {low} (8) is above {high} (4)"
     assert settings(f"{low}: 4\n{high}: 4")
@@ -421,7 +421,7 @@ def test_load_and_batch_size_flags_become_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "what"),
+    ("flags", "message"),
     [
         ("{batch-size: many}", f"{NOT_AN_INTEGER}, found 'many'"),
         ("{batch-size: 0}", "must be at least 1, found 0"),
@@ -429,9 +429,9 @@ def test_load_and_batch_size_flags_become_settings() -> None:
         ("{request-rate-range: 'a:b'}", f"{NOT_AN_INTEGER}, found 'a'"),
     ],
 )
-def test_an_invalid_load_is_refused(flags: str, what: str) -> None:
+def test_an_invalid_load_is_refused(flags: str, message: str) -> None:
     (problem,) = profile_problems(f"profile_models: {{m: {{perf_analyzer_flags: {flags}}}}}")
-    assert problem == f"f.yaml:1:43: {what}"
+    assert problem == f"f.yaml:1:43: {message}"
 
 
 @pytest.mark.parametrize(

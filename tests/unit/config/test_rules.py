@@ -69,7 +69,7 @@ def test_a_file_alone_must_follow_the_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "what"),
+    ("text", "where", "option"),
     [
         ("concurrency: 4", "2:14", "concurrency"),
         ("batch_sizes: [1]", "2:14", "batch_sizes"),
@@ -103,10 +103,10 @@ def test_a_file_alone_must_follow_the_rules() -> None:
     ],
 )
 def test_a_quick_search_takes_no_lists_of_what_it_searches(
-    text: str, where: str, what: str
+    text: str, where: str, option: str
 ) -> None:
     (problem,) = profile_problems(QUICK + text)
-    assert problem.startswith(f"f.yaml:{where}: {QUICK_DOES_NOT_SUPPORT} {what} (")
+    assert problem.startswith(f"f.yaml:{where}: {QUICK_DOES_NOT_SUPPORT} {option} (")
 
 
 @pytest.mark.parametrize("models", ["", "bls_composing_models: [c]\n"])
@@ -196,7 +196,7 @@ def composing(option: str, fields: str) -> str:
 
 @pytest.mark.parametrize("option", ["bls_composing_models", "ensemble_composing_models"])
 @pytest.mark.parametrize(
-    ("fields", "what"),
+    ("fields", "reason"),
     [
         ("instance_group: [{count: [1, 2, 4, 8]}]", ""),
         ("instance_group: [{count: [3, 4, 5]}]", ""),
@@ -211,12 +211,12 @@ def composing(option: str, fields: str) -> str:
     ],
 )
 def test_instance_counts_of_composing_models_are_the_steps_of_a_quick_search(
-    option: str, fields: str, what: str
+    option: str, fields: str, reason: str
 ) -> None:
     text = QUICK + composing(option, fields)
-    if what:
+    if reason:
         (problem,) = profile_problems(text)
-        assert what in problem
+        assert reason in problem
         assert problem.startswith("f.yaml:2:")
     else:
         assert settings(text)
@@ -228,16 +228,16 @@ def test_optuna_is_free_in_its_choice_of_composing_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "reason"),
     [
         (BRUTE, "search mode brute cannot search bls_composing_models"),
         ("profile_models: [a, b]\n", "needs exactly one profiled model"),
         (TOGETHER + "profile_models: m\n", "cannot be profiled concurrently"),
     ],
 )
-def test_a_bls_model_is_profiled_alone_and_not_by_brute_force(text: str, what: str) -> None:
+def test_a_bls_model_is_profiled_alone_and_not_by_brute_force(text: str, reason: str) -> None:
     (problem,) = profile_problems(text + "bls_composing_models: [c]")
-    assert what in problem
+    assert reason in problem
     assert problem.startswith("f.yaml:")
 
 

@@ -90,8 +90,8 @@ def combinations(text: str) -> list[tuple[Any, ...]]:
 def test_a_value_that_fits_its_field_is_one_value_and_a_list_sweeps_otherwise(
     written: str, expected: list[Any]
 ) -> None:
-    (found,) = alternatives(written).values()
-    assert found == expected
+    (values,) = alternatives(written).values()
+    assert values == expected
 
 
 def test_empty_parameters_have_no_fields() -> None:
@@ -108,23 +108,23 @@ def test_fields_keep_the_order_of_the_file_and_the_last_one_is_fastest() -> None
         "instance_group: [{count: [1, 2], kind: KIND_CPU}]\n"
     )
     assert list(alternatives(text)) == ["dynamic_batching", "max_batch_size", "instance_group"]
-    found = [
+    choices = [
         (batching.get("max_queue_delay_microseconds"), size, groups[0]["count"])
         for batching, size, groups in combinations(text)
     ]
-    assert found == [
+    assert choices == [
         (None, 4, 1), (None, 4, 2), (None, 8, 1), (None, 8, 2),
         (100, 4, 1), (100, 4, 2), (100, 8, 1), (100, 8, 2),
     ]  # fmt: skip
 
 
 def test_nested_alternatives_multiply_with_the_last_key_fastest() -> None:
-    (found,) = alternatives(
+    (choices,) = alternatives(
         "dynamic_batching:\n"
         "  preferred_batch_size: [[4], [8]]\n"
         "  max_queue_delay_microseconds: [100, 200]\n"
     ).values()
-    assert found == [
+    assert choices == [
         {"preferred_batch_size": [4], "max_queue_delay_microseconds": 100},
         {"preferred_batch_size": [4], "max_queue_delay_microseconds": 200},
         {"preferred_batch_size": [8], "max_queue_delay_microseconds": 100},
@@ -133,10 +133,10 @@ def test_nested_alternatives_multiply_with_the_last_key_fastest() -> None:
 
 
 def test_two_swept_groups_give_every_pair_each_with_both_groups() -> None:
-    (found,) = alternatives(
+    (choices,) = alternatives(
         "instance_group:\n- {kind: KIND_GPU, count: [1, 2]}\n- {kind: KIND_CPU, count: [1, 2]}\n"
     ).values()
-    assert [[(group["kind"], group["count"]) for group in groups] for groups in found] == [
+    assert [[(group["kind"], group["count"]) for group in groups] for groups in choices] == [
         [("KIND_GPU", 1), ("KIND_CPU", 1)],
         [("KIND_GPU", 1), ("KIND_CPU", 2)],
         [("KIND_GPU", 2), ("KIND_CPU", 1)],
@@ -145,10 +145,10 @@ def test_two_swept_groups_give_every_pair_each_with_both_groups() -> None:
 
 
 def test_alternatives_of_alternatives_are_all_listed() -> None:
-    (found,) = alternatives(
+    (choices,) = alternatives(
         "instance_group: [[{count: [1, 2]}], [{count: 5}, {count: [6, 7]}]]"
     ).values()
-    counts = [[group["count"] for group in groups] for groups in found]
+    counts = [[group["count"] for group in groups] for groups in choices]
     assert counts == [[1], [2], [5, 6], [5, 7]]
 
 
@@ -182,15 +182,15 @@ def test_a_worked_sweep_has_as_many_combinations_as_its_parts_multiply_to() -> N
     ],
 )
 def test_null_leaves_a_field_as_it_is(written: str, expected: list[Any]) -> None:
-    (found,) = alternatives(written).values()
-    assert found == expected
+    (values,) = alternatives(written).values()
+    assert values == expected
 
 
 # ------------------------------------------------------------------------------ what is refused
 
 
 @pytest.mark.parametrize(
-    ("written", "where", "what", "hint"),
+    ("written", "where", "message", "hint"),
     [
         (
             "max_batch_sise: 1",
@@ -255,10 +255,10 @@ def test_null_leaves_a_field_as_it_is(written: str, expected: list[Any]) -> None
     ],
 )  # fmt: skip
 def test_a_value_that_does_not_fit_is_refused_with_its_place(
-    written: str, where: str, what: str, hint: str
+    written: str, where: str, message: str, hint: str
 ) -> None:
     problem = parse_problem(ModelConfigParameters(), yaml(written))
-    assert (problem.where, problem.message, problem.hint) == (where, what, hint)
+    assert (problem.where, problem.message, problem.hint) == (where, message, hint)
 
 
 @pytest.mark.parametrize("written", ["[max_batch_size]", "max_batch_size", "3"])
@@ -297,8 +297,8 @@ def test_every_type_that_a_field_may_have_is_explained() -> None:
     for message, fields in MESSAGES.items():
         for field, kind in fields.items():
             name = kind.strip("[]{}")
-            known = name in MESSAGES or name in ENUMS or name in SCALARS
-            assert known, f"{message}.{field} is a {kind}"
+            is_explained = name in MESSAGES or name in ENUMS or name in SCALARS
+            assert is_explained, f"{message}.{field} is a {kind}"
 
 
 @pytest.mark.parametrize(

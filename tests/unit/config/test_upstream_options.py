@@ -132,7 +132,7 @@ def test_an_option_of_report(key: str) -> None:
     option = OURS[key]
     assert REPORT in option.commands
     assert OF_REPORT[key] in ("", *option.flags)
-    assert key in {known.key for known in options_of(REPORT)}
+    assert key in {offered.key for offered in options_of(REPORT)}
 
 
 def test_options_of_a_model() -> None:

@@ -56,7 +56,7 @@ def test_only_the_ratio_of_weights_counts() -> None:
     assert small.score(slow, fast) == pytest.approx(large.score(slow, fast))
 
 
-def test_an_objective_of_no_weight_does_not_count() -> None:
+def test_an_objective_without_weight_does_not_count() -> None:
     weighted = goal(wished=objectives(perf_throughput=1, perf_latency_p99=0))
     assert weighted.score(measurement(2, 100), measurement(1, 1)) == pytest.approx(1 / 1.5)
 
@@ -100,7 +100,7 @@ def test_an_objective_without_data_on_either_side_is_left_out(tag: str) -> None:
     assert goal(wished=objectives(**{tag: 10})).score(measurement(2), measurement(1)) == 0
 
 
-def test_a_measurement_with_the_wished_metric_beats_one_without() -> None:
+def test_a_measurement_with_the_metric_of_the_objective_beats_one_without() -> None:
     wished = goal(wished=objectives(gpu_used_memory=1, perf_throughput=1))
     seen = measurement(1, gpus={"GPU-a": {"gpu_used_memory": 1000.0}})
     assert wished.score(seen, measurement(1000)) == 1
@@ -118,7 +118,9 @@ WEIGHTS = st.floats(0.1, 100)
 
 @settings(max_examples=200, derandomize=True, database=None)
 @given(MEASUREMENTS, MEASUREMENTS, WEIGHTS)
-def test_what_one_wins_the_other_loses(a: Measurement, b: Measurement, weight: float) -> None:
+def test_the_score_of_the_reverse_comparison_has_the_opposite_sign(
+    a: Measurement, b: Measurement, weight: float
+) -> None:
     wished = goal(wished=objectives(perf_throughput=weight, perf_latency_p99=1))
     assert wished.score(a, b) == pytest.approx(-wished.score(b, a))
     assert wished.score(a, a) == 0
@@ -141,14 +143,14 @@ def test_gain_in_throughput_is_relative_to_the_old_value(
 @pytest.mark.parametrize(("new", "old", "percent"), [(100, 200, 100), (40, 30, -25), (10, 10, 0)])
 def test_half_the_latency_is_a_gain_of_100_percent(new: float, old: float, percent: float) -> None:
     least = goal(wished=objectives(perf_latency_p99=10))
-    found = least.gain_percent(measurement(p99=new), measurement(p99=old))
-    assert found == pytest.approx(percent)
+    gain = least.gain_percent(measurement(p99=new), measurement(p99=old))
+    assert gain == pytest.approx(percent)
 
 
 def test_gains_are_weighted_like_scores() -> None:
     wished = goal(wished=objectives(perf_throughput=3, perf_latency_p99=1))
-    found = wished.gain_percent(measurement(200, 40), measurement(100, 30))
-    assert found == pytest.approx((3 * 100 - 25) / 4)
+    gain = wished.gain_percent(measurement(200, 40), measurement(100, 30))
+    assert gain == pytest.approx((3 * 100 - 25) / 4)
 
 
 @pytest.mark.parametrize(("weightings", "percent"), [((1, 3), 6.25), ((2, 3), 25)])
@@ -207,7 +209,7 @@ def test_a_missed_bound_counts_by_its_share_in_percent(
 )
 def test_shortfalls_of_many_are_those_of_each(by: Goal) -> None:
     many = [measurement(100, 10), measurement(90, 12), measurement(), measurement(99.9, 10.1)]
-    assert by.shortfalls(Columns(many), many) == [by.shortfall(one) for one in many]
+    assert by.shortfalls(Columns(many), many) == [by.shortfall(run) for run in many]
 
 
 def test_shortfalls_of_several_models_add_up() -> None:
@@ -216,14 +218,14 @@ def test_shortfalls_of_several_models_add_up() -> None:
     assert Goal(models=(limited, limited)).shortfall(both) == pytest.approx(40)
 
 
-def test_every_model_must_keep_its_own_constraints() -> None:
+def test_every_model_must_meet_its_own_constraints() -> None:
     strict = ModelGoal(constraints=at_most(perf_latency_p99=10))
     both = together({"perf_latency_p99": 5}, {"perf_latency_p99": 50})
     assert Goal(models=(strict, ModelGoal())).passes(both)
     assert not Goal(models=(ModelGoal(), strict)).passes(both)
 
 
-def test_a_limit_of_zero_can_be_kept_and_missed() -> None:
+def test_a_limit_of_zero_can_be_met_and_missed() -> None:
     nothing = goal(*at_most(perf_server_queue=0))
     assert nothing.passes(measurement(perf_server_queue=0))
     near, far = (nothing.shortfall(measurement(perf_server_queue=ms)) for ms in (0.1, 5.0))
@@ -237,7 +239,7 @@ def test_gpu_memory_is_limited_over_all_gpus() -> None:
     )
 
 
-def test_a_metric_that_was_not_measured_is_kept_but_named() -> None:
+def test_an_unmeasured_metric_counts_as_met_and_is_named() -> None:
     wanted = goal(*at_most(gpu_used_memory=1, perf_latency_p99=10))
     assert wanted.passes(measurement(p99=5))
     assert wanted.unchecked(measurement(p99=5)) == ("gpu_used_memory",)
@@ -264,7 +266,7 @@ def best_first(by: Goal, *items: Measurement) -> list[int]:
     return by.best_first(range(len(items)), lambda index: items[index])
 
 
-def test_those_that_keep_the_constraints_come_first_then_the_nearest() -> None:
+def test_measurements_that_meet_the_constraints_come_first_then_the_nearest() -> None:
     order = best_first(
         goal(*at_most(perf_latency_p99=10)),
         measurement(900, 30),  # far off
@@ -288,12 +290,12 @@ def test_equals_stay_in_the_order_in_which_they_came() -> None:
     assert best_first(tied, measurement(7, 2), measurement(7, 2)) == [0, 1]
 
 
-def test_equally_near_ones_are_ordered_by_score() -> None:
+def test_equal_shortfalls_are_ordered_by_score() -> None:
     wished = goal(*at_most(perf_latency_p99=10))
     assert best_first(wished, measurement(100, 20), measurement(200, 20)) == [1, 0]
 
 
-def test_nothing_in_order_is_nothing() -> None:
+def test_an_empty_list_stays_empty() -> None:
     assert best_first(goal()) == []
 
 
@@ -325,11 +327,11 @@ def test_a_gpu_objective_weighs_with_the_others() -> None:
 
 def test_a_gpu_objective_counts_for_every_model_of_a_trial() -> None:
     less = ModelGoal(objectives=objectives(gpu_used_memory=1))
-    one, other = (
+    first, other = (
         replace(together({}, {}), gpus={"GPU-0": {"gpu_used_memory": used}})
         for used in (100.0, 300.0)
     )
-    assert Goal(models=(less, less)).score(one, other) == pytest.approx(1.0)
+    assert Goal(models=(less, less)).score(first, other) == pytest.approx(1.0)
 
 
 def test_where_no_gpu_was_observed_the_other_objectives_decide() -> None:
@@ -356,7 +358,7 @@ def test_the_smallest_number_is_better_than_nothing() -> None:
     assert goal().score(measurement(5e-324), measurement(0)) == 2
 
 
-def test_a_goal_of_a_model_reads_as_people_write_it() -> None:
+def test_a_goal_is_shown_in_words() -> None:
     both = objectives(perf_throughput=10, perf_latency_p99=2.5)
     assert str(ModelGoal(objectives=objectives(perf_throughput=10))) == "perf_throughput: 10"
     assert str(
@@ -367,7 +369,7 @@ def test_a_goal_of_a_model_reads_as_people_write_it() -> None:
 # ------------------------------------------------------------------------------------ overrides
 
 
-def test_what_nobody_asked_for_stays() -> None:
+def test_parts_without_an_override_stay() -> None:
     run = ModelGoal(
         objectives=objectives(perf_latency_p99=1), constraints=at_most(cpu_used_ram=9), weighting=2
     )

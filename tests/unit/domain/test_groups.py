@@ -27,5 +27,5 @@ def test_a_comma_of_a_member_is_no_separator(members: list[str], name: str) -> N
 
 
 @given(st.lists(st.text(min_size=1), min_size=1))
-def test_a_name_says_its_members(members: list[str]) -> None:
+def test_a_group_name_gives_back_its_members(members: list[str]) -> None:
     assert group_members(group_name(members)) == tuple(members)

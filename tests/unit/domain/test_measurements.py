@@ -47,9 +47,9 @@ def test_a_gpu_without_the_value_takes_no_part() -> None:
 
 
 def test_values_of_devices_and_host_are_those_of_every_model() -> None:
-    one = measurement(gpus=TWO_GPUS, host={"cpu_used_ram": 512.0})
-    assert one.model_value(0, "gpu_used_memory") == 400
-    assert one.model_value(0, "cpu_used_ram") == one.value("cpu_used_ram") == 512
+    measured = measurement(gpus=TWO_GPUS, host={"cpu_used_ram": 512.0})
+    assert measured.model_value(0, "gpu_used_memory") == 400
+    assert measured.model_value(0, "cpu_used_ram") == measured.value("cpu_used_ram") == 512
 
 
 @pytest.mark.parametrize(
@@ -64,19 +64,19 @@ def test_a_column_has_the_value_of_each_measurement(tag: str) -> None:
     several = together({"perf_throughput": 1.5, "perf_latency_p99": 8.0}, {"perf_throughput": 2.0})
     odd = [*alike, several, measurement(gpus=TWO_GPUS), measurement(cpu_used_ram=7.0)]
     for measurements in ([], alike, odd):
-        found = Columns(measurements).of(tag)
-        assert list(found) == [one.value(tag) for one in measurements]
+        column = Columns(measurements).of(tag)
+        assert list(column) == [run.value(tag) for run in measurements]
 
 
-def test_the_tags_of_columns_are_those_that_anything_was_measured_of() -> None:
-    found = Columns(
+def test_columns_have_the_tags_of_all_measured_metrics() -> None:
+    columns = Columns(
         [measurement(1), measurement(gpus=TWO_GPUS), measurement(host={"cpu_used_ram": 1.0})]
     )
-    assert found.tags == ["perf_throughput", "gpu_used_memory", "gpu_utilization", "cpu_used_ram"]
+    assert columns.tags == ["perf_throughput", "gpu_used_memory", "gpu_utilization", "cpu_used_ram"]
 
 
 @pytest.mark.parametrize("tag", ["perf_throughput", "gpu_used_memory", "cpu_used_ram"])
-def test_what_was_not_measured_has_no_value(tag: str) -> None:
+def test_an_unmeasured_metric_has_no_value(tag: str) -> None:
     assert measurement().value(tag) is None
     assert measurement().model_value(0, tag) is None
 
@@ -91,7 +91,7 @@ def test_the_old_name_of_latency_gives_p99() -> None:
     assert measurement(p99=4.0).model_value(0, "perf_latency") == 4
 
 
-def test_the_best_value_is_the_highest_or_the_lowest_as_the_metric_wants() -> None:
+def test_the_best_value_follows_the_direction_of_the_metric() -> None:
     several = [measurement(1.0, 5.0), measurement(3.0), measurement(2.0, 4.0)]
 
     assert best_value(several, "perf_throughput") == 3.0
@@ -102,16 +102,16 @@ def test_the_best_value_is_the_highest_or_the_lowest_as_the_metric_wants() -> No
 
 
 def test_repetitions_are_averaged_metric_by_metric() -> None:
-    one = together({"perf_throughput": 100.0, "perf_latency_p99": 8.0}, {"perf_throughput": 1.0})
-    two = together({"perf_throughput": 110.0}, {"perf_throughput": 3.0})
-    mean = averaged([one, two])
+    first = together({"perf_throughput": 100.0, "perf_latency_p99": 8.0}, {"perf_throughput": 1.0})
+    second = together({"perf_throughput": 110.0}, {"perf_throughput": 3.0})
+    mean = averaged([first, second])
     assert mean.model_value(0, "perf_throughput") == 105.0
     assert mean.model_value(0, "perf_latency_p99") == 8.0
     assert mean.model_value(1, "perf_throughput") == 2.0
-    assert averaged([one]) is one
+    assert averaged([first]) is first
 
 
-def test_what_is_the_same_in_every_repetition_stays_the_same() -> None:
+def test_values_that_are_equal_in_all_repetitions_stay_exact() -> None:
     """A bound may be just that: the mean of 0.1, 0.1 and 0.1 is more, in floating point."""
     same = measurement(0.1)
     assert averaged([same] * 3).value("perf_throughput") == 0.1

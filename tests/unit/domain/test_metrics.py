@@ -37,13 +37,13 @@ def test_the_old_name_of_latency_means_p99() -> None:
 
 
 @pytest.mark.parametrize("tag", sorted(HIGHER_IS_BETTER))
-def test_of_this_more_is_better(tag: str) -> None:
+def test_higher_is_better_for_these_metrics(tag: str) -> None:
     assert METRICS[tag].better is Better.HIGHER
     assert METRICS[tag].gain(3, 1) == 2
 
 
 @pytest.mark.parametrize("tag", sorted(LOWER_IS_BETTER))
-def test_of_this_less_is_better(tag: str) -> None:
+def test_lower_is_better_for_these_metrics(tag: str) -> None:
     assert METRICS[tag].better is Better.LOWER
     assert METRICS[tag].gain(3, 1) == -2
 
@@ -89,7 +89,7 @@ def test_the_source_of_a_metric_shows_in_its_tag(tag: str) -> None:
 
 
 @pytest.mark.parametrize("tag", sorted(METRICS))
-def test_throughputs_of_several_models_add_up_and_all_else_is_averaged(tag: str) -> None:
+def test_throughputs_of_several_models_add_up_and_other_metrics_are_averaged(tag: str) -> None:
     total = tag in ("perf_throughput", "output_token_throughput")
     assert METRICS[tag].over_models is (Reduction.SUM if total else Reduction.MEAN)
 

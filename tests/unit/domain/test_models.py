@@ -64,7 +64,7 @@ def facts(name: str = "m", *, composing: tuple[ModelFacts, ...] = (), **config: 
         ({"parameters": 3}, {"parameters": {"a": 1}}, {"parameters": {"a": 1}}),
     ],
 )
-def test_mappings_are_merged_all_else_is_replaced_and_null_leaves_as_is(
+def test_mappings_are_merged_other_values_replaced_and_null_changes_nothing(
     base: Mapping[str, Any], parameters: Mapping[str, Any], expected: Mapping[str, Any]
 ) -> None:
     assert thaw(apply_parameters(freeze(base), parameters)) == expected
@@ -110,24 +110,24 @@ def test_a_fingerprint_sees_everything_else(other: Any) -> None:
 
 
 def test_a_fingerprint_stays_the_same_from_run_to_run() -> None:
-    found = fingerprint({"name": "ünï", "max_batch_size": 8, "on": True, "rate": 0.5, "x": None})
-    assert found == fingerprint(
+    digest = fingerprint({"name": "ünï", "max_batch_size": 8, "on": True, "rate": 0.5, "x": None})
+    assert digest == fingerprint(
         {"x": None, "rate": 0.5, "on": True, "max_batch_size": 8, "name": "ünï"}
     )
-    assert len(found) == 32
-    assert set(found) <= set("0123456789abcdef")
+    assert len(digest) == 32
+    assert set(digest) <= set("0123456789abcdef")
 
 
 # ------------------------------------------------------------------------------- equal variants
 
 
 def test_variants_of_equal_content_are_the_same_whatever_they_are_called() -> None:
-    one = variant("m_config_0", max_batch_size=8, backend="python")
+    first = variant("m_config_0", max_batch_size=8, backend="python")
     other = variant("m_config_7", backend="python", max_batch_size=8)
-    assert one.identity == other.identity
+    assert first.identity == other.identity
 
 
-def test_all_that_a_server_loads_makes_a_variant_another_one() -> None:
+def test_everything_that_a_server_loads_changes_the_identity_of_a_variant() -> None:
     part = variant("p_config_default", model="p", max_batch_size=1)
     different = [
         variant(max_batch_size=8),
@@ -156,7 +156,7 @@ def test_all_that_a_server_loads_makes_a_variant_another_one() -> None:
         ("tensorflow_savedmodel", {"kind": "KIND_CPU"}, 2, True),
     ],
 )
-def test_a_group_without_a_count_is_the_same_as_with_that_which_the_server_gives_it(
+def test_a_group_without_a_count_equals_one_with_the_default_count(
     backend: str, group: dict[str, Any], count: int, same: bool
 ) -> None:
     bare = variant(backend=backend, instance_group=[group])
@@ -214,7 +214,7 @@ def test_known_variants_keep_their_numbers_and_new_ones_get_free_ones() -> None:
     assert names.variant(facts(), {"max_batch_size": 32}).name == "m_config_4"
 
 
-def test_a_run_that_goes_on_gives_the_same_names_again() -> None:
+def test_a_resumed_run_gives_the_same_names() -> None:
     def named(names: VariantNames) -> list[str]:
         return [names.variant(facts(), {"max_batch_size": size}).name for size in (1, 2, 4, 8)]
 
@@ -224,7 +224,7 @@ def test_a_run_that_goes_on_gives_the_same_names_again() -> None:
     assert named(VariantNames.known(tried)) == everything
 
 
-def test_names_known_for_one_model_are_none_of_another() -> None:
+def test_names_of_one_model_are_not_used_for_another() -> None:
     names = VariantNames.known([variant("a_config_4", model="a", max_batch_size=1)])
     assert not names.knows(facts("b"), {"max_batch_size": 1})
     assert names.variant(facts("b"), {"max_batch_size": 1}).name == "b_config_0"
@@ -257,21 +257,21 @@ def test_variants_of_an_ensemble_hold_its_parts_as_they_are() -> None:
     assert VariantNames().default(ensemble).composing == made.composing
 
 
-def test_a_name_stands_for_all_that_is_loaded_with_the_model() -> None:
+def test_a_name_includes_the_variants_that_the_model_calls() -> None:
     part = facts("part")
     caller = facts("m", composing=(part,))
     names = VariantNames()
-    one, two = (names.variant(part, {"max_batch_size": size}) for size in (1, 2))
+    first, second = (names.variant(part, {"max_batch_size": size}) for size in (1, 2))
 
-    made = [names.variant(caller, {}, [called]) for called in (one, two, one)]
+    made = [names.variant(caller, {}, [called]) for called in (first, second, first)]
 
     assert [variant.name for variant in made] == ["m_config_0", "m_config_1", "m_config_0"]
-    assert made[1].composing == (two,)
-    assert names.knows(caller, {}, [two])
+    assert made[1].composing == (second,)
+    assert names.knows(caller, {}, [second])
     assert not names.knows(caller, {})
 
 
-def test_a_name_that_was_given_twice_stands_for_the_first() -> None:
+def test_a_name_given_twice_belongs_to_the_first() -> None:
     """Upstream gives a BLS model one name, whatever it calls."""
     parts = [variant(f"part_config_{size}", model="part", max_batch_size=size) for size in (1, 2)]
     caller = facts("m", composing=(facts("part"),))
@@ -279,10 +279,10 @@ def test_a_name_that_was_given_twice_stands_for_the_first() -> None:
     names = VariantNames.known([variant("m_config_0", composing=[part]) for part in parts])
 
     made = [names.variant(caller, {}, [part]) for part in parts]
-    assert [one.name for one in made] == ["m_config_0", "m_config_1"]
+    assert [named.name for named in made] == ["m_config_0", "m_config_1"]
 
 
-def test_a_name_that_does_not_tell_what_is_called_is_told_with_it() -> None:
+def test_a_name_shared_by_several_combinations_is_shown_with_the_parts() -> None:
     part, default = (variant(f"p_config_{name}", model="p", files="") for name in ("0", "default"))
     imported = variant("m_config_0", files="", composing=[part])
     assert imported.telling_name == "m_config_0: p_config_0"
@@ -290,14 +290,14 @@ def test_a_name_that_does_not_tell_what_is_called_is_told_with_it() -> None:
     ours = variant("m_config_0", composing=[part])
     ensemble = variant("m_config_0", files="", composing=[part], ensemble_scheduling={})
     whole_default = variant("m_config_default", files="", composing=[default])
-    assert [one.telling_name for one in (ours, ensemble, whole_default)] == [
+    assert [named.telling_name for named in (ours, ensemble, whole_default)] == [
         "m_config_0",
         "m_config_0",
         "m_config_default",
     ]
 
 
-def test_known_variants_tell_the_names_of_those_that_they_call() -> None:
+def test_the_names_of_called_variants_are_learned_as_well() -> None:
     part = facts("part")
     caller = facts("m", composing=(facts("inner", composing=(part,)),))
     names = VariantNames()
@@ -375,8 +375,8 @@ def test_backends_that_get_two_instances_on_cpus_are_shown_with_two() -> None:
     assert list(variant(backend="onnxruntime").instances(gpus=0)) == [(2, "CPU")]
     assert list(variant(backend="onnxruntime").instances(gpus=1)) == [(1, "GPU")]
     group = {"kind": "KIND_CPU", "count": 1}
-    one = variant(backend="onnxruntime", instance_group=[group])
-    assert list(one.instances(gpus=0)) == [(1, "CPU")]
+    shown = variant(backend="onnxruntime", instance_group=[group])
+    assert list(shown.instances(gpus=0)) == [(1, "CPU")]
 
 
 @pytest.mark.parametrize(
@@ -427,7 +427,7 @@ def test_a_variant_uses_gpus_if_an_instance_does(
     assert variant(**config).uses_gpus(gpus=gpus) == expected
 
 
-def test_a_variant_uses_the_gpus_of_what_it_calls() -> None:
+def test_a_variant_uses_the_gpus_of_the_variants_that_it_calls() -> None:
     parts = {
         kind: variant("part", instance_group=[{"kind": f"KIND_{kind}"}]) for kind in ("CPU", "GPU")
     }

@@ -80,7 +80,7 @@ def test_the_interval_of_a_ratio_holds_the_true_ratio() -> None:
     assert 0.92 <= held / DRAWS <= 0.98
 
 
-def test_half_the_interval_is_told_in_percent_of_the_value() -> None:
+def test_half_the_interval_is_in_percent_of_the_value() -> None:
     noise = Noise(error=0.02, freedom=math.inf)
     interval = around(TRUE, noise)
     assert interval is not None
@@ -89,15 +89,15 @@ def test_half_the_interval_is_told_in_percent_of_the_value() -> None:
 
 
 @pytest.mark.parametrize("values", [(), (100.0,), (0.0, 0.0), (1.0, -1.0)])
-def test_less_than_two_values_tell_nothing(values: tuple[float, ...]) -> None:
+def test_fewer_than_two_values_have_no_spread(values: tuple[float, ...]) -> None:
     assert spread(values) is None
 
 
-def test_what_is_pooled_counts_by_its_degrees_of_freedom() -> None:
-    found = pooled([Noise(error=0.1, freedom=1), None, Noise(error=0.2, freedom=3)])
-    assert found is not None
-    assert found.error == pytest.approx(math.sqrt(0.13 / 4))
-    assert found.freedom == 4
+def test_pooled_noises_are_weighted_by_degrees_of_freedom() -> None:
+    noise = pooled([Noise(error=0.1, freedom=1), None, Noise(error=0.2, freedom=3)])
+    assert noise is not None
+    assert noise.error == pytest.approx(math.sqrt(0.13 / 4))
+    assert noise.freedom == 4
     assert pooled([None]) is pooled([]) is None
     few = Noise(error=0.2, freedom=30).worth(4)
     assert (few.error, few.freedom) == (0.2, 4)
@@ -105,19 +105,19 @@ def test_what_is_pooled_counts_by_its_degrees_of_freedom() -> None:
 
 
 def test_independent_noises_add_up() -> None:
-    one, other = Noise(error=0.03, freedom=4), Noise(error=0.04, freedom=4)
-    found = ratio_noise(one, other)
-    assert found is not None
-    assert found.error == pytest.approx(0.05)
-    assert 4 < found.freedom < 8
-    assert ratio_noise(one, None) is ratio_noise(None, one) is None
+    first, other = Noise(error=0.03, freedom=4), Noise(error=0.04, freedom=4)
+    noise = ratio_noise(first, other)
+    assert noise is not None
+    assert noise.error == pytest.approx(0.05)
+    assert 4 < noise.freedom < 8
+    assert ratio_noise(first, None) is ratio_noise(None, first) is None
     certain = Noise(error=0, freedom=2)
     assert ratio_noise(certain, certain) == Noise(error=0, freedom=2)
     assert combined([]) is None
-    half = combined([(0.5, one), (0.5, certain)])
+    half = combined([(0.5, first), (0.5, certain)])
     assert half is not None
     assert half.error == pytest.approx(0.015)
-    assert widest(None, one, other) is other
+    assert widest(None, first, other) is other
     assert widest(None) is None
 
 
@@ -164,7 +164,7 @@ def test_an_unsteady_measurement_keeps_a_wider_interval_than_its_neighbours() ->
     assert wide.percent > 1.5 * narrow.percent
 
 
-def test_repetitions_know_what_windows_do_not() -> None:
+def test_repetitions_count_more_than_windows() -> None:
     """Windows that agree to a thousandth, and runs that are apart by a tenth."""
     random, runs = Random(17), []
     for _ in range(5):
@@ -175,7 +175,7 @@ def test_repetitions_know_what_windows_do_not() -> None:
     assert deviation.error > 0.05
 
 
-def test_windows_tell_of_throughput_and_of_nothing_else() -> None:
+def test_windows_give_the_noise_of_throughput_only() -> None:
     runs = [[measurement(100, 5, windows=(99, 101))]]
     model = NoiseModel(runs)
     assert model.of(runs[0], THROUGHPUT) is not None
@@ -184,7 +184,7 @@ def test_windows_tell_of_throughput_and_of_nothing_else() -> None:
     assert model.of(runs[0], THROUGHPUT, 0) == model.of(runs[0], THROUGHPUT)
 
 
-def test_what_is_usual_counts_until_more_is_known() -> None:
+def test_the_usual_noise_counts_like_one_repetition() -> None:
     assert NoiseModel([]).expected_deviation(P99).error == 0.03
     assert NoiseModel([]).expected_deviation("gpu_used_memory").error == 0
     random = Random(19)
@@ -223,8 +223,8 @@ def test_the_deviation_of_a_score(by: Goal, is_told_once: bool) -> None:
     once = NoiseModel([[measured(random)] for _ in range(200)]).score_deviation(by)
     assert (once is not None) is is_told_once
     again = NoiseModel([[measured(random) for _ in range(4)] for _ in range(50)])
-    found = again.score_deviation(by)
-    for deviation in filter(None, (once, found)):
+    repeated = again.score_deviation(by)
+    for deviation in filter(None, (once, repeated)):
         assert deviation.error == pytest.approx(0.03, rel=0.15)
 
 
@@ -232,6 +232,6 @@ def test_the_deviation_of_a_score_over_models_is_that_of_their_mean() -> None:
     windows = (97.0, 100.0, 103.0)
     part = ModelMeasurement(values={THROUGHPUT: 100.0}, windows=windows)
     runs = [[Measurement(models=(part, part))]]
-    found = NoiseModel(runs).score_deviation(Goal(models=(ModelGoal(), ModelGoal(weighting=3))))
-    assert found is not None
-    assert found.error == pytest.approx(0.03 * math.hypot(0.25, 0.75))
+    noise = NoiseModel(runs).score_deviation(Goal(models=(ModelGoal(), ModelGoal(weighting=3))))
+    assert noise is not None
+    assert noise.error == pytest.approx(0.03 * math.hypot(0.25, 0.75))

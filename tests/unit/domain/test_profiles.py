@@ -11,7 +11,7 @@ ZERO = variant("m_config_0", max_batch_size=1)
 ONE = variant("m_config_1", max_batch_size=2)
 
 
-def test_a_profile_tells_measurements_from_failures_in_their_order() -> None:
+def test_a_profile_separates_measurements_and_failures_in_their_order() -> None:
     profile = Profile(
         records=(
             record(ONE, measurement(1)),

@@ -39,7 +39,7 @@ def test_a_configuration_comes_back_from_json(proto_names: bool) -> None:
     assert from_json(to_json(CONFIG, proto_names=proto_names)) == CONFIG
 
 
-def test_what_only_repeats_a_default_is_left_out() -> None:
+def test_fields_with_default_values_are_left_out() -> None:
     spelled_out = {
         **CONFIG,
         "platform": "",
@@ -70,6 +70,6 @@ def test_what_only_repeats_a_default_is_left_out() -> None:
         ({"dynamicBatching": "on"}, ""),
     ],
 )
-def test_what_is_no_configuration_is_refused(content: dict[str, Any], words: str) -> None:
+def test_an_invalid_configuration_is_refused(content: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=f"not a model configuration: .*({words})"):
         from_json(content)

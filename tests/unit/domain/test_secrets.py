@@ -39,7 +39,7 @@ def test_any_other_value_is_shown(name: str) -> None:
     assert masked(name, "value") == "value"
 
 
-def test_of_a_header_the_name_is_shown() -> None:
+def test_the_name_of_a_header_is_shown() -> None:
     assert masked("http-header", "X-Trace: 1") == f"X-Trace: {MASK}"
     assert masked("http-header", "no colon at all") == MASK
 
@@ -155,7 +155,7 @@ def test_flags_of_a_command_are_masked_by_their_names() -> None:
         ("abfs://bucket/folder?sig=s3cr3t&x=s3cr3t", f"abfs://bucket/folder?{MASK}"),
     ],
 )
-def test_of_an_address_the_place_is_shown(url: str, shown: str) -> None:
+def test_the_host_and_path_of_an_address_are_shown(url: str, shown: str) -> None:
     assert masked_url(url) == shown
 
 
@@ -172,7 +172,9 @@ def test_of_an_address_the_place_is_shown(url: str, shown: str) -> None:
         ("s3://b", "no such bucket", "no such bucket"),
     ],
 )
-def test_what_others_say_has_no_secrets_of_the_address(url: str, text: str, shown: str) -> None:
+def test_messages_of_other_code_have_no_secrets_of_the_address(
+    url: str, text: str, shown: str
+) -> None:
     assert without_secrets_of(url, text) == shown
 
 
@@ -184,7 +186,7 @@ def test_what_others_say_has_no_secrets_of_the_address(url: str, text: str, show
         "KEY", "OAUTH2", "dbPassword", "SECRETS",
     ],
 )  # fmt: skip
-def test_names_with_prefixes_and_suffixes_say_it_too(name: str) -> None:
+def test_names_with_prefixes_and_suffixes_are_secret_names(name: str) -> None:
     assert masked(name, "s3cr3t") == MASK
 
 

@@ -22,7 +22,7 @@ def model(*batches: tuple[int, int, float]) -> ModelStatistics:
     )
 
 
-def test_what_was_there_before_does_not_count() -> None:
+def test_counts_start_at_the_first_reading() -> None:
     warmed_up = {"m": model((4, 5, 50.0), (8, 1, 15.0))}
     after = {"m": model((2, 3, 12.0), (4, 7, 70.000001), (8, 1, 15.0))}
 
@@ -34,13 +34,13 @@ def test_what_was_there_before_does_not_count() -> None:
     [model((4, 4, 60.0)), model((8, 5, 60.0)), model((4, 5, 49.0)), model()],
     ids=["count", "size", "time", "all"],
 )
-def test_nothing_counts_where_a_counter_fell(after: ModelStatistics) -> None:
+def test_a_fallen_counter_leaves_no_counts(after: ModelStatistics) -> None:
     before = {"top": model((1, 1, 1.0)), "part": model((4, 5, 50.0))}
 
     assert counted_between(before, {"top": model((1, 9, 9.0)), "part": after}) == {}
 
 
-def test_nothing_counts_where_a_model_was_not_told_both_times() -> None:
+def test_a_model_missing_from_a_reading_leaves_no_counts() -> None:
     both = {"top": model((1, 1, 1.0)), "part": model((4, 5, 50.0))}
 
     assert counted_between({}, both) == {}

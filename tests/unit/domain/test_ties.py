@@ -21,7 +21,7 @@ from model_analyzer.domain.ties import (
     cheapest_first,
     needs_more_resources,
     score_noise,
-    surely_kept,
+    surely_met,
     tie_text,
     tied,
     undefeated,
@@ -44,10 +44,10 @@ def survivors(runs: Runs, by: Goal | None = None) -> list[str]:
     comparison = Comparison(wish, runs)
     ordered = wish.best_first(runs, comparison.mean)
     passing = [name for name in ordered if comparison.passes(name)]
-    return undefeated(comparison, passing, surely_kept(wish, runs, assurance(wish, runs)))
+    return undefeated(comparison, passing, surely_met(wish, runs, assurance(wish, runs)))
 
 
-def test_windows_of_single_measurements_tell_their_noise() -> None:
+def test_windows_of_single_measurements_give_their_noise() -> None:
     assert score_noise(goal(), {"a": [measurement(100)]}) is None
     assert score_noise(goal(), {"a": [windows(100)]}) == pytest.approx(0.02)
 
@@ -62,7 +62,7 @@ def test_windows_count_for_little_beside_repetitions() -> None:
     assert 0.04 < noise < 0.08
 
 
-def test_nothing_survives_that_is_beaten_by_more_than_noise() -> None:
+def test_a_trial_beaten_by_more_than_noise_does_not_survive() -> None:
     runs = {
         "once": [windows(870)],
         "twice": [windows(650), windows(651)],
@@ -75,14 +75,14 @@ def test_the_best_mean_always_survives_and_no_survivor_is_beaten_by_another() ->
     runs = {
         str(index): [windows(100 + index / 2, spread=0.01)] * (1 + index % 3) for index in range(20)
     }
-    comparison, found = Comparison(goal(), runs), survivors(runs)
+    comparison, left = Comparison(goal(), runs), survivors(runs)
 
-    assert found[0] == "19"
-    assert 1 < len(found) < 20
-    assert not any(comparison.is_better(a, b) for a in runs for b in found)
+    assert left[0] == "19"
+    assert 1 < len(left) < 20
+    assert not any(comparison.is_better(a, b) for a in runs for b in left)
 
 
-def test_what_broke_a_constraint_or_may_keep_one_by_luck_beats_nothing() -> None:
+def test_a_trial_that_broke_or_may_break_a_constraint_beats_no_other() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
     safe = {"safe": [windows(100, p99=8), windows(101, p99=8.1)]}
 
@@ -108,9 +108,9 @@ def test_a_gain_that_costs_more_than_it_gives_is_a_tie(
 ) -> None:
     runs = {"best": 2 * [windows(1000, p99=20)], "other": 2 * [windows(throughput, p99=p99)]}
 
-    found = tied(Comparison(goal(), runs), ["best", "other"], lambda _: 1.0)
+    ties = tied(Comparison(goal(), runs), ["best", "other"], lambda _: 1.0)
 
-    assert ("other" in found) == expected
+    assert ("other" in ties) == expected
 
 
 def test_single_measurements_tie_by_their_windows() -> None:
@@ -127,8 +127,8 @@ def test_of_the_same_variant_the_lowest_load_is_cheapest_whatever_the_memory_was
         "low": [replace(windows(1000), host={"cpu_used_ram": 510.0})],
         "high": [replace(windows(1005), host={"cpu_used_ram": 480.0})],
     }
-    found = cheapest_first(["high", "low"], trials.__getitem__, Comparison(goal(), runs))
-    assert found == ["low", "high"]
+    order = cheapest_first(["high", "low"], trials.__getitem__, Comparison(goal(), runs))
+    assert order == ["low", "high"]
 
 
 # -- near misses -------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ BOUND = goal(*at_most(perf_latency_p99=9))
 ANSWER = [windows(100, p99=7), windows(101, p99=7.1)]
 
 
-def test_what_just_misses_a_bound_is_told_with_its_gain_and_chance() -> None:
+def test_a_near_miss_has_its_gain_and_chance() -> None:
     runs = {"answer": ANSWER, "near": [windows(137, p99=9.1)], "far": [windows(200, p99=12)]}
 
     (miss,) = near_misses(BOUND, "answer", runs)
@@ -151,7 +151,7 @@ def test_what_just_misses_a_bound_is_told_with_its_gain_and_chance() -> None:
     assert (bound.broken, bound.times) == (1, 1)
 
 
-def test_what_broke_a_bound_once_is_a_near_miss_though_its_mean_keeps_it() -> None:
+def test_a_trial_that_broke_a_bound_once_is_a_near_miss_even_if_its_mean_meets_it() -> None:
     runs = {"answer": ANSWER, "wobbly": [windows(120, p99=7.8), windows(120, p99=9.5)]}
 
     (miss,) = near_misses(BOUND, "answer", runs)
@@ -159,7 +159,7 @@ def test_what_broke_a_bound_once_is_a_near_miss_though_its_mean_keeps_it() -> No
     assert (miss.misses[0].excess, miss.misses[0].broken, miss.misses[0].times) == (0, 1, 2)
 
 
-def test_what_is_no_better_and_what_others_surpass_is_no_near_miss() -> None:
+def test_trials_that_are_not_better_or_that_others_surpass_are_no_near_misses() -> None:
     runs = {
         "answer": ANSWER,
         "no better": [windows(102, p99=9.1)],
@@ -167,8 +167,8 @@ def test_what_is_no_better_and_what_others_surpass_is_no_near_miss() -> None:
         "less, and no nearer": [windows(140, p99=9.1)],
         "less, but nearer": [windows(130, p99=8.98)],
     }
-    found = near_misses(BOUND, "answer", runs)
-    assert [miss.item for miss in found] == ["most", "less, but nearer"]
+    misses = near_misses(BOUND, "answer", runs)
+    assert [miss.item for miss in misses] == ["most", "less, but nearer"]
 
 
 def test_without_constraints_nothing_misses() -> None:
@@ -179,7 +179,7 @@ def measured(of: ModelVariant, ram: float = 100, **load: Any) -> MeasuredTrial:
     return MeasuredTrial(trial(of, **load), measurement(100, host={"cpu_used_ram": ram}))
 
 
-def test_a_tie_is_introduced_by_what_it_takes_more_of() -> None:
+def test_a_tie_is_introduced_by_the_resource_it_needs_more_of() -> None:
     small = variant("m_config_0", max_batch_size=1)
     best = measured(small, concurrency=2)
     double = variant("m_config_2", max_batch_size=1, instance_group=[{"count": 2}])

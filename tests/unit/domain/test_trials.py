@@ -119,7 +119,7 @@ def with_flags(**flags: Any) -> Trial:
         with_setup(container={"name": "n", "labels": ("a=b",), "volumes": ("/a:/b:ro",)}),
     ],
 )
-def test_addresses_paths_logs_secrets_and_order_do_not_make_another_trial(same: Trial) -> None:
+def test_addresses_paths_logs_secrets_and_order_do_not_change_the_key(same: Trial) -> None:
     assert same.key == base().key
 
 
@@ -155,16 +155,16 @@ DIFFERENT = [
 ]
 
 
-def test_all_that_can_change_the_outcome_makes_another_trial() -> None:
+def test_everything_that_can_change_the_outcome_changes_the_key() -> None:
     keys = [each.key for each in DIFFERENT]
     assert [keys.index(key) for key in keys] == list(range(len(keys)))
 
 
 def test_models_measured_together_are_another_trial_than_each_alone() -> None:
-    one, two = base(), base(of=variant("n_config_0", model="n", max_batch_size=8))
-    both = Trial(workloads=(*one.workloads, *two.workloads), setup=SETUP)
-    swapped = Trial(workloads=(*two.workloads, *one.workloads), setup=SETUP)
-    assert len({one.key, two.key, both.key, swapped.key}) == 4
+    first, second = base(), base(of=variant("n_config_0", model="n", max_batch_size=8))
+    both = Trial(workloads=(*first.workloads, *second.workloads), setup=SETUP)
+    swapped = Trial(workloads=(*second.workloads, *first.workloads), setup=SETUP)
+    assert len({first.key, second.key, both.key, swapped.key}) == 4
 
 
 def test_a_key_does_not_hold_a_secret() -> None:
@@ -200,7 +200,7 @@ def test_a_trial_names_its_models_and_variants() -> None:
 
 
 def test_a_repetition_is_another_trial() -> None:
-    one = trial()
-    again = replace(one, repetition=1)
-    assert again.key != one.key
-    assert replace(again, repetition=0).key == one.key
+    once = trial()
+    again = replace(once, repetition=1)
+    assert again.key != once.key
+    assert replace(again, repetition=0).key == once.key

@@ -46,10 +46,10 @@ from tests.unit.state.samples import several, trial
 
 @dataclass
 class ListedSearch:
-    """Asks for the given trials in turn, and remembers what it was told."""
+    """Asks for the given trials in turn, and remembers the outcomes that it got."""
 
     trials: Sequence[Trial]
-    told: list[tuple[Trial, Outcome]] = field(default_factory=list)
+    answers: list[tuple[Trial, Outcome]] = field(default_factory=list)
     conclusion: Conclusion | None = None
     asked: int = 0
 
@@ -64,7 +64,7 @@ class ListedSearch:
         return self.trials[self.asked - 1]
 
     def tell(self, trial: Trial, outcome: Outcome) -> None:
-        self.told.append((trial, outcome))
+        self.answers.append((trial, outcome))
 
 
 @dataclass
@@ -108,15 +108,15 @@ def finished(events: Sequence[Event]) -> list[Trial]:
 
 
 def test_each_trial_starts_and_finishes_in_the_order_asked() -> None:
-    one, two = several(2)
+    first, second = several(2)
 
-    events = list(profile(ListedSearch([one, two]), PretendRunner(succeeding), MemoryState()))
+    events = list(profile(ListedSearch([first, second]), PretendRunner(succeeding), MemoryState()))
 
     assert events == [
-        TrialStarted(one, Slot()),
-        TrialFinished(one, measurement(1.0), used(one)),
-        TrialStarted(two, used(one)),
-        TrialFinished(two, measurement(2.0), used(two)),
+        TrialStarted(first, Slot()),
+        TrialFinished(first, measurement(1.0), used(first)),
+        TrialStarted(second, used(first)),
+        TrialFinished(second, measurement(2.0), used(second)),
     ]
 
 
@@ -126,37 +126,37 @@ def test_every_outcome_is_recorded_and_passed_to_the_search() -> None:
 
     list(profile(listed, PretendRunner(failing_at(2)), state))
 
-    expected = [(one, failing_at(2)(one)) for one in trials]
-    assert listed.told == expected
+    expected = [(asked, failing_at(2)(asked)) for asked in trials]
+    assert listed.answers == expected
     assert [(record.trial, record.outcome) for record in state.profile.records] == expected
 
 
 @pytest.mark.parametrize("outcome", [measurement(77.0), failure()])
 def test_a_resumed_outcome_is_passed_to_the_search_and_not_run_again(outcome: Outcome) -> None:
-    one, two = several(2)
+    first, second = several(2)
     state = MemoryState()
-    state.record(one, outcome)
-    listed, runner = ListedSearch([one, two]), PretendRunner(succeeding)
+    state.record(first, outcome)
+    listed, runner = ListedSearch([first, second]), PretendRunner(succeeding)
 
     events = list(profile(listed, runner, state))
 
-    assert runner.ran == [two]
-    assert listed.told == [(one, outcome), (two, measurement(2.0))]
+    assert runner.ran == [second]
+    assert listed.answers == [(first, outcome), (second, measurement(2.0))]
     assert events == [
-        TrialFinished(one, outcome, None),
-        TrialStarted(two, Slot()),
-        TrialFinished(two, measurement(2.0), used(two)),
+        TrialFinished(first, outcome, None),
+        TrialStarted(second, Slot()),
+        TrialFinished(second, measurement(2.0), used(second)),
     ]
 
 
 def test_a_trial_asked_twice_is_run_once() -> None:
-    one, two = several(2)
+    first, second = several(2)
     runner = PretendRunner(succeeding)
 
-    events = list(profile(ListedSearch([one, two, one]), runner, MemoryState()))
+    events = list(profile(ListedSearch([first, second, first]), runner, MemoryState()))
 
-    assert runner.ran == [one, two]
-    assert events[-1] == TrialFinished(one, measurement(1.0), None)
+    assert runner.ran == [first, second]
+    assert events[-1] == TrialFinished(first, measurement(1.0), None)
 
 
 def test_a_resumed_outcome_has_the_name_of_the_requested_variant() -> None:
@@ -217,21 +217,21 @@ def test_an_error_of_the_runner_ends_the_run_and_keeps_the_measurements() -> Non
         list(profile(listed, PretendRunner(broken_at_three), state))
 
     assert [load(record.trial) for record in state.profile.records] == [1, 2]
-    assert [load(trial) for trial, _ in listed.told] == [1, 2]
+    assert [load(trial) for trial, _ in listed.answers] == [1, 2]
 
 
 # -- giving up ---------------------------------------------------------------------------------
 
 
 def test_two_failures_without_a_success_end_the_run() -> None:
-    one, two, three = several(3)
+    first, second, third = several(3)
     runner = PretendRunner(failing)
 
-    events = list(profile(ListedSearch([one, two, three]), runner, MemoryState()))
+    events = list(profile(ListedSearch([first, second, third]), runner, MemoryState()))
 
-    assert runner.ran == [one, two]
+    assert runner.ran == [first, second]
     assert events[-2:] == [
-        TrialFinished(two, failure(), used(two)),
+        TrialFinished(second, failure(), used(second)),
         GivenUp(2, failure(), resumed=False),
     ]
 
@@ -241,14 +241,14 @@ def test_the_failure_that_ends_the_run_is_recorded_and_passed_to_the_search() ->
 
     list(profile(listed, PretendRunner(failing), state))
 
-    assert [load(trial) for trial, _ in listed.told] == [1, 2]
+    assert [load(trial) for trial, _ in listed.answers] == [1, 2]
     assert [load(record.trial) for record in state.profile.records] == [1, 2]
 
 
 @pytest.mark.parametrize("successful", [1, 2])
 def test_after_one_success_failures_never_end_the_run(successful: int) -> None:
     trials = several(9)
-    failed = [load(one) for one in trials if load(one) != successful]
+    failed = [load(asked) for asked in trials if load(asked) != successful]
 
     events = list(profile(ListedSearch(trials), PretendRunner(failing_at(*failed)), MemoryState()))
 
@@ -263,12 +263,12 @@ def test_a_single_failure_does_not_give_up_the_model() -> None:
 
 
 def test_the_same_trial_asked_twice_fails_once() -> None:
-    one, two, three = several(3)
+    first, second, third = several(3)
     runner = PretendRunner(failing_at(1))
 
-    events = list(profile(ListedSearch([one, one, two, three]), runner, MemoryState()))
+    events = list(profile(ListedSearch([first, first, second, third]), runner, MemoryState()))
 
-    assert runner.ran == [one, two, three]
+    assert runner.ran == [first, second, third]
     assert not any(isinstance(event, GivenUp) for event in events)
 
 
@@ -384,14 +384,14 @@ SCENARIOS: dict[str, Scenario] = {
 
 @pytest.fixture(params=list(SCENARIOS.values()), ids=list(SCENARIOS))
 def scenario(request: pytest.FixtureRequest) -> Scenario:
-    found: Scenario = request.param
-    return found
+    chosen: Scenario = request.param
+    return chosen
 
 
 def new_search(scenario: Scenario, state: MemoryState | ProfileState) -> Search:
     """The search as a new process would build it from the configuration and the state."""
-    what, where, _ = scenario
-    return search(what, where, names=VariantNames.known(state.profile.variants))
+    target, where, _ = scenario
+    return search(target, where, names=VariantNames.known(state.profile.variants))
 
 
 def uninterrupted(scenario: Scenario) -> list[Trial]:

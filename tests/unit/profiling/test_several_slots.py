@@ -122,8 +122,8 @@ def test_no_content_is_measured_twice(name: str, slots: int) -> None:
 @pytest.mark.parametrize("slots", [1, 3, 8])
 @pytest.mark.parametrize("name", sorted(INDEPENDENT))
 def test_the_number_of_slots_does_not_change_what_is_measured(name: str, slots: int) -> None:
-    what, where, _ = SCENARIOS[name]
-    scenario = what, where, odd_content
+    target, where, _ = SCENARIOS[name]
+    scenario = target, where, odd_content
 
     events = run(scenario, simulated(slots, odd_content), MemoryState())
 
@@ -131,12 +131,12 @@ def test_the_number_of_slots_does_not_change_what_is_measured(name: str, slots: 
 
 
 def test_several_slots_take_less_time(name: str) -> None:
-    one, four = simulated(1, SCENARIOS[name][2]), simulated(4, SCENARIOS[name][2])
+    single, four = simulated(1, SCENARIOS[name][2]), simulated(4, SCENARIOS[name][2])
 
-    run(SCENARIOS[name], one, MemoryState())
+    run(SCENARIOS[name], single, MemoryState())
     run(SCENARIOS[name], four, MemoryState())
 
-    assert four.now_s < one.now_s
+    assert four.now_s < single.now_s
 
 
 def test_one_slot_records_no_questions(name: str) -> None:
@@ -179,15 +179,17 @@ def test_a_resumed_run_goes_on_where_the_first_one_was(name: str, seed: int) -> 
 
 
 def test_changed_settings_end_the_replay() -> None:
-    one, two, three, four = several(4)
+    first, second, third, fourth = several(4)
     kept = Kept()
     executor = simulated(2, succeeding)
-    list(measure_all(ListedSearch([one, two, three]), executor, MemoryState(kept), subject="m"))
+    list(
+        measure_all(ListedSearch([first, second, third]), executor, MemoryState(kept), subject="m")
+    )
     respond = CountingRespond(succeeding)
 
     events = list(
         measure_all(
-            ListedSearch([one, four, two]),
+            ListedSearch([first, fourth, second]),
             simulated(2, respond),
             MemoryState(kept),
             subject="m",
@@ -195,7 +197,7 @@ def test_changed_settings_end_the_replay() -> None:
     )
 
     assert {load(trial) for trial in finished(events)} == {1, 2, 4}
-    assert respond.measured == {four.key: 1}
+    assert respond.measured == {fourth.key: 1}
 
 
 # -- losses ------------------------------------------------------------------------------------
@@ -216,28 +218,28 @@ def losing(
 
 
 def test_a_lost_trial_goes_to_another_host() -> None:
-    one, two, three = several(3)
+    first, second, third = several(3)
     hosts: list[str] = []
-    executor = SimulatedExecutor(3, losing(2, two, hosts=hosts), lambda *_: 1.0)
+    executor = SimulatedExecutor(3, losing(2, second, hosts=hosts), lambda *_: 1.0)
     state = MemoryState()
 
-    events = list(measure_all(ListedSearch([one, two, three]), executor, state))
+    events = list(measure_all(ListedSearch([first, second, third]), executor, state))
 
     assert len(set(hosts)) == 3
     assert [type(event) for event in events].count(TrialLost) == 2
-    assert state.outcome_of(two) is not None
-    assert keys(finished(events)) == keys([one, two, three])
+    assert state.outcome_of(second) is not None
+    assert keys(finished(events)) == keys([first, second, third])
 
 
 def test_a_trial_that_is_always_lost_is_a_failure() -> None:
-    one, two = several(2)
+    first, second = several(2)
     hosts: list[str] = []
-    executor = SimulatedExecutor(2, losing(99, two, hosts=hosts), lambda *_: 1.0)
+    executor = SimulatedExecutor(2, losing(99, second, hosts=hosts), lambda *_: 1.0)
     state = MemoryState()
 
-    list(measure_all(ListedSearch([one, two]), executor, state))
+    list(measure_all(ListedSearch([first, second]), executor, state))
 
-    outcome = state.outcome_of(two)
+    outcome = state.outcome_of(second)
     assert isinstance(outcome, Failure)
     assert outcome.reason is FailureReason.LOST
     assert outcome.message == "its host is gone"
@@ -282,18 +284,18 @@ def test_a_success_under_way_saves_a_model_whose_first_trials_failed() -> None:
 
 
 def test_the_same_content_under_two_names_is_measured_once() -> None:
-    one, two = several(2)
-    (work,) = one.workloads
+    first, second = several(2)
+    (work,) = first.workloads
     variant = replace(work.variant, name="m_config_7")
-    alias = replace(one, workloads=(replace(work, variant=variant),))
-    assert alias.key == one.key
+    alias = replace(first, workloads=(replace(work, variant=variant),))
+    assert alias.key == first.key
     respond = CountingRespond(succeeding)
     state = MemoryState()
 
-    events = list(measure_all(ListedSearch([one, alias, two]), simulated(3, respond), state))
+    events = list(measure_all(ListedSearch([first, alias, second]), simulated(3, respond), state))
 
-    assert respond.measured[one.key] == 1
-    assert keys(finished(events)) == keys([one, alias, two])
+    assert respond.measured[first.key] == 1
+    assert keys(finished(events)) == keys([first, alias, second])
     assert {record.trial.variants for record in state.profile.records} >= {"m_config_7"}
 
 

@@ -140,11 +140,11 @@ def test_a_set_of_trials_that_differs_is_noticed() -> None:
     assert "key 4" in additional
 
 
-def trial_event(kind: str, number: int, *, known: bool = False) -> Event:
+def trial_event(kind: str, number: int, *, resumed: bool = False) -> Event:
     return {
         "event": kind,
         "trial": f"key {number}",
-        "known": known,
+        "known": resumed,
         "started": 1000.0 + number,
         "workloads": [{"variant": "m_config_0"}],
     }
@@ -154,7 +154,7 @@ def test_acknowledged_is_what_this_run_has_said_to_be_over() -> None:
     events = [
         trial_event("trial_started", 1),
         trial_event("trial_finished", 1),
-        trial_event("trial_finished", 2, known=True),
+        trial_event("trial_finished", 2, resumed=True),
         trial_event("trial_failed", 3),
     ]
 

@@ -59,16 +59,16 @@ def best_against_default(
     )
 
 
-def sentence(found: Ranking) -> str:
-    return "".join(headline(answer_of(found), gpus=1))
+def sentence(ranked: Ranking) -> str:
+    return "".join(headline(answer_of(ranked), gpus=1))
 
 
 # ------------------------------------------------------------------------------------- headline
 
 
 def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
-    found = best_against_default(measurement(250.5, 5.5), measurement(125.25, 3.5))
-    parts = headline(answer_of(found), gpus=1)
+    ranked = best_against_default(measurement(250.5, 5.5), measurement(125.25, 3.5))
+    parts = headline(answer_of(ranked), gpus=1)
     assert parts[1] == "m_config_4"
     assert "".join(parts) == (
         "In 2 measurements across 2 configurations, m_config_4 (2:GPU instances, max batch size 8,"
@@ -81,38 +81,38 @@ def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
 def test_no_gain_is_reported_over_a_default_that_only_had_another_load() -> None:
     best = record(BEST, measurement(250.5, 5.5), concurrency=4)
 
-    found = ranking(record(DEFAULT, measurement(125.25, 3.5)), best)
+    ranked = ranking(record(DEFAULT, measurement(125.25, 3.5)), best)
 
-    assert sentence(found).endswith(
+    assert sentence(ranked).endswith(
         " gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests (measured once); the"
         " default configuration gives 125.2 infer/sec at p99 3.5 ms with 1 concurrent request (the"
         " only load it was measured with)."
     )
-    assert [figure.note for figure in figures_of(answer_of(found))] == ["", ""]
+    assert [figure.note for figure in figures_of(answer_of(ranked))] == ["", ""]
 
 
 def test_a_gain_is_reported_with_its_noise() -> None:
-    found = best_against_default(
+    ranked = best_against_default(
         measurement(200.5, windows=(190.475, 210.525)),
         measurement(100.25, windows=(100.25, 100.25)),
     )
-    assert "100 ± 44 % better at maximizing throughput" in sentence(found)
+    assert "100 ± 44 % better at maximizing throughput" in sentence(ranked)
 
 
 def test_a_gain_within_its_noise_is_not_claimed() -> None:
-    found = best_against_default(
+    ranked = best_against_default(
         measurement(103, windows=(98, 108)), measurement(100, windows=(95, 105))
     )
-    assert "no clear gain over the default configuration (3 ± 28 %)" in sentence(found)
-    assert "than the default" not in sentence(found)
+    assert "no clear gain over the default configuration (3 ± 28 %)" in sentence(ranked)
+    assert "than the default" not in sentence(ranked)
 
 
 def test_a_default_that_fails_its_constraints_is_said_to() -> None:
-    found = best_against_default(
+    ranked = best_against_default(
         measurement(150, 5.5), measurement(100, 50.5), goal(*at_most(perf_latency_p99=10))
     )
-    assert "50 % better at maximizing throughput than the default" in sentence(found)
-    assert sentence(found).endswith(", and fails the constraints.")
+    assert "50 % better at maximizing throughput than the default" in sentence(ranked)
+    assert sentence(ranked).endswith(", and fails the constraints.")
 
 
 def test_a_default_that_fails_under_its_only_load_might_pass_under_another() -> None:
@@ -125,19 +125,19 @@ def test_a_default_that_fails_under_its_only_load_might_pass_under_another() -> 
 
 
 def test_a_failing_default_with_the_best_objective_is_not_the_answer() -> None:
-    found = best_against_default(
+    ranked = best_against_default(
         measurement(4000, 8.5),
         measurement(2663, 1.5),
         goal(*at_least(perf_throughput=3900), wished=objectives(perf_latency_p99=10)),
     )
-    assert headline(answer_of(found), gpus=1)[1] == "m_config_4"
-    assert "and fails the constraints" in sentence(found)
+    assert headline(answer_of(ranked), gpus=1)[1] == "m_config_4"
+    assert "and fails the constraints" in sentence(ranked)
 
 
 def test_the_default_may_be_the_answer() -> None:
-    found = best_against_default(measurement(100), measurement(200))
-    assert headline(answer_of(found), gpus=1)[1] == "m_config_default"
-    assert DEFAULT_IS_BEST in sentence(found)
+    ranked = best_against_default(measurement(100), measurement(200))
+    assert headline(answer_of(ranked), gpus=1)[1] == "m_config_default"
+    assert DEFAULT_IS_BEST in sentence(ranked)
 
 
 def test_a_default_without_rivals_is_only_called_the_default() -> None:
@@ -148,8 +148,8 @@ def test_a_default_without_rivals_is_only_called_the_default() -> None:
 
 def test_the_sentence_gives_the_values_of_other_objectives() -> None:
     wished = goal(wished=objectives(perf_throughput=1, perf_server_queue=1))
-    found = ranking(record(DEFAULT, measurement(80, 22.5, perf_server_queue=1.5)), by=wished)
-    assert "gives 80 infer/sec at p99 22.5 ms, Server Queue time 1.5 ms with 1" in sentence(found)
+    ranked = ranking(record(DEFAULT, measurement(80, 22.5, perf_server_queue=1.5)), by=wished)
+    assert "gives 80 infer/sec at p99 22.5 ms, Server Queue time 1.5 ms with 1" in sentence(ranked)
 
 
 TOKENS: dict[str, Any] = {
@@ -175,19 +175,17 @@ TOKENS: dict[str, Any] = {
         ),
     ],
 )
-def test_where_tokens_are_counted_they_are_named_before_whole_answers(
-    by: Goal, values: str
-) -> None:
-    found = ranking(record(DEFAULT, measurement(80, 22.5, **TOKENS)), by=by)
-    assert f"gives {values} 1 concurrent request" in sentence(found)
+def test_counted_tokens_are_named_before_requests(by: Goal, values: str) -> None:
+    ranked = ranking(record(DEFAULT, measurement(80, 22.5, **TOKENS)), by=by)
+    assert f"gives {values} 1 concurrent request" in sentence(ranked)
 
 
 def test_other_objectives_than_throughput_are_named_beside_the_gain() -> None:
     latency = goal(wished=objectives(perf_latency_p99=1))
-    found = best_against_default(measurement(100, 2.5), measurement(150, 5.5), latency)
+    ranked = best_against_default(measurement(100, 2.5), measurement(150, 5.5), latency)
     assert (
         "120 % better by the objectives (p99 Latency) than the default configuration"
-        in sentence(found)
+        in sentence(ranked)
     )
 
 
@@ -201,19 +199,19 @@ def test_a_gain_of_several_models_is_reported_to_be_a_mean() -> None:
             trial=Trial(workloads=tuple(works), setup=ServerSetup()), outcome=together(*each)
         )
 
-    found = ranking(
+    ranked = ranking(
         pair("config_0", 80.5, 160.5),
         pair("config_default", 10.5, 1000.5),
         model="a,b",
         by=Goal(models=(ModelGoal(), ModelGoal())),
     )
 
-    text = sentence(found)
+    text = sentence(ranked)
 
     assert "gives 241.0 infer/sec (80.5 + 160.5) at average p99 5.5 ms" in text
     assert "% better by the objectives (Throughput, mean of the models) than" in text
     assert "which gives 1011.0 infer/sec (10.5 + 1000.5)" in text
-    gain, *of_each = figures_of(answer_of(found))
+    gain, *of_each = figures_of(answer_of(ranked))
     assert gain.note == "mean of the models"
     assert [(figure.label, figure.value, figure.note) for figure in of_each[:2]] == [
         ("Throughput of a", "80.5", "default 10.5"),
@@ -221,27 +219,27 @@ def test_a_gain_of_several_models_is_reported_to_be_a_mean() -> None:
     ]
 
 
-def test_a_default_that_breaks_the_constraints_is_no_gain_to_be_doubted() -> None:
-    found = best_against_default(
+def test_a_gain_over_a_failing_default_is_not_doubted() -> None:
+    ranked = best_against_default(
         measurement(100, 5.5), measurement(150, 50.5), goal(*at_most(perf_latency_p99=10))
     )
-    assert "no clear gain" not in sentence(found)
-    assert "; the default configuration gives 150 infer/sec" in sentence(found)
+    assert "no clear gain" not in sentence(ranked)
+    assert "; the default configuration gives 150 infer/sec" in sentence(ranked)
 
 
 def test_if_none_passes_the_nearest_is_named_with_what_it_misses() -> None:
-    found = best_against_default(
+    ranked = best_against_default(
         measurement(150, 12.5), measurement(100, 50.5), goal(*at_most(perf_latency_p99=10))
     )
-    parts = headline(answer_of(found), gpus=1)
+    parts = headline(answer_of(ranked), gpus=1)
     assert "no configuration meets the constraints; the nearest is " in parts[0]
     assert parts[1] == "m_config_4"
     assert parts[2].endswith("which misses them by 25 %.")
 
 
 def test_without_a_measured_default_nothing_is_compared() -> None:
-    found = ranking(record(DEFAULT, failure()), record(BEST, measurement(1.5)))
-    assert sentence(found).endswith(
+    ranked = ranking(record(DEFAULT, failure()), record(BEST, measurement(1.5)))
+    assert sentence(ranked).endswith(
         "; the default configuration has no measurement to compare with."
     )
 
@@ -296,9 +294,9 @@ def test_a_model_that_does_not_batch_is_not_described_as_if_it_did() -> None:
 # -------------------------------------------------------------------------------------- summary
 
 
-def summary(found: Ranking, *, best: int = 3, complete: bool = True) -> Summary:
+def summary(ranked: Ranking, *, best: int = 3, complete: bool = True) -> Summary:
     return build_summary(
-        answer_of(found),
+        answer_of(ranked),
         best=best,
         origin=origin(),
         difference="",
@@ -362,7 +360,7 @@ def test_if_none_passes_the_failing_ones_are_shown_with_a_remark() -> None:
     assert report.constraints == "Max p99 Latency: 10 ms"
 
 
-def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
+def test_a_measurement_better_than_the_recommendation_of_a_search_is_named() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
     sure = record(variant("m_config_0"), measurement(100, 8))
     bold = record(variant("m_config_1", max_batch_size=4), measurement(112, 9.99))
@@ -451,9 +449,9 @@ def test_of_several_models_the_one_whose_request_rate_was_not_reached_is_named()
     ]
     outcome = together({"perf_throughput": 99.0}, {"perf_throughput": 50.0})
     both = TrialRecord(trial=Trial(workloads=tuple(works), setup=ServerSetup()), outcome=outcome)
-    found = rank(Profile(records=(both,)), "a,b", Goal(models=(ModelGoal(), ModelGoal())))
+    ranked = rank(Profile(records=(both,)), "a,b", Goal(models=(ModelGoal(), ModelGoal())))
 
-    (remark,) = remarks_of(answer_of(found))
+    (remark,) = remarks_of(answer_of(ranked))
 
     assert "only 50.0 of 100 requests/sec to b were answered" in remark
 
@@ -472,7 +470,7 @@ def test_without_constraints_nothing_breaks_one() -> None:
     assert remark.endswith(" better, but only once: it may be noise.")
 
 
-def test_that_what_is_recommended_failed_under_another_load_is_said() -> None:
+def test_a_failure_of_the_recommendation_under_another_load_is_named() -> None:
     best, other = variant("m_config_0"), variant("m_config_1", max_batch_size=4)
     gone = Failure(reason=FailureReason.SERVER_DIED, message="the server died under it")
     records = [record(best, measurement(100)), record(other, measurement(90))]
@@ -486,27 +484,27 @@ def test_that_what_is_recommended_failed_under_another_load_is_said() -> None:
     )
 
 
-def test_what_ties_is_not_trusted_less() -> None:
+def test_a_tie_is_not_trusted_less() -> None:
     chosen = twice(variant("m_config_0", max_batch_size=2), 99, 101)
     equal = twice(variant("m_config_1", max_batch_size=4), 100, 101)
-    found = ranking(*chosen, *equal, conclusion=conclusion(chosen[0].trial, trials=2))
+    ranked = ranking(*chosen, *equal, conclusion=conclusion(chosen[0].trial, trials=2))
 
-    report = summary(found, best=2)
+    report = summary(ranked, best=2)
 
-    assert [item.trial.variants for item in found.ties] == ["m_config_1"]
+    assert [item.trial.variants for item in ranked.ties] == ["m_config_1"]
     assert report.remarks == ()
     assert report.sentence.endswith(" Ties with it: m_config_1 with 1 concurrent request.")
 
 
-def test_what_a_tie_takes_more_of_is_said() -> None:
+def test_the_resource_that_a_tie_needs_more_of_is_named() -> None:
     chosen = twice(variant("m_config_0", max_batch_size=2), 99, 101)
     larger_batches = variant("m_config_1", max_batch_size=4)
     dearer = variant("m_config_2", max_batch_size=2, instance_group=[{"count": 2}])
     more_load = [record(variant("m_config_0", max_batch_size=2), measurement(100), concurrency=4)]
 
-    found = ranking(*chosen, *twice(larger_batches, 99, 101), *more_load, *twice(dearer, 99, 101))
+    ranked = ranking(*chosen, *twice(larger_batches, 99, 101), *more_load, *twice(dearer, 99, 101))
 
-    assert sentence(found).endswith(
+    assert sentence(ranked).endswith(
         " Ties with it: m_config_1 with 1 concurrent request."
         " Within noise of it, but at a higher load: m_config_0 with 4 concurrent requests."
         " Within noise of it, but needs more resources: m_config_2 with 1 concurrent request."
@@ -521,9 +519,9 @@ def test_repetitions_are_measurements_too() -> None:
     report = summary(ranking(once, *chosen, conclusion=concluded), best=2)
 
     assert report.sentence.startswith("In 3 measurements across 2 configurations, ")
-    told = dict(report.method)
-    assert told["Trials"] == "2 measured (3 measurements)"
-    assert told["End of the search"].startswith("after 2 trials: ")
+    method = dict(report.method)
+    assert method["Trials"] == "2 measured (3 measurements)"
+    assert method["End of the search"].startswith("after 2 trials: ")
 
 
 def test_a_constraint_that_could_not_be_checked_is_remarked() -> None:
@@ -533,10 +531,10 @@ def test_a_constraint_that_could_not_be_checked_is_remarked() -> None:
     )
 
 
-def test_what_is_to_know_about_the_shown_measurements_is_reported_once() -> None:
+def test_notices_of_the_shown_measurements_are_reported_once() -> None:
     few = Notice(kind=NoticeKind.FEW_REQUESTS, text="too few requests")
     shaky = Notice(kind=NoticeKind.UNSTABLE, text="not stable")
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(3, notices=[few, shaky])),
         record(
             DEFAULT,
@@ -545,7 +543,7 @@ def test_what_is_to_know_about_the_shown_measurements_is_reported_once() -> None
         ),
         record(BEST, measurement(2, notices=[few])),
     )
-    assert summary(found).notices == ("too few requests", "not stable")
+    assert summary(ranked).notices == ("too few requests", "not stable")
 
 
 def test_a_summary_of_nothing_has_neither_rows_nor_charts() -> None:
@@ -568,15 +566,15 @@ def test_constraints_of_several_models_are_named() -> None:
 # --------------------------------------------------------------------------------------- detail
 
 
-def test_a_detail_tells_all_about_one_variant() -> None:
-    found = ranking(
+def test_a_detail_has_everything_about_one_variant() -> None:
+    ranked = ranking(
         record(BEST, measurement(1.5, 2.5, commands=["perf -c 1"])),
         record(BEST, measurement(2.5, 3.5, commands=["perf -c 2", "perf -c 1"]), concurrency=2),
         record(DEFAULT, measurement(1.5, commands=["perf -m other"])),
     )
     detail = build_detail(
-        found.results[0],
-        goal=found.goal,
+        ranked.results[0],
+        goal=ranked.goal,
         origin=origin("H200", "H200"),
         configuration='name: "m"',
         plots=(),
@@ -595,10 +593,10 @@ def test_a_detail_tells_all_about_one_variant() -> None:
 
 
 def test_a_detail_of_a_machine_without_gpus_says_cpu() -> None:
-    found = ranking(record(variant("m_config_0", backend="python"), measurement(1.5)))
+    ranked = ranking(record(variant("m_config_0", backend="python"), measurement(1.5)))
     detail = build_detail(
-        found.results[0],
-        goal=found.goal,
+        ranked.results[0],
+        goal=ranked.goal,
         origin=origin(),
         configuration="",
         plots=(),
@@ -648,10 +646,16 @@ def test_a_summary_names_the_gpus_that_were_observed(
 
 
 def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
-    found = ranking(record(DEFAULT, measurement(1.5, gpus={"GPU-0": {"gpu_used_memory": 7.0}})))
-    quiet = build_detail(found.results[0], goal=found.goal, origin=origin("H200"), configuration="")
+    ranked = ranking(record(DEFAULT, measurement(1.5, gpus={"GPU-0": {"gpu_used_memory": 7.0}})))
+    quiet = build_detail(
+        ranked.results[0], goal=ranked.goal, origin=origin("H200"), configuration=""
+    )
     asked = build_detail(
-        found.results[0], goal=found.goal, origin=origin("H200"), configuration="", always_gpus=True
+        ranked.results[0],
+        goal=ranked.goal,
+        origin=origin("H200"),
+        configuration="",
+        always_gpus=True,
     )
     assert "1 measurement on CPU." in quiet.sentence
     assert "1 measurement on GPU(s) 1 x H200 with total memory 14.9 GB." in asked.sentence
@@ -659,8 +663,8 @@ def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
     assert "Max GPU Memory Usage (MB)" in asked.table.headers
 
 
-def test_the_sentence_and_the_figures_have_the_latency_that_is_bounded() -> None:
+def test_the_sentence_and_the_figures_have_the_constrained_latency() -> None:
     best = measurement(100, 22.5, perf_latency_p90=8.5)
-    found = ranking(record(BEST, best), by=goal(*at_most(perf_latency_p90=10)))
-    assert "gives 100 infer/sec at p90 8.5 ms with" in sentence(found)
-    assert "p99 Latency" not in [figure.label for figure in figures_of(answer_of(found))]
+    ranked = ranking(record(BEST, best), by=goal(*at_most(perf_latency_p90=10)))
+    assert "gives 100 infer/sec at p90 8.5 ms with" in sentence(ranked)
+    assert "p99 Latency" not in [figure.label for figure in figures_of(answer_of(ranked))]

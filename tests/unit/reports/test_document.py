@@ -72,15 +72,15 @@ def test_the_schema_is_one_and_closed() -> None:
         jsonschema.validate({**document(), "more": 1}, schema)
 
 
-def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
-    found = ranking(
+def test_the_recommendation_with_its_gain_and_its_constraints() -> None:
+    ranked = ranking(
         record(DEFAULT, measurement(100, 5.5, windows=[98, 102])),
         record(DEFAULT, measurement(90, 5.5), concurrency=4, batch_size=2),
         record(BEST, measurement(150, 12.0, windows=[149, 151]), concurrency=4, batch_size=2),
         by=goal(*at_most(perf_latency_p99=10, gpu_used_memory=5), *at_least(perf_throughput=120)),
     )
 
-    (model,) = document(found)["models"]
+    (model,) = document(ranked)["models"]
 
     recommended = model["recommended"]
     assert recommended["variant"] == "m_config_default"
@@ -89,19 +89,21 @@ def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
     ]
     assert not recommended["satisfies_constraints"]
     assert recommended["shortfall_percent"] == pytest.approx(100 / 6)
-    told = [(each["metric"], each["met"], each["value"]) for each in recommended["constraints"]]
-    assert told == [
+    constraints = [
+        (each["metric"], each["met"], each["value"]) for each in recommended["constraints"]
+    ]
+    assert constraints == [
         ("perf_latency_p99", True, 5.5),
         ("gpu_used_memory", None, None),
         ("perf_throughput", False, 100),
     ]
     assert recommended["constraints"][2]["missed_by_percent"] == pytest.approx(100 / 6)
     assert recommended["gain_over_default"] is None
-    assert model["sentence"] == "".join(headline(answer_of(found), gpus=1))
+    assert model["sentence"] == "".join(headline(answer_of(ranked), gpus=1))
     assert model["default"] == "m_config_default"
     assert [each["variant"] for each in model["variants"]] == ["m_config_default", "m_config_4"]
 
-    (model,) = document(ranking(*_records(found)))["models"]
+    (model,) = document(ranking(*_records(ranked)))["models"]
     gain = model["recommended"]["gain_over_default"]
     assert (gain["percent"], gain["is_clear"]) == (pytest.approx(50), True)
     assert gain["noise_percent"] == pytest.approx(13.3, abs=0.05)
@@ -114,25 +116,25 @@ def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
         pytest.param(measurement(150, 12.5), measurement(100, 50.5), id="both break a constraint"),
     ],
 )
-def test_a_gain_that_the_sentence_does_not_tell_is_none(
+def test_a_gain_that_the_sentence_leaves_out_is_null(
     best: Measurement, default: Measurement
 ) -> None:
     strict = goal(*at_most(perf_latency_p99=10))
-    found = ranking(record(BEST, best), record(DEFAULT, default), by=strict)
+    ranked = ranking(record(BEST, best), record(DEFAULT, default), by=strict)
 
-    (model,) = document(found)["models"]
+    (model,) = document(ranked)["models"]
 
     assert "better" not in model["sentence"]
     assert "gain" not in model["sentence"]
     assert model["recommended"]["gain_over_default"] is None
 
 
-def test_what_a_search_came_to() -> None:
-    one = record(BEST, measurement(150))
-    concluded = conclusion(one.trial, trials=1)
+def test_the_conclusion_of_a_search() -> None:
+    best = record(BEST, measurement(150))
+    concluded = conclusion(best.trial, trials=1)
 
-    (without,) = document(ranking(one))["models"]
-    (with_one,) = document(ranking(one, conclusion=concluded))["models"]
+    (without,) = document(ranking(best))["models"]
+    (with_one,) = document(ranking(best, conclusion=concluded))["models"]
 
     assert without["conclusion"] is None
     assert with_one["conclusion"] == {
@@ -143,17 +145,17 @@ def test_what_a_search_came_to() -> None:
         "chance_percent": pytest.approx(20),
         "expected_gain_percent": pytest.approx(1.3),
     }
-    (none,) = document(ranking(one, conclusion=replace(concluded, feasible=False)))["models"]
+    (none,) = document(ranking(best, conclusion=replace(concluded, feasible=False)))["models"]
     assert none["conclusion"]["expected_gain_percent"] is None
 
 
-def _records(found: Ranking) -> list[TrialRecord]:
-    return [TrialRecord(trial=item.trial, outcome=item.measurement) for item in found.measured]
+def _records(ranked: Ranking) -> list[TrialRecord]:
+    return [TrialRecord(trial=item.trial, outcome=item.measurement) for item in ranked.measured]
 
 
 def test_every_measurement_with_its_values_by_model_and_by_gpu() -> None:
     notice = Notice(kind=NoticeKind.UNSTABLE, text="so and so")
-    found = ranking(
+    ranked = ranking(
         record(
             BEST,
             measurement(
@@ -164,7 +166,7 @@ def test_every_measurement_with_its_values_by_model_and_by_gpu() -> None:
         )
     )  # fmt: skip
 
-    made = document(found)
+    made = document(ranked)
 
     (measured,) = made["models"][0]["variants"][0]["measurements"]
     assert measured["metrics"] == {
@@ -174,7 +176,7 @@ def test_every_measurement_with_its_values_by_model_and_by_gpu() -> None:
     assert measured["gpus"]["b"] == {"gpu_used_memory": 8}
     assert measured["models"][0]["requests"] == 500
     assert measured["notices"] == [{"kind": "unstable", "text": "so and so"}]
-    assert measured["trial"] == found.measured[0].trial.key
+    assert measured["trial"] == ranked.measured[0].trial.key
     assert measured["started"] is None
     assert made["metrics"]["gpu_used_memory"] == {
         "name": "GPU Memory Usage", "unit": "MB", "better": "lower",
@@ -183,12 +185,12 @@ def test_every_measurement_with_its_values_by_model_and_by_gpu() -> None:
 
 
 def test_failures_origin_and_whether_it_is_complete() -> None:
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(100)),
         record(BEST, failure("too much", hint="less"), concurrency=8),
     )
 
-    made = document(found, ranking(model="n"), complete=False)
+    made = document(ranked, ranking(model="n"), complete=False)
 
     assert made["complete"] is False
     assert made["origin"]["host"] == {"CPU": "16 cores"}
@@ -201,7 +203,7 @@ def test_failures_origin_and_whether_it_is_complete() -> None:
     assert (nothing["recommended"], nothing["server"], nothing["variants"]) == (None, None, [])
 
 
-def test_models_measured_together_and_what_they_call_have_their_own_values() -> None:
+def test_models_measured_together_and_composing_models_have_their_own_values() -> None:
     part = variant("p_config_0", model="p", max_batch_size=2)
     whole = variant(
         "e_config_0",
@@ -226,13 +228,13 @@ def test_models_measured_together_and_what_they_call_have_their_own_values() -> 
         started=1_700_000_000.5,
     )
     wished = ModelGoal(objectives=objectives(perf_latency=1))
-    found = rank(
+    ranked = rank(
         Profile(records=(TrialRecord(trial=trial, outcome=outcome),)),
         "e,m",
         Goal(models=(ModelGoal(weighting=3), wished)),
     )
 
-    made = document(found, complete=None)
+    made = document(ranked, complete=None)
 
     (model,) = made["models"]
     assert made["complete"] is None
@@ -253,6 +255,6 @@ def test_models_measured_together_and_what_they_call_have_their_own_values() -> 
 
 
 def test_a_variant_alone_is_a_part_of_the_document() -> None:
-    found = ranking(record(BEST, measurement(150)))
-    (model,) = document(found)["models"]
-    assert variant_document(found.results[0], found, gpus=1) == model["variants"][0]
+    ranked = ranking(record(BEST, measurement(150)))
+    (model,) = document(ranked)["models"]
+    assert variant_document(ranked.results[0], ranked, gpus=1) == model["variants"][0]

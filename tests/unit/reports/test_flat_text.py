@@ -17,7 +17,7 @@ ROWS: list[Row] = [
 ]
 
 
-def test_csv_is_exact_and_leaves_open_what_is_unknown() -> None:
+def test_csv_is_exact_and_leaves_unknown_values_empty() -> None:
     first, second = csv.DictReader(io.StringIO(to_csv(ROWS)))
 
     assert first["model"] == ROWS[0]["model"]
@@ -26,7 +26,7 @@ def test_csv_is_exact_and_leaves_open_what_is_unknown() -> None:
     assert list(first) == ["trial", "model", "concurrency", "perf_throughput", "failure"]
 
 
-def test_json_is_a_list_of_what_is_known() -> None:
+def test_json_is_a_list_without_unknown_values() -> None:
     assert json.loads(to_json(ROWS)) == ROWS
     assert json.loads(to_json([])) == []
 

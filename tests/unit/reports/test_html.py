@@ -74,7 +74,7 @@ def report_on(name: str) -> tuple[Page, Page]:
     default = variant(f"{name}_config_default", model=name, backend=name)
     best = variant(f"{name}_config_0", model=name, max_batch_size=4, backend=name)
     notice = Notice(kind=NoticeKind.UNSTABLE, text=f"unstable {name}")
-    found = ranking(
+    ranked = ranking(
         record(default, measurement(100.5, 5.5)),
         record(
             best,
@@ -97,7 +97,7 @@ def report_on(name: str) -> tuple[Page, Page]:
         checkpoint=f"/checkpoint/{name}",
     )
     summary = build_summary(
-        answer_of(found),
+        answer_of(ranked),
         best=3,
         origin=where,
         difference=f"+backend: {name}",
@@ -105,8 +105,8 @@ def report_on(name: str) -> tuple[Page, Page]:
         offline=False,
     )
     detail = build_detail(
-        found.results[0],
-        goal=found.goal,
+        ranked.results[0],
+        goal=ranked.goal,
         origin=where,
         configuration=f'name: "{name}"',
         plots=(),
@@ -195,7 +195,7 @@ BEST = variant("m_config_0", backend="python", max_batch_size=4)
 
 @pytest.fixture(scope="module")
 def plain() -> tuple[Page, Page]:
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(100.5, 5.5)),
         record(
             BEST,
@@ -204,7 +204,7 @@ def plain() -> tuple[Page, Page]:
         record(BEST, failure("the model ran out of memory", hint="use less"), concurrency=64),
     )
     summary = build_summary(
-        answer_of(found),
+        answer_of(ranked),
         best=1,
         origin=origin("NVIDIA H200", System="Linux 6.1"),
         difference="-max_batch_size: 1\n+max_batch_size: 4",
@@ -212,8 +212,8 @@ def plain() -> tuple[Page, Page]:
         offline=False,
     )
     detail = build_detail(
-        found.results[0],
-        goal=found.goal,
+        ranked.results[0],
+        goal=ranked.goal,
         origin=origin(),
         configuration='name: "m"\nbackend: "python"',
         plots=(),
@@ -266,7 +266,7 @@ def test_a_summary_of_nothing_is_a_page_too() -> None:
     assert "table" not in page.elements
 
 
-def test_a_cell_is_marked_by_what_it_means_and_not_by_its_text() -> None:
+def test_a_cell_is_marked_by_its_meaning_and_not_by_its_text() -> None:
     page, _ = report_on("missed by a hair")
 
     assert ("td", "class", "met") in page.attributes

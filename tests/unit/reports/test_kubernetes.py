@@ -40,14 +40,14 @@ def text(
     gpus: tuple[str, ...] = (),
     **values: Any,
 ) -> str:
-    found = ranking(
+    ranked = ranking(
         record(of, measurement(values.pop("throughput", 519.1), 24.5, **values), setup=setup),
         model=model,
         by=goal(*at_most(perf_latency_p99=30)),
     )
     where = origin(*gpus, cores=16, Processor="AMD EPYC with many cores")
     return manifest(
-        answer_of(found), where, {part.model: PBTXT for part in of.with_parts()}, throughput=wanted
+        answer_of(ranked), where, {part.model: PBTXT for part in of.with_parts()}, throughput=wanted
     )
 
 
@@ -148,7 +148,7 @@ def test_a_server_sees_the_gpus_that_its_instances_need(
     )
 
 
-def test_everything_that_is_called_is_loaded_and_flags_are_kept_but_no_secrets() -> None:
+def test_composing_models_are_loaded_and_flags_kept_without_secrets() -> None:
     part = variant("p_config_0", model="p")
     whole = variant("e_config_0", model="e", composing=[part])
     setup = ServerSetup(
@@ -167,7 +167,7 @@ def test_everything_that_is_called_is_loaded_and_flags_are_kept_but_no_secrets()
     assert written.count("replace: checkpoints do not store its value") == 2
 
 
-def test_any_name_of_a_model_makes_objects_that_kubernetes_takes() -> None:
+def test_any_name_of_a_model_gives_valid_kubernetes_objects() -> None:
     odd = 'My Model_v2: "x"\n# é'
     parts = [variant("a", model="a b"), variant("b", model="a/b")]
     made = objects(text(variant("v", model=odd, composing=parts), model=odd))
@@ -181,20 +181,20 @@ def test_any_name_of_a_model_makes_objects_that_kubernetes_takes() -> None:
     assert len(long["Deployment"]["metadata"]["name"]) < 63
 
 
-def test_what_misses_the_constraints_says_so() -> None:
-    found = ranking(record(ON_CPU, measurement(10, 50.5)), by=goal(*at_most(perf_latency_p99=10)))
-    written = manifest(answer_of(found), origin(), {"m": PBTXT})
+def test_a_configuration_that_misses_the_constraints_says_so() -> None:
+    ranked = ranking(record(ON_CPU, measurement(10, 50.5)), by=goal(*at_most(perf_latency_p99=10)))
+    written = manifest(answer_of(ranked), origin(), {"m": PBTXT})
     assert written.startswith(
         "# Misses the constraints by 405 %: p99 Latency 50.5 ms, Max p99 Latency: 10 ms\n"
     )
 
 
-def test_it_has_the_latency_that_is_bounded() -> None:
-    found = ranking(
+def test_it_has_the_constrained_latency() -> None:
+    ranked = ranking(
         record(ON_CPU, measurement(10, 50.5, perf_latency_p90=20.5)),
         by=goal(*at_most(perf_latency_p90=30)),
     )
-    written = manifest(answer_of(found), origin(), {"m": PBTXT})
+    written = manifest(answer_of(ranked), origin(), {"m": PBTXT})
     assert written.splitlines()[0] == "# m_config_0: 10 infer/sec at p90 20.5 ms, concurrency=1"
     assert "replicas: 1  # measured with one replica: 10 infer/sec at p90 20.5 ms" in written
 
@@ -212,13 +212,13 @@ HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 @example("\u2028\x85\ufeff\r\x00\x1c")
 def test_no_text_breaks_out_of_its_place(hostile: str) -> None:
     of = variant(f"{hostile}_config_0", model=hostile, platform="python")
-    found = ranking(
+    ranked = ranking(
         record(of, measurement(10, 5), setup=ServerSetup(container={"image": hostile})),
         model=group_name([hostile]),
     )
     where = replace(origin(hostile, cores=2), checkpoint=hostile, written=hostile, tool=hostile)
 
-    written = manifest(answer_of(found), where, {hostile: hostile})
+    written = manifest(answer_of(ranked), where, {hostile: hostile})
 
     made = objects(written)
     assert list(made) == ["ConfigMap", "Deployment", "Service"]
@@ -230,11 +230,11 @@ def test_no_text_breaks_out_of_its_place(hostile: str) -> None:
     assert mounts[1]["mountPath"] == f"/models/{hostile}/config.pbtxt"
 
 
-def test_a_configuration_is_shown_as_the_lines_that_it_is() -> None:
+def test_a_configuration_is_shown_line_by_line() -> None:
     assert '  "m.pbtxt": |\n    name: "m"\n    max_batch_size: 8\n---\n' in text(ON_CPU)
 
 
-def test_texts_are_in_quotes_since_readers_differ_in_what_else_is_text() -> None:
+def test_all_texts_are_quoted() -> None:
     setup = ServerSetup(flags={"x": "0o17"}, environment={"OMP_NUM_THREADS": "1e3"})
     written = text(ON_CPU, setup=setup)
     assert '- "--x=0o17"\n' in written

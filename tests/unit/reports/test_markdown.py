@@ -27,14 +27,14 @@ BEST = variant("m_config_0", max_batch_size=4, backend="python")
 
 def summary(name: str = "m", *, complete: bool = True) -> str:
     notice = Notice(kind=NoticeKind.UNSTABLE, text=f"unstable {name}")
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(100.5, 5.5)),
         record(BEST, measurement(200.5, 6.5, notices=[notice])),
         record(DEFAULT, failure(f"failed {name}", hint="mend it"), concurrency=2),
         by=goal(*at_most(perf_latency_p99=10)),
     )
     report = build_summary(
-        answer_of(found), best=3, origin=origin("H200", CPU="16 cores"), difference=f"-a\n+{name}",
+        answer_of(ranked), best=3, origin=origin("H200", CPU="16 cores"), difference=f"-a\n+{name}",
         complete=complete,
     )  # fmt: skip
     return render_summary(report)
@@ -75,9 +75,11 @@ def test_a_detailed_report_has_measurements_configuration_and_command() -> None:
         record(BEST, measurement(float(n), 1.5, commands=[f"perf -c {n}"]), concurrency=n)
         for n in range(1, 121)
     ]
-    found = ranking(*records)
+    ranked = ranking(*records)
     text = render_detail(
-        build_detail(found.results[0], goal=found.goal, origin=origin(), configuration='name: "m"')
+        build_detail(
+            ranked.results[0], goal=ranked.goal, origin=origin(), configuration='name: "m"'
+        )
     )
     assert text.startswith("# Detailed report: m\\_config\\_0\n")
     assert text.count("| concurrency=") == 100
@@ -86,7 +88,7 @@ def test_a_detailed_report_has_measurements_configuration_and_command() -> None:
     assert "```sh\nperf -c 120\n```" in text
 
 
-def test_tables_align_numbers_and_show_what_there_is_not() -> None:
+def test_tables_align_numbers_and_show_missing_values() -> None:
     table = Table(headers=("Name", "Value"), rows=(("a|b", 1.5), (None, None)))
     assert markdown_table(table) == [
         "| Name | Value |",

@@ -51,14 +51,14 @@ def points(chart: Chart, part: str) -> list[dict[str, Any]]:
     return [point for point in chart.spec["data"]["values"] if point["part"] == part]
 
 
-def explorer(found: Ranking) -> Explorer:
-    return explorer_of(found, front_of(found), gpus=0, always_gpus=False)
+def explorer(ranked: Ranking) -> Explorer:
+    return explorer_of(ranked, front_of(ranked), gpus=0, always_gpus=False)
 
 
 # ------------------------------------------------------------------------------------ verdict
 
 
-def test_a_configuration_is_recommended_only_if_it_keeps_the_constraints() -> None:
+def test_a_configuration_is_recommended_only_if_it_meets_the_constraints() -> None:
     assert answer_of(example()).verdict is AnswerVerdict.RECOMMENDED
     assert answer_of(example(limit=1)).verdict is AnswerVerdict.NEAREST
     assert answer_of(ranking(record(BEST, failure()))).verdict is AnswerVerdict.NOTHING
@@ -70,19 +70,21 @@ def test_a_configuration_is_recommended_only_if_it_keeps_the_constraints() -> No
     [(10, AnswerVerdict.EQUAL), (9, AnswerVerdict.RECOMMENDED)],
     ids=["passes", "fails"],
 )
-def test_what_gains_nothing_clear_is_recommended_only_over_a_default_that_fails(
+def test_a_configuration_without_a_clear_gain_is_recommended_only_over_a_failing_default(
     limit: float, verdict: AnswerVerdict
 ) -> None:
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(100, 9.5, windows=[80, 120])),
         record(BEST, measurement(103, 8.5, windows=[83, 123])),
         by=goal(*at_most(perf_latency_p99=limit)),
     )
-    assert answer_of(found).verdict is verdict
+    assert answer_of(ranked).verdict is verdict
 
 
 def test_figures_are_those_of_the_first_beside_the_default() -> None:
-    shown = [(one.label, one.value, one.note) for one in figures_of(answer_of(example()))]
+    shown = [
+        (figure.label, figure.value, figure.note) for figure in figures_of(answer_of(example()))
+    ]
     assert shown == [
         ("Gain over the default", "+100 ± 44", ""),
         ("Throughput", "200", "default 100"),
@@ -90,25 +92,25 @@ def test_figures_are_those_of_the_first_beside_the_default() -> None:
     ]
 
 
-def test_no_gain_is_reported_of_what_cannot_be_recommended() -> None:
+def test_a_configuration_that_cannot_be_recommended_has_no_gain() -> None:
     assert figures_of(answer_of(example(limit=1)))[0].label == "Throughput"
     assert figures_of(answer_of(ranking())) == ()
 
 
-def test_tokens_come_before_whole_answers() -> None:
+def test_token_metrics_come_before_request_metrics() -> None:
     tokens: dict[str, Any] = {"output_token_throughput": 900.0, "time_to_first_token_p99": 30.5}
-    found = ranking(record(BEST, measurement(5, 500.5, **tokens)))
-    assert [one.label for one in figures_of(answer_of(found))] == [
+    ranked = ranking(record(BEST, measurement(5, 500.5, **tokens)))
+    assert [figure.label for figure in figures_of(answer_of(ranked))] == [
         "Output Token Throughput", "p99 Time To First Token", "Throughput", "p99 Latency",
     ]  # fmt: skip
 
 
-def test_each_constraint_is_kept_missed_or_unknown() -> None:
-    found = ranking(
+def test_each_constraint_is_met_missed_or_unknown() -> None:
+    ranked = ranking(
         record(BEST, measurement(50, 12)),
         by=goal(*at_most(perf_latency_p99=10, gpu_used_memory=100), *at_least(perf_throughput=50)),
     )
-    assert [(one.value, one.missed_by) for one in limits_of(answer_of(found))] == [
+    assert [(limit.value, limit.missed_by) for limit in limits_of(answer_of(ranked))] == [
         ("12", pytest.approx(20)),
         ("not measured", None),
         ("50", 0),
@@ -119,45 +121,45 @@ def test_each_constraint_is_kept_missed_or_unknown() -> None:
 # ------------------------------------------------------------------------------------- method
 
 
-def test_the_method_tells_why_a_search_ended_and_what_may_remain() -> None:
-    one = record(variant("m_config_0"), measurement(100))
-    told = dict(method_of(ranking(one).measured, (), conclusion(one.trial, trials=1)))
-    assert told["End of the search"] == (
+def test_the_method_says_why_a_search_ended_and_what_it_may_have_missed() -> None:
+    best = record(variant("m_config_0"), measurement(100))
+    method = dict(method_of(ranking(best).measured, (), conclusion(best.trial, trials=1)))
+    assert method["End of the search"] == (
         "after 1 trial: no further measurement is expected to improve the answer"
     )
-    assert told["Possibly missed"] == (
+    assert method["Possibly missed"] == (
         "a configuration more than 3 % better, with a chance of 20 %;"
         " continuing would gain about 1.3 %"
     )
-    none = replace(conclusion(one.trial, trials=1), feasible=False)
-    assert dict(method_of(ranking(one).measured, (), none))["Possibly missed"] == (
+    none = replace(conclusion(best.trial, trials=1), feasible=False)
+    assert dict(method_of(ranking(best).measured, (), none))["Possibly missed"] == (
         "a configuration that meets the constraints, with a chance of 20 %"
     )
 
 
-def test_the_method_tells_how_well_numbers_are_founded() -> None:
-    found = example()
-    told = dict(method_of(found.measured, found.failed))
-    assert told["Trials"] == "4 measured, 1 failed"
-    assert told["Requests per p99 value"] == (
+def test_the_method_has_the_evidence_behind_the_numbers() -> None:
+    ranked = example()
+    method = dict(method_of(ranked.measured, ranked.failed))
+    assert method["Trials"] == "4 measured, 1 failed"
+    assert method["Requests per p99 value"] == (
         "median 500, fewest 200 (m_config_0: concurrency=4); 1 of 3 have fewer than the 299"
         " needed for 95 % confidence in a p99"
     )
-    assert told["Throughput noise"] == (
+    assert method["Throughput noise"] == (
         "median ± 21.5 % (95 % interval), largest ± 26.8 %, recommended load ± 26.8 %"
     )
-    assert told["Stability"] == "all measurements became stable"
+    assert method["Stability"] == "all measurements became stable"
 
 
 def test_unstable_measurements_are_counted() -> None:
     notice = Notice(kind=NoticeKind.UNSTABLE, text="it swings")
-    found = ranking(record(BEST, measurement(5, 5, notices=[notice])))
-    told = dict(method_of(found.measured))
-    assert told["Stability"] == "1 of 1 measurements did not become stable"
+    ranked = ranking(record(BEST, measurement(5, 5, notices=[notice])))
+    method = dict(method_of(ranked.measured))
+    assert method["Stability"] == "1 of 1 measurements did not become stable"
     assert method_of(()) == ()
 
 
-def test_of_imported_measurements_nobody_knows_whether_they_became_stable() -> None:
+def test_the_stability_of_imported_measurements_is_unknown() -> None:
     imported = measurement(5, 5, notices=[Notice(kind=NoticeKind.UNVERIFIED, text="from there")])
     unstable = measurement(5, 5, notices=[Notice(kind=NoticeKind.UNSTABLE, text="it swings")])
 
@@ -177,10 +179,12 @@ def test_of_imported_measurements_nobody_knows_whether_they_became_stable() -> N
 
 
 def test_secrets_in_flags_are_masked() -> None:
-    found = ranking(record(BEST, measurement(5, 5), flags={"api-key": "sesame", "streaming": True}))
-    told = dict(method_of(found.measured))
-    assert "sesame" not in told["perf_analyzer flags"]
-    assert "--streaming=True" in told["perf_analyzer flags"]
+    ranked = ranking(
+        record(BEST, measurement(5, 5), flags={"api-key": "sesame", "streaming": True})
+    )
+    method = dict(method_of(ranked.measured))
+    assert "sesame" not in method["perf_analyzer flags"]
+    assert "--streaming=True" in method["perf_analyzer flags"]
 
 
 # --------------------------------------------------------------------------------- parameters
@@ -194,32 +198,32 @@ def test_parameters_have_names_for_people() -> None:
 
 
 def test_bars_are_shares_of_the_best() -> None:
-    found = importance_rows(effects(example()))
-    assert found is not None
-    (row,) = [row for row in found.rows if row.name == "Max batch size"]
+    importance = importance_rows(effects(example()))
+    assert importance is not None
+    (row,) = [row for row in importance.rows if row.name == "Max batch size"]
     assert row.change == "+100 %"
     assert [(bar.value, bar.best, bar.share) for bar in row.bars] == [
         ("1", "100", 0.5), ("8", "200", 1.0),
     ]  # fmt: skip
-    assert "meet the constraints" in found.method
+    assert "meet the constraints" in importance.method
     assert importance_rows(None) is None
 
 
-def test_of_many_values_some_are_shown_from_the_first_to_the_last() -> None:
+def test_some_of_many_values_are_shown_from_the_first_to_the_last() -> None:
     records = [record(BEST, measurement(n, 5), concurrency=n) for n in range(1, 101)]
-    found = importance_rows(effects(ranking(*records)))
-    assert found is not None
-    (row,) = found.rows
+    importance = importance_rows(effects(ranking(*records)))
+    assert importance is not None
+    (row,) = importance.rows
     assert (row.bars[0].value, row.bars[-1].value) == ("1", "100")
     assert len(row.bars) + row.left_out == 100
 
 
-def test_of_many_values_the_best_is_shown() -> None:
+def test_the_best_of_many_values_is_shown() -> None:
     records = [record(BEST, measurement(n if n != 25 else 900, 5), concurrency=n)
                for n in range(1, 101)]  # fmt: skip
-    found = importance_rows(effects(ranking(*records)))
-    assert found is not None
-    (row,) = found.rows
+    importance = importance_rows(effects(ranking(*records)))
+    assert importance is not None
+    (row,) = importance.rows
     assert "25" in [bar.value for bar in row.bars]
     assert max(bar.share for bar in row.bars) == 1.0
     assert [int(bar.value) for bar in row.bars] == sorted(int(bar.value) for bar in row.bars)
@@ -239,19 +243,19 @@ def test_the_explorer_has_every_measurement_best_first() -> None:
     ]  # fmt: skip
 
 
-def test_columns_that_say_the_same_of_all_variants_leave_room_for_others() -> None:
-    one, other = (
+def test_columns_with_equal_values_are_not_shown_first() -> None:
+    first, other = (
         variant(f"m_config_{count}", instance_group=[{"count": count, "kind": "KIND_CPU"}])
         for count in (1, 2)
     )
-    found = explorer(ranking(record(one, measurement(1)), record(other, measurement(2))))
-    assert found.first(1).headers[:3] == ("Configuration", "Instances", "Concurrent requests")
-    assert "max_batch_size" in {column.key for column in found.own}
+    table = explorer(ranking(record(first, measurement(1)), record(other, measurement(2))))
+    assert table.first(1).headers[:3] == ("Configuration", "Instances", "Concurrent requests")
+    assert "max_batch_size" in {column.key for column in table.own}
 
 
 def test_the_explorer_knows_the_front_and_the_evidence() -> None:
-    found = explorer(example())
-    document: dict[str, Any] = json.loads(found.to_json())
+    table = explorer(example())
+    document: dict[str, Any] = json.loads(table.to_json())
     keys = [column["key"] for column in document["columns"]]
     rows = zip(*document["cells"], strict=True)
     cells = [dict(zip(keys, row, strict=True)) for row in rows]
@@ -263,22 +267,22 @@ def test_the_explorer_knows_the_front_and_the_evidence() -> None:
 
 
 def test_the_front_of_the_chart_is_that_of_all_measurements() -> None:
-    found = example()
-    places = {id(item): place for place, item in enumerate(found.measured)}
-    (chart,) = front_charts(found, found.results, places)
+    ranked = example()
+    places = {id(item): place for place, item in enumerate(ranked.measured)}
+    (chart,) = front_charts(ranked, ranked.results, places)
     assert [(point["x"], point["y"]) for point in points(chart, "front")] == [
         (8.5, 100), (9.5, 200), (12.5, 250),
     ]  # fmt: skip
 
 
-def test_of_very_many_measurements_the_chart_has_one_for_each_small_area() -> None:
+def test_a_chart_of_very_many_measurements_has_one_point_for_each_small_area() -> None:
     others = [
         record(BEST, measurement(100 + n % 50, 5 + n / 1000), concurrency=n) for n in range(1, 3000)
     ]
-    found = ranking(*others, record(DEFAULT, measurement(500, 1)))
-    places = {id(item): place for place, item in enumerate(found.measured)}
-    default = [result for result in found.results if result.is_default]
-    (chart,) = front_charts(found, default, places)
+    ranked = ranking(*others, record(DEFAULT, measurement(500, 1)))
+    places = {id(item): place for place, item in enumerate(ranked.measured)}
+    default = [result for result in ranked.results if result.is_default]
+    (chart,) = front_charts(ranked, default, places)
     drawn = points(chart, "other")
     assert len(drawn) < 3000
     assert f"{len(drawn)} of 2999 grey points are shown" in chart.caption

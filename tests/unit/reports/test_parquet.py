@@ -13,7 +13,7 @@ from model_analyzer.errors import OutputError
 from model_analyzer.reports.parquet import to_parquet
 
 
-def test_what_is_read_back_is_what_was_written() -> None:
+def test_the_file_reads_back_unchanged() -> None:
     pytest.importorskip("pyarrow")
     from pyarrow import parquet
 

@@ -25,23 +25,23 @@ def test_without_its_library_one_line_says_how_to_get_it(monkeypatch: pytest.Mon
     assert "\n" not in str(raised.value)
 
 
-def test_both_reports_can_be_printed_whatever_a_name_holds() -> None:
+def test_both_reports_can_be_printed_for_any_name() -> None:
     try:
         pdf.check_library()
     except OutputError as error:
         pytest.skip(str(error))
     evil = '<img src="http://evil.example/x">'
     best = variant(f"{evil}_config_0", model=evil)
-    found = ranking(
+    ranked = ranking(
         record(best, measurement(200.5, 6.5)),
         record(best, failure(evil), concurrency=2),
         model=evil,
     )
 
     summary = build_summary(
-        answer_of(found), best=3, origin=origin(), difference=evil, complete=False
+        answer_of(ranked), best=3, origin=origin(), difference=evil, complete=False
     )
-    detail = build_detail(found.results[0], goal=found.goal, origin=origin(), configuration=evil)
+    detail = build_detail(ranked.results[0], goal=ranked.goal, origin=origin(), configuration=evil)
 
     for page in (
         pdf.paper_of_summary(summary, images().svg(summary.charts, "m")),
@@ -52,12 +52,14 @@ def test_both_reports_can_be_printed_whatever_a_name_holds() -> None:
         assert document.startswith(b"%PDF-")
 
 
-def test_paper_says_what_parameters_changed_and_how_it_was_measured() -> None:
-    found = ranking(
+def test_paper_has_the_effects_of_parameters_and_the_method() -> None:
+    ranked = ranking(
         record(variant("m_config_0", max_batch_size=4), measurement(100, 6.5, requests=400)),
         record(variant("m_config_1", max_batch_size=8), measurement(250, 6.5, requests=900)),
     )
-    summary = build_summary(answer_of(found), best=3, origin=origin(), difference="", complete=True)
+    summary = build_summary(
+        answer_of(ranked), best=3, origin=origin(), difference="", complete=True
+    )
 
     page = pdf.paper_of_summary(summary, NOT_DRAWN)
 
@@ -68,10 +70,10 @@ def test_paper_says_what_parameters_changed_and_how_it_was_measured() -> None:
 
 def test_paper_has_some_of_very_many_measurements_and_says_so() -> None:
     best = variant("m_config_0", max_batch_size=4)
-    found = ranking(
+    ranked = ranking(
         *(record(best, measurement(100, load), concurrency=load) for load in range(1, 2001))
     )
-    detail = build_detail(found.results[0], goal=found.goal, origin=origin(), configuration="")
+    detail = build_detail(ranked.results[0], goal=ranked.goal, origin=origin(), configuration="")
 
     page = pdf.paper_of_detail(detail, NOT_DRAWN)
 

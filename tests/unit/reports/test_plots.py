@@ -51,14 +51,14 @@ def points(chart: Chart) -> list[dict[str, Any]]:
 
 
 def example(by: Goal | None = None) -> Chart:
-    found = ranking(
+    ranked = ranking(
         record(BEST, measurement(200, 8.5), concurrency=4),
         record(BEST, measurement(300, 9.5), concurrency=8),
         record(BEST, measurement(100, 5.5), concurrency=1),
         record(DEFAULT, measurement(50, 4.5)),
         by=by,
     )
-    return draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
+    return draw(ranked.results, THROUGHPUT_OVER_LATENCY, ranked.goal)
 
 
 def rules(chart: Chart) -> list[dict[str, Any]]:
@@ -66,10 +66,10 @@ def rules(chart: Chart) -> list[dict[str, Any]]:
 
 
 def scale_of_latency(slow: float) -> str:
-    found = ranking(
+    ranked = ranking(
         record(BEST, measurement(1, 2.0)), record(BEST, measurement(2, slow), concurrency=2)
     )
-    chart = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
+    chart = draw(ranked.results, THROUGHPUT_OVER_LATENCY, ranked.goal)
     scale: str = chart.spec["layer"][0]["encoding"]["x"]["scale"]["type"]
     return scale
 
@@ -100,13 +100,13 @@ def test_the_default_is_grey_and_every_variant_has_a_colour() -> None:
 
 
 def test_more_variants_than_colours_are_drawn_too() -> None:
-    found = ranking(
+    ranked = ranking(
         *(
             record(variant(f"m_config_{index}", max_batch_size=index), measurement(index, 1.5))
             for index in range(20)
         )
     )
-    scale = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal).spec["layer"][0]["encoding"][
+    scale = draw(ranked.results, THROUGHPUT_OVER_LATENCY, ranked.goal).spec["layer"][0]["encoding"][
         "color"
     ]
     assert len(scale["scale"]["range"]) == len(scale["scale"]["domain"]) == 20
@@ -124,11 +124,11 @@ def test_latencies_far_apart_are_drawn_on_a_logarithmic_axis() -> None:
 
 
 def test_the_breakdown_has_a_bar_for_each_load_in_order() -> None:
-    found = ranking(
+    ranked = ranking(
         record(BEST, measurement(2, perf_server_queue=4.5), concurrency=10),
         record(BEST, measurement(1, perf_server_queue=1.5), concurrency=2),
     )
-    chart = latency_breakdown(found.results[0])
+    chart = latency_breakdown(ranked.results[0])
     queue = [(point["bar"], point["time"]) for point in points(chart) if point["phase"] == "Queue"]
     assert queue == [("concurrency=2", 1.5), ("concurrency=10", 4.5)]
     assert {point["phase"] for point in points(chart)} == {"Queue"}
@@ -143,17 +143,17 @@ def test_charts_are_plain_data() -> None:
     assert json.loads(json.dumps(example().spec, allow_nan=False)) == example().spec
 
 
-def test_nothing_measured_can_be_drawn() -> None:
+def test_charts_without_measurements_can_be_drawn() -> None:
     assert points(draw([], THROUGHPUT_OVER_LATENCY, goal())) == []
 
 
 def test_variants_are_drawn_over_the_load_at_the_batch_size_of_the_best() -> None:
-    found = ranking(
+    ranked = ranking(
         record(BEST, measurement(300, 9.5), concurrency=8),
         record(BEST, measurement(100, 5.5), concurrency=1),
         record(BEST, measurement(200, 9.9), concurrency=8, batch_size=4),
     )
-    charts = {chart.name: chart for chart in summary_charts(found.results, goal(), offline=False)}
+    charts = {chart.name: chart for chart in summary_charts(ranked.results, goal(), offline=False)}
     assert list(charts) == ["throughput_v_concurrency", "latency_v_concurrency"]
     drawn = [(point["x"], point["y"]) for point in points(charts["throughput_v_concurrency"])]
     assert drawn == [(1, 100), (8, 300)]
@@ -161,22 +161,22 @@ def test_variants_are_drawn_over_the_load_at_the_batch_size_of_the_best() -> Non
 
 def test_variants_are_drawn_over_the_batch_size_at_the_load_of_the_best() -> None:
     loads = [(1, 1), (1, 4), (8, 1), (8, 4)]
-    found = ranking(
+    ranked = ranking(
         *(
             record(BEST, measurement(100 * size + at, size), batch_size=size, concurrency=at)
             for size, at in loads
         ),
     )
-    (chart,) = summary_charts(found.results, goal(), offline=True)
+    (chart,) = summary_charts(ranked.results, goal(), offline=True)
     assert [(point["x"], point["y"]) for point in points(chart)] == [(1, 104), (8, 804)]
     assert "with the load value of the best measurement" in chart.caption
 
 
 def test_a_line_over_latency_joins_loads_of_one_batch_size_only() -> None:
-    found = ranking(
+    ranked = ranking(
         *(record(BEST, measurement(size, 1.5), batch_size=size) for size in (1, 8)),
     )
-    chart = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
+    chart = draw(ranked.results, THROUGHPUT_OVER_LATENCY, ranked.goal)
     assert [point["line"] for point in points(chart)] == [1, 8]
     assert chart.spec["layer"][0]["encoding"]["detail"] == {"field": "line"}
 
@@ -204,10 +204,10 @@ def of_two_models(*loads: tuple[int, int]) -> Ranking:
     return ranking(*records, by=Goal(models=(ModelGoal(), ModelGoal())), model="a,b")
 
 
-def test_over_the_load_of_several_models_is_over_its_sum() -> None:
+def test_the_load_of_several_models_is_drawn_as_its_sum() -> None:
     """The load of one of them says nothing: (8, 1) and (8, 8) are not the same."""
-    found = of_two_models((8, 8), (2, 1), (1, 4), (1, 1))
-    chart = summary_charts(found.results, goal(), offline=False)[0]
+    ranked = of_two_models((8, 8), (2, 1), (1, 4), (1, 1))
+    chart = summary_charts(ranked.results, goal(), offline=False)[0]
     assert chart.name == "throughput_v_concurrency"
     drawn = [(point["x"], point["y"]) for point in points(chart)]
     assert drawn == [(2, 20), (3, 30), (5, 50), (16, 160)]
@@ -220,34 +220,34 @@ def test_loads_that_differ_between_models_are_distinguished() -> None:
     assert texts == ["concurrency=8", "concurrency=1,4"]
 
 
-def test_one_load_is_no_curve() -> None:
-    found = ranking(record(BEST, measurement(2, 1.5)), record(DEFAULT, measurement(1, 1.5)))
-    assert summary_charts(found.results, goal(), offline=False) == []
+def test_a_single_load_has_no_curve() -> None:
+    ranked = ranking(record(BEST, measurement(2, 1.5)), record(DEFAULT, measurement(1, 1.5)))
+    assert summary_charts(ranked.results, goal(), offline=False) == []
 
 
-def test_a_ring_around_what_misses_the_constraints_says_so() -> None:
+def test_a_ring_around_a_configuration_that_misses_the_constraints_says_so() -> None:
     assert "recommended load" in example().caption
     missed = example(goal(*at_most(perf_latency_p99=1))).caption
     assert "load that misses the constraints least" in missed
 
 
 def test_lines_join_only_loads_that_are_the_same_for_each_model() -> None:
-    found = of_two_models((1, 1), (8, 1), (1, 8), (8, 8))
-    over_load = summary_charts(found.results, goal(), offline=False)[0]
-    for chart in (over_load, draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)):
-        same, one, other, also_same = (point["line"] for point in points(chart))
+    ranked = of_two_models((1, 1), (8, 1), (1, 8), (8, 8))
+    over_load = summary_charts(ranked.results, goal(), offline=False)[0]
+    for chart in (over_load, draw(ranked.results, THROUGHPUT_OVER_LATENCY, ranked.goal)):
+        same, apart, other, also_same = (point["line"] for point in points(chart))
         assert same == also_same
-        assert len({same, one, other}) == 3
+        assert len({same, apart, other}) == 3
         assert "lines join loads that are equal for all models" in chart.caption
     assert "lines join" not in example().caption
 
 
-def test_long_names_beside_bars_are_broken_rather_than_cut() -> None:
+def test_long_names_beside_bars_are_wrapped_and_not_cut() -> None:
     """With room for fonts that are wider than the one that the drawing was made with."""
     name = "a_model_with_a_name_that_is_long_indeed"
-    one = variant(f"{name}_config_12", model="m")
-    found = ranking(record(one, measurement(100, 5.5, perf_server_queue=1.5)))
-    (chart,) = breakdown_of_variants(found.results)
+    named = variant(f"{name}_config_12", model="m")
+    ranked = ranking(record(named, measurement(100, 5.5, perf_server_queue=1.5)))
+    (chart,) = breakdown_of_variants(ranked.results)
     assert points(chart)[0]["bar"].split("\n") == [name, "_config_12"]
     assert chart.spec["padding"]["left"] > len(name)
     assert name in svg_of(chart)
@@ -271,25 +271,25 @@ def test_times_outside_the_server_are_distinguished_from_those_inside() -> None:
     }
 
 
-def test_what_the_server_accounts_for_beyond_the_wait_leaves_no_rest() -> None:
+def test_server_times_longer_than_the_wait_leave_no_rest() -> None:
     parts = phases(measurement(1, perf_server_queue=9.0, perf_client_response_wait=4.0))
     assert parts == {"Queue": 9.0}
 
 
 def test_without_times_inside_the_server_there_is_no_breakdown() -> None:
-    found = ranking(
+    ranked = ranking(
         record(BEST, measurement(100, 5.5)),
         record(BEST, measurement(90, 5.5, perf_server_queue=1.5), concurrency=2),
         record(DEFAULT, measurement(80, 5.5)),
     )
-    with_some, without = (latency_breakdown(result) for result in found.results)
+    with_some, without = (latency_breakdown(result) for result in ranked.results)
     assert [point["bar"] for point in points(with_some)] == ["concurrency=2"]
     assert with_some.has_data
     assert not without.has_data
-    assert breakdown_of_variants(found.results) == ()
+    assert breakdown_of_variants(ranked.results) == ()
 
 
-def test_a_streamed_answer_that_the_server_does_not_account_for_has_no_breakdown() -> None:
+def test_a_streamed_answer_with_unknown_server_times_has_no_breakdown() -> None:
     def streamed(inside: float) -> Measurement:
         return measurement(
             5, 500, perf_latency_avg=400.0, perf_client_response_wait=399.0,
@@ -346,30 +346,30 @@ def axis_titles(chart: Chart) -> tuple[str, str]:
         ("perf_latency_p50", 8, "p99 Latency (ms)"),  # was not measured
     ],
 )
-def test_charts_of_latency_are_of_what_is_bounded(tag: str, factor: int, title: str) -> None:
-    found = of_percentiles(goal(*at_most(**{tag: 9})))
-    chart = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
+def test_charts_of_latency_show_the_constrained_latency(tag: str, factor: int, title: str) -> None:
+    ranked = of_percentiles(goal(*at_most(**{tag: 9})))
+    chart = draw(ranked.results, THROUGHPUT_OVER_LATENCY, ranked.goal)
     assert axis_titles(chart) == (title, "Throughput (infer/sec)")
     assert [point["x"] for point in points(chart)] == [factor, 2 * factor, 3 * factor]
     is_measured = factor != 8 or tag == "perf_latency"
     assert rules(chart) == ([{"x": {"datum": 9}}] if is_measured else [])
     (ringed,) = [point for point in points(chart) if point["best"]]
-    assert ringed["load"] == load_text(found.results[0].best.trial)
+    assert ringed["load"] == load_text(ranked.results[0].best.trial)
 
     (over_load,) = [
-        one
-        for one in summary_charts(found.results, found.goal, offline=False)
-        if one.name == "latency_v_concurrency"
+        plotted
+        for plotted in summary_charts(ranked.results, ranked.goal, offline=False)
+        if plotted.name == "latency_v_concurrency"
     ]
     assert axis_titles(over_load)[1] == title
     assert over_load.caption.startswith(f"{title.partition(' (')[0]} vs. Concurrency")
 
 
-def test_a_detailed_report_is_of_what_is_bounded_unless_the_user_chose_the_axes() -> None:
-    found = of_percentiles(goal(*at_most(perf_latency_p90=9)))
+def test_a_detailed_report_shows_the_constrained_latency_unless_the_user_chose_axes() -> None:
+    ranked = of_percentiles(goal(*at_most(perf_latency_p90=9)))
     own = [THROUGHPUT_OVER_LATENCY]
     for plots, title, limits in (([], "p90 Latency (ms)", 1), (own, "p99 Latency (ms)", 0)):
-        charts = detailed_charts(found.results[0], plots, offline=False, goal=found.goal)
+        charts = detailed_charts(ranked.results[0], plots, offline=False, goal=ranked.goal)
         (chart,) = [chart for chart in charts if chart.name == "throughput_v_latency"]
         assert axis_titles(chart)[0] == title
         assert len(rules(chart)) == limits
@@ -383,36 +383,36 @@ def test_a_detailed_report_is_of_what_is_bounded_unless_the_user_chose_the_axes(
         ("perf_latency_p90", "p99 Time To First Token (ms)"),
     ],
 )
-def test_the_front_of_tokens_is_over_what_is_bounded(tag: str, title: str) -> None:
-    found = of_percentiles(goal(*at_most(**{tag: 0.5})))
-    of_tokens, _ = front_charts(found, found.results, {})
+def test_the_front_of_tokens_uses_the_constrained_latency(tag: str, title: str) -> None:
+    ranked = of_percentiles(goal(*at_most(**{tag: 0.5})))
+    of_tokens, _ = front_charts(ranked, ranked.results, {})
     assert axis_titles(of_tokens)[0] == title
     name = title.partition(" (")[0]
     assert tag == "perf_latency_p90" or f"Token Throughput vs. {name} of 3" in of_tokens.caption
     assert len(rules(of_tokens)) == (tag != "perf_latency_p90")
 
 
-def test_what_misses_a_constraint_is_hollow() -> None:
-    found = of_percentiles(goal(*at_most(perf_latency_p90=9)))
-    (_, chart) = front_charts(found, found.results, {})
+def test_a_point_that_misses_a_constraint_is_hollow() -> None:
+    ranked = of_percentiles(goal(*at_most(perf_latency_p90=9)))
+    (_, chart) = front_charts(ranked, ranked.results, {})
     drawn = [point for point in points(chart) if point["part"] == "line"]
     assert [(point["x"], point["misses"]) for point in drawn] == [
         (4, False), (8, False), (12, True),
     ]  # fmt: skip
     assert "hollow points miss a constraint" in chart.caption
-    (kept, _) = front_charts(of_percentiles(goal()), found.results, {})
+    (kept, _) = front_charts(of_percentiles(goal()), ranked.results, {})
     assert "hollow" not in kept.caption
 
 
 def test_a_bound_on_one_of_several_models_is_drawn_over_that_model() -> None:
-    found = of_two_models((8, 8), (2, 1), (1, 4))
+    ranked = of_two_models((8, 8), (2, 1), (1, 4))
     by = Goal(models=(ModelGoal(), ModelGoal(constraints=at_most(perf_latency_p99=5))))
-    chart = draw(found.results, THROUGHPUT_OVER_LATENCY, by)
+    chart = draw(ranked.results, THROUGHPUT_OVER_LATENCY, by)
     assert axis_titles(chart)[0] == "p99 Latency of b (ms)"
     assert rules(chart) == [{"x": {"datum": 5}}]
     # throughput is that of both: a bound on one of them has no place there
     by = Goal(models=(ModelGoal(), ModelGoal(constraints=at_least(perf_throughput=50))))
-    chart = draw(found.results, THROUGHPUT_OVER_LATENCY, by)
+    chart = draw(ranked.results, THROUGHPUT_OVER_LATENCY, by)
     assert axis_titles(chart) == ("p99 Latency (ms)", "Throughput (infer/sec)")
     assert rules(chart) == []
     assert [point["misses"] for point in points(chart)] == [True, True, False]
@@ -454,10 +454,10 @@ def test_noise_is_thinned_out_as_well() -> None:
 
 
 def test_as_many_loads_as_a_search_has_are_all_drawn() -> None:
-    found = many(40)
-    (chart,) = detailed_charts(found.results[0], (THROUGHPUT_OVER_LATENCY,), offline=False)
+    ranked = many(40)
+    (chart,) = detailed_charts(ranked.results[0], (THROUGHPUT_OVER_LATENCY,), offline=False)
     assert len(points(chart)) == 40
-    breakdown = latency_breakdown(found.results[0])
+    breakdown = latency_breakdown(ranked.results[0])
     assert len(points(breakdown)) == 40
     assert "drawn" not in chart.caption + breakdown.caption
 
@@ -470,9 +470,9 @@ def test_the_breakdown_of_very_many_loads_has_bars_from_the_first_to_the_last() 
 
 
 def test_the_front_of_very_many_loads_is_bounded_and_none_of_them_is_grey() -> None:
-    found = many(5000)
-    places = {id(item): place for place, item in enumerate(found.measured)}
-    (chart,) = front_charts(found, found.results, places)
+    ranked = many(5000)
+    places = {id(item): place for place, item in enumerate(ranked.measured)}
+    (chart,) = front_charts(ranked, ranked.results, places)
     parts = [point["part"] for point in points(chart)]
     assert parts.count("front") <= 1000
     assert parts.count("line") <= 1000

@@ -93,14 +93,14 @@ def test_rows_are_measurements_best_first_and_passing_ones_before_failing_ones()
     )
 
 
-def test_models_stand_in_the_order_of_the_rankings() -> None:
+def test_models_are_in_the_order_of_the_rankings() -> None:
     other = variant("z_config_default", model="z")
     rankings = [ranking(record(other, measurement(1)), model="z"), example()]
     table = inference_table(rankings, ["model_name"], gpus=0)
     assert table.rows == (("z",), ("m",), ("m",), ("m",))
 
 
-def test_columns_stand_in_the_order_of_the_fields() -> None:
+def test_columns_are_in_the_order_of_the_fields() -> None:
     table = inference_table([example()], ["perf_throughput", "model_name"], gpus=0)
     assert table.headers == ("Throughput (infer/sec)", "Model")
     assert table.rows[0] == (4022.65, "m")
@@ -131,11 +131,9 @@ def test_under_a_request_rate_there_is_no_concurrency(asked: str) -> None:
         (["request_rate", "concurrency", "perf_throughput"], ["Request Rate", "Concurrency"]),
     ],
 )
-def test_where_both_kinds_of_load_were_measured_there_are_both(
-    fields: list[str], headers: list[str]
-) -> None:
-    found = ranking(record(DEFAULT, measurement(5), concurrency=3), RATE)
-    table = inference_table([found], fields, gpus=0)
+def test_both_measured_kinds_of_load_have_a_column(fields: list[str], headers: list[str]) -> None:
+    ranked = ranking(record(DEFAULT, measurement(5), concurrency=3), RATE)
+    table = inference_table([ranked], fields, gpus=0)
     assert table.headers == (*headers, "Throughput (infer/sec)")
     cells = [dict(zip(table.headers, row, strict=True)) for row in table.rows]
     assert [(row["Concurrency"], row["Request Rate"]) for row in cells] == [(None, 100), (3, None)]
@@ -156,7 +154,7 @@ def test_intervals_are_reported_by_their_file() -> None:
 
 
 def test_the_gpu_table_says_the_load_that_was_measured() -> None:
-    found = ranking(
+    ranked = ranking(
         record(
             LARGE,
             measurement(9, gpus={"a": {"gpu_used_memory": 10.0}}),
@@ -164,17 +162,17 @@ def test_the_gpu_table_says_the_load_that_was_measured() -> None:
             kind=LoadKind.REQUEST_RATE,
         )
     )
-    table = gpu_table([found], ["concurrency", "gpu_uuid"], gpus=1, always=False)
+    table = gpu_table([ranked], ["concurrency", "gpu_uuid"], gpus=1, always=False)
     assert (table.headers, table.rows) == (("Request Rate", "GPU UUID"), ((100, "a"),))
 
 
-def test_what_there_is_not_is_empty_in_a_csv() -> None:
+def test_missing_values_are_empty_in_a_csv() -> None:
     table = Table(headers=("A", "B"), rows=((None, 1.5), ("x", None)))
     assert table.to_csv() == "A,B\n,1.5\nx,\n\n"
 
 
 def test_any_measured_metric_is_a_column() -> None:
-    found = ranking(
+    ranked = ranking(
         record(
             DEFAULT,
             measurement(
@@ -184,17 +182,17 @@ def test_any_measured_metric_is_a_column() -> None:
             ),
         )
     )
-    table = inference_table([found], ["gpu_used_memory", "cpu_used_ram"], gpus=2)
+    table = inference_table([ranked], ["gpu_used_memory", "cpu_used_ram"], gpus=2)
     assert table.headers == ("GPU Memory Usage (MB)", "RAM Usage (MB)")
     assert table.rows == ((15.0, 7.0),)
 
 
 def test_a_metric_that_some_rows_lack_is_a_column_with_gaps() -> None:
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(2, perf_latency_avg=1.5)),
         record(DEFAULT, measurement(1), concurrency=2),
     )
-    table = inference_table([found], ["perf_latency_avg"], gpus=0)
+    table = inference_table([ranked], ["perf_latency_avg"], gpus=0)
     assert table.rows == ((1.5,), (None,))
 
 
@@ -243,7 +241,7 @@ def test_without_measurements_there_are_no_rows(rankings: list[Ranking]) -> None
     assert inference_table(rankings, FIELDS, gpus=0).rows == ()
 
 
-def test_nothing_is_missed_in_a_table_without_rows(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_table_without_rows_gives_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     assert inference_table([], ["model_name", "gpu_used_memory"], gpus=0).rows == ()
     assert gpu_table([example()], ["gpu_uuid", "gpu_used_memory"], gpus=1, always=True).rows == ()
     assert server_table({}, ["gpu_uuid", "gpu_used_memory"]).rows == ()
@@ -311,8 +309,8 @@ def test_variants_that_only_use_cpus_have_gpu_rows_when_asked_for() -> None:
 def test_an_ensemble_uses_the_gpus_of_its_parts() -> None:
     part = variant("p_config_0", model="p", instance_group=[{"kind": "KIND_GPU"}])
     whole = variant("m_config_0", ensemble_scheduling={}, composing=[part])
-    found = ranking(record(whole, measurement(1, gpus=of_gpus(1.0))))
-    assert len(gpu_table([found], ["gpu_uuid"], gpus=2, always=False).rows) == 2
+    ranked = ranking(record(whole, measurement(1, gpus=of_gpus(1.0))))
+    assert len(gpu_table([ranked], ["gpu_uuid"], gpus=2, always=False).rows) == 2
 
 
 def test_the_table_of_the_idle_server_has_a_row_for_each_gpu() -> None:
@@ -331,10 +329,10 @@ def test_the_table_of_the_idle_server_has_a_row_for_each_gpu() -> None:
 
 
 def test_fields_without_data_are_left_out_of_each_table(caplog: pytest.LogCaptureFixture) -> None:
-    found = ranking(record(LARGE, measurement(1, gpus={"MIG-a": {"gpu_used_memory": 1.0}})))
+    ranked = ranking(record(LARGE, measurement(1, gpus={"MIG-a": {"gpu_used_memory": 1.0}})))
     with caplog.at_level(logging.WARNING):
         table = gpu_table(
-            [found], ["gpu_uuid", "gpu_power_usage", "nonsense"], gpus=1, always=False
+            [ranked], ["gpu_uuid", "gpu_power_usage", "nonsense"], gpus=1, always=False
         )
         server = server_table({"MIG-a": {"gpu_used_memory": 1.0}}, [*SERVER_FIELDS, "batch_size"])
     assert table.headers == ("GPU UUID",)
@@ -349,12 +347,12 @@ def test_fields_without_data_are_left_out_of_each_table(caplog: pytest.LogCaptur
 
 
 def test_reports_show_gpu_memory_summed_and_utilization_as_a_mean() -> None:
-    found = on_gpus()
-    table = summary_table(found.results, found, gpus=2)
+    ranked = on_gpus()
+    table = summary_table(ranked.results, ranked, gpus=2)
     at = table.headers.index("Max GPU Memory Usage (MB)")
     assert table.headers[at + 1] == "Average GPU Utilization (%)"
     assert [row[at : at + 2] for row in table.rows] == [(900, 37.5), (None, None)]
-    detail = detailed_table(found.results[0], gpus=2)
+    detail = detailed_table(ranked.results[0], gpus=2)
     assert detail.headers[-3:] == (
         "Max GPU Memory Usage (MB)",
         "Average GPU Utilization (%)",
@@ -364,18 +362,18 @@ def test_reports_show_gpu_memory_summed_and_utilization_as_a_mean() -> None:
 
 
 def test_reports_of_variants_on_cpus_have_no_gpu_columns_unless_asked_for() -> None:
-    found = ranking(record(DEFAULT, measurement(110.5, 9.25, gpus=of_gpus(100.0))))
-    assert "GPU" not in " ".join(summary_table(found.results, found, gpus=2).headers)
-    assert "GPU" not in " ".join(detailed_table(found.results[0], gpus=2).headers)
-    asked = summary_table(found.results, found, gpus=2, always_gpus=True)
+    ranked = ranking(record(DEFAULT, measurement(110.5, 9.25, gpus=of_gpus(100.0))))
+    assert "GPU" not in " ".join(summary_table(ranked.results, ranked, gpus=2).headers)
+    assert "GPU" not in " ".join(detailed_table(ranked.results[0], gpus=2).headers)
+    asked = summary_table(ranked.results, ranked, gpus=2, always_gpus=True)
     assert "Max GPU Memory Usage (MB)" in asked.headers
-    asked = detailed_table(found.results[0], gpus=2, always_gpus=True)
+    asked = detailed_table(ranked.results[0], gpus=2, always_gpus=True)
     assert "Max GPU Memory Usage (MB)" in asked.headers
 
 
-def test_a_report_leaves_out_the_utilization_that_a_mig_device_does_not_tell() -> None:
-    found = ranking(record(LARGE, measurement(1, gpus={"MIG-a": {"gpu_used_memory": 1.0}})))
-    headers = summary_table(found.results, found, gpus=1).headers
+def test_a_report_leaves_out_the_unknown_utilization_of_a_mig_device() -> None:
+    ranked = ranking(record(LARGE, measurement(1, gpus={"MIG-a": {"gpu_used_memory": 1.0}})))
+    headers = summary_table(ranked.results, ranked, gpus=1).headers
     assert "Max GPU Memory Usage (MB)" in headers
     assert "Average GPU Utilization (%)" not in headers
 
@@ -417,7 +415,7 @@ def test_a_csv_reads_back_as_what_was_written() -> None:
         ("text", "text"),
     ],
 )
-def test_a_number_is_shown_with_the_decimals_that_mean_something(
+def test_a_number_is_shown_with_significant_decimals(
     cell: str | int | float | None, text: str
 ) -> None:
     assert show(cell) == text
@@ -427,8 +425,8 @@ def test_a_number_is_shown_with_the_decimals_that_mean_something(
 
 
 def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
-    found = example()
-    table = summary_table(found.results, found, gpus=1)
+    ranked = example()
+    table = summary_table(ranked.results, ranked, gpus=1)
     assert table.headers == (
         "Model Config Name",
         "Max Batch Size",
@@ -450,25 +448,25 @@ def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
     assert table.marks == {(0, 7): Mark.MET, (1, 7): Mark.MET}
 
 
-def test_the_summary_marks_what_misses_its_constraints_and_by_how_much() -> None:
-    found = ranking(record(DEFAULT, measurement(1, 22.5)), by=goal(*at_most(perf_latency_p99=10)))
-    table = summary_table(found.results, found, gpus=0)
+def test_the_summary_marks_missed_constraints_and_by_how_much() -> None:
+    ranked = ranking(record(DEFAULT, measurement(1, 22.5)), by=goal(*at_most(perf_latency_p99=10)))
+    table = summary_table(ranked.results, ranked, gpus=0)
     assert table.rows[0][-1] == "missed by 125 %"
     assert table.marks == {(0, len(table.headers) - 1): Mark.MISSED}
-    assert answer_table(found.results, found.goal, gpus=0).rows[0][-1] == "NO"
+    assert answer_table(ranked.results, ranked.goal, gpus=0).rows[0][-1] == "NO"
 
 
 def test_the_summary_shows_memory_only_where_it_was_measured() -> None:
-    found = ranking(record(DEFAULT, measurement(1, host={"cpu_used_ram": 512.0})))
-    table = summary_table(found.results, found, gpus=0)
+    ranked = ranking(record(DEFAULT, measurement(1, host={"cpu_used_ram": 512.0})))
+    table = summary_table(ranked.results, ranked, gpus=0)
     assert dict(zip(table.headers, table.rows[0], strict=True))["Max CPU Memory Usage (MB)"] == 512
-    assert "Max CPU Memory Usage (MB)" not in summary_table([], found, gpus=0).headers
-    assert answer_table(found.results, found.goal, gpus=0).headers[-1] == "RAM MB"
+    assert "Max CPU Memory Usage (MB)" not in summary_table([], ranked, gpus=0).headers
+    assert answer_table(ranked.results, ranked.goal, gpus=0).headers[-1] == "RAM MB"
 
 
-def test_the_answer_is_the_summary_in_few_words() -> None:
-    found = example()
-    table = answer_table(found.results, found.goal, gpus=1)
+def test_the_answer_is_a_short_summary() -> None:
+    ranked = example()
+    table = answer_table(ranked.results, ranked.goal, gpus=1)
     assert all(len(row) == len(table.headers) for row in table.rows)
     assert table.rows == (
         ("m_config_0", "3:GPU + 2:CPU", 8, "2 x 8", 4022.65, 5.125, "yes"),
@@ -476,18 +474,18 @@ def test_the_answer_is_the_summary_in_few_words() -> None:
     )
 
 
-def test_what_the_goal_is_about_has_columns_where_it_was_measured() -> None:
+def test_measured_metrics_of_the_goal_have_columns() -> None:
     wished = goal(
         *at_most(perf_latency_p90=10, gpu_power_usage=300),
         wished=objectives(perf_throughput=1, perf_server_queue=1),
     )
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(1, 22.5, perf_latency_p90=8.5, perf_server_queue=2.5)),
         by=wished,
     )
 
-    summary = summary_table(found.results, found, gpus=0)
-    answer = answer_table(found.results, wished, gpus=0)
+    summary = summary_table(ranked.results, ranked, gpus=0)
+    answer = answer_table(ranked.results, wished, gpus=0)
 
     others = ("Server Queue time (ms)", "p90 Latency (ms)")
     assert summary.headers[5:9] == ("p99 Latency (ms)", "Throughput (infer/sec)", *others)
@@ -497,57 +495,57 @@ def test_what_the_goal_is_about_has_columns_where_it_was_measured() -> None:
 
 
 def test_a_request_rate_is_no_concurrency() -> None:
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(40), concurrency=40, kind=LoadKind.REQUEST_RATE),
         record(variant("m_config_0"), measurement(20), concurrency=40),
     )
-    rows = answer_table(found.results, found.goal, gpus=0).rows
+    rows = answer_table(ranked.results, ranked.goal, gpus=0).rows
     assert [row[3] for row in rows] == ["40/s", 40]
 
 
-def test_the_answer_has_what_is_bounded_for_one_of_several_models() -> None:
+def test_the_answer_has_the_constrained_metric_of_one_of_several_models() -> None:
     parts = [variant(f"{name}_config_default", model=name) for name in ("a", "b")]
-    one = Trial(workloads=tuple(trial(part).workloads[0] for part in parts), setup=ServerSetup())
+    joint = Trial(workloads=tuple(trial(part).workloads[0] for part in parts), setup=ServerSetup())
     values = [{"perf_throughput": 5.0, "perf_latency_p99": p99} for p99 in (4.5, 8.5)]
     by = Goal(models=(ModelGoal(), ModelGoal(constraints=at_most(perf_latency_p99=10))))
-    found = ranking(TrialRecord(trial=one, outcome=together(*values)), by=by, model="a,b")
+    ranked = ranking(TrialRecord(trial=joint, outcome=together(*values)), by=by, model="a,b")
 
-    table = answer_table(found.results, by, gpus=0)
+    table = answer_table(ranked.results, by, gpus=0)
 
     assert table.headers[4:] == ("Infer/s", "p99 ms", "p99 Latency of b (ms)", "Meets")
     assert table.rows[0][4:] == (10, 6.5, 8.5, "yes")
     (column,) = [
         column
-        for column in explorer_of(found, (), gpus=0, always_gpus=False).columns
+        for column in explorer_of(ranked, (), gpus=0, always_gpus=False).columns
         if column.key == "perf_latency_p99.b"
     ]
     assert (column.header, column.is_usual) == ("p99 Latency of b (ms)", True)
 
 
-def test_the_answer_leaves_times_of_whole_answers_out_where_tokens_are_judged() -> None:
+def test_the_answer_has_no_request_times_if_the_goal_is_about_tokens() -> None:
     wished = goal(
         *at_most(time_to_first_token_p90=50), wished=objectives(output_token_throughput=1)
     )
     tokens: dict[str, Any] = {"output_token_throughput": 640.5, "time_to_first_token_p90": 32.5}
-    found = ranking(record(DEFAULT, measurement(80, 22.5, **tokens)), by=wished)
+    ranked = ranking(record(DEFAULT, measurement(80, 22.5, **tokens)), by=wished)
 
-    table = answer_table(found.results, wished, gpus=0)
+    table = answer_table(ranked.results, wished, gpus=0)
 
     assert table.headers[4:] == ("Tokens/s", "p90 Time To First Token (ms)", "Meets")
     assert table.rows[0][4:] == (640.5, 32.5, "yes")
 
     for_answers = goal(*at_most(time_to_first_token_p90=50))
-    table = answer_table(found.results, for_answers, gpus=0)
+    table = answer_table(ranked.results, for_answers, gpus=0)
     assert table.headers[4:] == ("Infer/s", "p90 Time To First Token (ms)", "Meets")
 
 
 def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> None:
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(10, 5.5, requests=900)),
         record(DEFAULT, measurement(30, 20.5, perf_server_queue=3.5), concurrency=4),
         record(DEFAULT, measurement(20, 9.5), concurrency=2),
     )
-    table = detailed_table(found.results[0], offline=False)
+    table = detailed_table(ranked.results[0], offline=False)
     assert table.headers == (
         "Load",
         "p99 Latency (ms)",
@@ -562,40 +560,40 @@ def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> 
     )
 
 
-def test_a_combination_that_its_name_does_not_tell_is_named_with_its_parts() -> None:
+def test_a_combination_with_a_shared_name_is_named_with_its_parts() -> None:
     def calling(part: str) -> ModelVariant:
         called = variant(part, model="p", files="", backend=part)
         return variant("m_config_0", files="", composing=[called])
 
-    found = ranking(
+    ranked = ranking(
         record(calling("p_config_0"), measurement(10)),
         record(calling("p_config_1"), measurement(20)),
     )
     rows = ["m_config_0: p_config_1", "m_config_0: p_config_0"]
-    answer = answer_table(found.results, found.goal, gpus=0)
-    summary = summary_table(found.results, found, gpus=0)
+    answer = answer_table(ranked.results, ranked.goal, gpus=0)
+    summary = summary_table(ranked.results, ranked, gpus=0)
     assert [row[0] for row in answer.rows] == [row[0] for row in summary.rows] == rows
-    assert [result.name for result in found.results] == ["m_config_0"] * 2
-    assert [result.folder for result in found.results] == [
+    assert [result.name for result in ranked.results] == ["m_config_0"] * 2
+    assert [result.folder for result in ranked.results] == [
         "m_config_0,p_config_1",
         "m_config_0,p_config_0",
     ]
 
 
-def test_requests_that_nobody_counted_are_no_cell() -> None:
+def test_uncounted_requests_are_an_empty_cell() -> None:
     together = measurement(1)
     two = replace(together, models=together.models * 2)
     trial = RATE.trial
     pair = replace(trial, workloads=trial.workloads * 2)
-    found = ranking(RATE._replace(trial=pair, outcome=two), model="m,m")
-    assert detailed_table(found.results[0]).rows[0][-1] is None
+    ranked = ranking(RATE._replace(trial=pair, outcome=two), model="m,m")
+    assert detailed_table(ranked.results[0]).rows[0][-1] is None
 
 
-def test_a_measurement_without_latency_stands_last_in_the_detail() -> None:
-    found = ranking(
+def test_a_measurement_without_latency_is_last_in_the_detail() -> None:
+    ranked = ranking(
         record(DEFAULT, measurement(20)), record(DEFAULT, measurement(10, 5.5), concurrency=2)
     )
-    table = detailed_table(found.results[0], offline=False)
+    table = detailed_table(ranked.results[0], offline=False)
     assert [row[0] for row in table.rows] == ["concurrency=2", "concurrency=1"]
 
 
@@ -611,16 +609,16 @@ def test_numbers_have_one_decimal_at_least(value: float | None, text: str) -> No
     assert show(value) == text
 
 
-def test_how_often_a_load_was_measured_and_kept_the_constraints_is_shown() -> None:
+def test_the_table_shows_how_often_a_load_was_measured_and_met_the_constraints() -> None:
     once = record(DEFAULT, measurement(100, 5))
     twice = [
         record(variant("m_config_1"), measurement(2020, p99), repetition=number)
         for number, p99 in enumerate((7.79, 10.75))
     ]
-    found = ranking(once, *twice, by=goal(*at_most(perf_latency_p99=10)))
+    ranked = ranking(once, *twice, by=goal(*at_most(perf_latency_p99=10)))
 
-    answer = answer_table(found.results, found.goal, gpus=0)
-    summary = summary_table(found.results, found, gpus=0)
+    answer = answer_table(ranked.results, ranked.goal, gpus=0)
+    summary = summary_table(ranked.results, ranked, gpus=0)
 
     assert answer.headers[-2:] == ("Measured", "Meets")
     assert {row[0]: row[-2:] for row in answer.rows} == {
@@ -638,15 +636,15 @@ def test_the_load_of_each_of_several_models_has_its_name() -> None:
         trial(variant(f"{name}_config_0", model=name), concurrency=load).workloads[0]
         for name, load in (("a", 16), ("b", 70))
     ]
-    one = Trial(workloads=tuple(works), setup=ServerSetup())
-    assert under(one) == "with 16 concurrent requests for a and with 70 concurrent requests for b"
+    joint = Trial(workloads=tuple(works), setup=ServerSetup())
+    assert under(joint) == "with 16 concurrent requests for a and with 70 concurrent requests for b"
 
 
 def test_parts_have_the_order_in_which_they_are_called() -> None:
     parts = [variant(f"{name}_config_0", model=name) for name in ("pre", "middle", "after")]
     whole = variant("m_config_0", ensemble_scheduling={}, composing=parts)
-    told = {part.model: {"perf_server_queue": 1.0} for part in reversed(parts)}
-    measured = Measurement(models=(ModelMeasurement(values={}, composing=told),))
+    times = {part.model: {"perf_server_queue": 1.0} for part in reversed(parts)}
+    measured = Measurement(models=(ModelMeasurement(values={}, composing=times),))
     table = composing_table(ranking(record(whole, measured)).results[0])
     assert table is not None
     assert [row[0] for row in table.rows] == ["pre", "middle", "after"]

@@ -53,7 +53,7 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
         "a\0b", "new\nline", "-rf", "~", "x" * 1000, "." * 1000, "ünïcode", "a b",
     ],
 )  # fmt: skip
-def test_a_name_stays_inside_the_directory_whatever_it_holds(tmp_path: Path, name: str) -> None:
+def test_any_name_stays_inside_the_directory(tmp_path: Path, name: str) -> None:
     inside = tmp_path / "export"
     path = ExportDirectory(inside).write("text", "reports", name, "report.html")
     assert path.resolve().is_relative_to(inside / "reports")
@@ -77,7 +77,7 @@ def test_a_name_stays_inside_the_directory_whatever_it_holds(tmp_path: Path, nam
         ("../../x", "_.._.._x"),
     ],
 )
-def test_only_what_would_lead_elsewhere_is_changed_in_a_name(name: str, safe: str) -> None:
+def test_only_unsafe_parts_of_a_name_are_changed(name: str, safe: str) -> None:
     assert safe_name(name) == safe
 
 
@@ -133,7 +133,7 @@ def test_text_that_is_no_utf8_is_written_all_the_same(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_long_name_is_cut_to_what_file_systems_take(tmp_path: Path) -> None:
+def test_a_long_name_is_cut_to_the_limit_of_file_systems(tmp_path: Path) -> None:
     path = ExportDirectory(tmp_path).write("text", "é" * 300)
     assert len(path.name.encode()) <= 200
     assert path.read_text() == "text"

@@ -32,14 +32,14 @@ BOUND = goal(*at_most(perf_latency_p99=10))
 
 
 def test_a_gain_that_rounds_to_nothing_keeps_the_default() -> None:
-    found = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1004)))
-    assert answer_of(found).verdict is AnswerVerdict.KEEP
-    found = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1006)))
-    assert answer_of(found).verdict is AnswerVerdict.RECOMMENDED
+    ranked = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1004)))
+    assert answer_of(ranked).verdict is AnswerVerdict.KEEP
+    ranked = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1006)))
+    assert answer_of(ranked).verdict is AnswerVerdict.RECOMMENDED
     # a default that needs more than what is as good is no reason to stay
     dear = variant("m_config_default", max_batch_size=1, instance_group=[{"count": 2}])
-    found = ranking(record(dear, measurement(1000)), record(SMALL, measurement(1004)))
-    assert answer_of(found).verdict is AnswerVerdict.EQUAL
+    ranked = ranking(record(dear, measurement(1000)), record(SMALL, measurement(1004)))
+    assert answer_of(ranked).verdict is AnswerVerdict.EQUAL
 
 
 def noisy(throughput: float) -> Measurement:
@@ -82,19 +82,19 @@ def test_no_gain_has_no_sign() -> None:
     assert "no clear gain over the default configuration (0 ±" in "".join(headline(answer, gpus=0))
 
 
-def test_no_surface_tells_a_gain_that_rounds_to_nothing() -> None:
+def test_a_gain_that_rounds_to_nothing_is_shown_nowhere() -> None:
     """Not even over a default that fails the constraints."""
     for gain in (1000.1, 1005.0):
-        found = ranking(
+        ranked = ranking(
             record(DEFAULT, measurement(1000, 11)), record(SMALL, measurement(gain, 9)), by=BOUND
         )
-        answer = answer_of(found)
+        answer = answer_of(ranked)
         assert (answer.verdict, answer.gain) == (AnswerVerdict.RECOMMENDED, None)
         assert "% better" not in "".join(headline(answer, gpus=0))
         assert "Gain over the default" not in [figure.label for figure in figures_of(answer)]
 
 
-def test_a_default_that_is_kept_is_not_called_best_beside_what_measured_better() -> None:
+def test_a_recommended_default_is_not_called_best_if_something_measured_better() -> None:
     default, other = record(DEFAULT, measurement(100)), record(SMALL, measurement(130))
     answer = answer_of(ranking(default, other, conclusion=conclusion(default.trial, trials=2)))
     if answer.verdict is AnswerVerdict.KEEP:
@@ -106,11 +106,11 @@ def test_a_default_that_is_kept_is_not_called_best_beside_what_measured_better()
 
 def concluded(chance: float, reason: StopReason, limit: int | None = 13) -> Answer:
     sole = record(SMALL, measurement(100))
-    told = replace(conclusion(sole.trial, trials=1), chance=chance, reason=reason, limit=limit)
-    return answer_of(ranking(sole, conclusion=told))
+    ending = replace(conclusion(sole.trial, trials=1), chance=chance, reason=reason, limit=limit)
+    return answer_of(ranking(sole, conclusion=ending))
 
 
-def test_an_answer_is_unsure_where_something_better_was_more_likely_missed_than_not() -> None:
+def test_an_answer_is_unsure_if_something_better_was_probably_missed() -> None:
     for chance, is_unsure in ((0.74, True), (0.3, False)):
         answer = concluded(chance, StopReason.LIMIT)
         assert answer.certainty is not None
@@ -119,7 +119,7 @@ def test_an_answer_is_unsure_where_something_better_was_more_likely_missed_than_
     assert not answer_of(ranking(record(SMALL, measurement(1)))).is_unsure
 
 
-def test_what_makes_a_stopped_search_go_on_is_named() -> None:
+def test_the_option_that_continues_a_stopped_search_is_named() -> None:
     options = {
         reason: concluded(0.5, reason).certainty
         for reason in (StopReason.LIMIT, StopReason.BUDGET, StopReason.NOTHING_WORTH)
@@ -138,13 +138,13 @@ def test_a_recommendation_whose_repetitions_broke_a_constraint_says_so() -> None
     ]
     answer = answer_of(ranking(*records, by=BOUND))
     assert answer.compliance is not None
-    assert (answer.compliance.kept, len(answer.compliance.measurements)) == (1, 2)
+    assert (answer.compliance.times_met, len(answer.compliance.measurements)) == (1, 2)
     assert 0 < answer.compliance.chance < 1
     assert answer.is_unsure
     assert answer_of(ranking(record(SMALL, measurement(1)))).compliance is None
 
 
-def test_where_nothing_keeps_the_constraints_the_answer_is_the_nearest() -> None:
+def test_if_nothing_meets_the_constraints_the_answer_is_the_nearest() -> None:
     answer = answer_of(ranking(record(SMALL, measurement(100, 20)), by=BOUND))
     assert answer.verdict is AnswerVerdict.NEAREST
     assert not answer.is_met
@@ -152,25 +152,25 @@ def test_where_nothing_keeps_the_constraints_the_answer_is_the_nearest() -> None
     assert answer_of(ranking()).verdict is AnswerVerdict.NOTHING
 
 
-def test_what_measured_better_and_is_not_recommended_is_a_rival() -> None:
+def test_a_better_measurement_that_is_not_recommended_is_a_rival() -> None:
     sure = record(SMALL, measurement(100, 8))
     bold = record(LARGE, measurement(112, 9.99))
-    told = conclusion(sure.trial, trials=2, by=BOUND)
-    answer = answer_of(ranking(sure, bold, by=BOUND, conclusion=told))
+    ending = conclusion(sure.trial, trials=2, by=BOUND)
+    answer = answer_of(ranking(sure, bold, by=BOUND, conclusion=ending))
     assert [rival.item.trial.variants for rival in answer.rivals] == ["m_config_1"]
     assert answer.compliance is not None
     assert answer.rivals[0].chance < answer.compliance.chance
     assert answer_of(ranking(sure, bold, by=BOUND)).rivals == ()
 
 
-def test_what_is_better_and_just_misses_a_bound_is_named() -> None:
-    found = ranking(
+def test_a_better_trial_that_just_misses_a_bound_is_named() -> None:
+    ranked = ranking(
         record(SMALL, measurement(1000, 5)),
         record(LARGE, measurement(1370, 10.1)),
         record(LARGE, measurement(2000, 20), concurrency=8),
         by=BOUND,
     )
-    answer = answer_of(found)
+    answer = answer_of(ranked)
     (near,) = answer.near_misses
     assert near.item.trial.variants == "m_config_1"
     assert remarks_of(answer) == [

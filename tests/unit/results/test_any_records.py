@@ -146,14 +146,14 @@ def check(answer: Answer) -> None:
 @MANY
 @given(data=st.data())
 def test_each_record_is_ranked_or_counted_once(names: Sequence[str], data: st.DataObject) -> None:
-    found = data.draw(st.lists(records(names), max_size=12, unique_by=by_key))
+    mine = data.draw(st.lists(records(names), max_size=12, unique_by=by_key))
     others = data.draw(st.lists(records(("m", "b")[: len(names)]), max_size=2))
     together = ",".join(names)
     present: list[dict[str, tuple[str, ...]]] = [
         {}, {together: ("new",) * len(names)}, {together: ("old",)},
     ]  # fmt: skip
     bases = data.draw(st.sampled_from(present))
-    profile = Profile(records=(*found, *others), bases=bases)
+    profile = Profile(records=(*mine, *others), bases=bases)
     goal = Goal(models=tuple(data.draw(st.sampled_from(GOALS)) for _ in names))
 
     by_default = rank(profile, ",".join(names), goal)
@@ -170,12 +170,12 @@ def test_each_record_is_ranked_or_counted_once(names: Sequence[str], data: st.Da
 @MANY
 @given(data=st.data())
 def test_the_answer_across_models_is_in_order(data: st.DataObject) -> None:
-    found = [
+    parts = [
         data.draw(st.lists(records((name,)), min_size=1, max_size=5, unique_by=by_key))
         for name in ("m", "n")
     ]
     goal = Goal(models=(data.draw(st.sampled_from(GOALS)),))
-    profile = Profile(records=[record for part in found for record in part])
+    profile = Profile(records=[record for part in parts for record in part])
     across = rank_across([rank(profile, name, goal) for name in ("m", "n")], goal, "all")
     answer = answer_of(across)
     build_summary(answer, best=3, origin=origin(), difference="", complete=True)

@@ -114,10 +114,10 @@ def test_a_true_change_is_found() -> None:
 
 def test_a_small_change_of_all_trials_shows_in_their_median() -> None:
     random = Random(23)
-    found = median_change([math.log(0.97) + random.gauss(0, 0.03) for _ in range(40)])
+    median = median_change([math.log(0.97) + random.gauss(0, 0.03) for _ in range(40)])
 
-    assert found.verdict(is_higher_better=True) is ChangeVerdict.WORSE
-    assert found.verdict(is_higher_better=False) is ChangeVerdict.BETTER
+    assert median.verdict(is_higher_better=True) is ChangeVerdict.WORSE
+    assert median.verdict(is_higher_better=False) is ChangeVerdict.BETTER
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_small_change_of_all_trials_shows_in_their_median() -> None:
         (Interval(low=-0.9, high=-0.2), ChangeVerdict.SAME),
     ],
 )
-def test_a_verdict_needs_an_interval_that_tells(
+def test_a_verdict_needs_a_narrow_interval(
     interval: Interval | None, expected: ChangeVerdict
 ) -> None:
     of = Change(base=1, new=1, percent=0, interval=interval)
@@ -139,7 +139,7 @@ def test_a_verdict_needs_an_interval_that_tells(
     assert of.verdict(is_higher_better=True) is expected
 
 
-def test_too_few_changes_tell_nothing() -> None:
+def test_too_few_changes_have_no_spread() -> None:
     few = [0.01 * number for number in range(FEWEST_CHANGES - 1)]
 
     assert spread_of_groups([few]) is None
@@ -150,18 +150,18 @@ def test_too_few_changes_tell_nothing() -> None:
 
 
 @pytest.mark.parametrize("values", [(None, 1.0), (1.0, None), (0.0, 1.0), (1.0, 0.0), (-1.0, 1.0)])
-def test_what_has_no_ratio_has_no_change(values: tuple[float | None, float | None]) -> None:
-    found = change(*values, Noise(error=0.1, freedom=3))
+def test_values_without_a_ratio_have_no_change(values: tuple[float | None, float | None]) -> None:
+    result = change(*values, Noise(error=0.1, freedom=3))
 
-    assert (found.percent, found.interval) == (None, None)
+    assert (result.percent, result.interval) == (None, None)
 
 
-def test_nothing_changed_from_nothing_to_nothing() -> None:
+def test_zero_to_zero_is_no_change() -> None:
     assert log_ratio(0, 0) == 0
 
 
-def test_numbers_beyond_all_measure_do_no_harm() -> None:
-    found = change(1e-308, 1e308, spread_of_groups([[-700.0, 700.0] * 4]))
+def test_extreme_numbers_give_finite_intervals() -> None:
+    result = change(1e-308, 1e308, spread_of_groups([[-700.0, 700.0] * 4]))
 
-    assert found.interval is not None
-    assert math.isfinite(found.interval.high)
+    assert result.interval is not None
+    assert math.isfinite(result.interval.high)

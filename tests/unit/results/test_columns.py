@@ -26,7 +26,7 @@ def test_a_column_under_another_name_keeps_its_unit() -> None:
     assert (column.unit, column.better) == (Unit.MILLISECONDS, Better.LOWER)
 
 
-def test_a_column_of_something_else_finds_its_subject_there() -> None:
+def test_a_column_of_another_subject_reads_that_subject() -> None:
     column: Column[dict[str, MeasuredTrial]] = metric_over_all("perf_throughput").adapted(
         lambda trials: trials["best"]
     )

@@ -51,32 +51,32 @@ def best_verdicts(of: Comparison) -> list[ChangeVerdict]:
 
 
 def test_a_slower_model_is_worse_by_every_metric() -> None:
-    found = compare(run(1), run(2, faster=0.85), TAGS)
+    comparison = compare(run(1), run(2, faster=0.85), TAGS)
 
-    assert best_verdicts(found) == [ChangeVerdict.WORSE, ChangeVerdict.WORSE]
-    assert [verdict(tag, found.overall[tag]) for tag in TAGS] == [
+    assert best_verdicts(comparison) == [ChangeVerdict.WORSE, ChangeVerdict.WORSE]
+    assert [verdict(tag, comparison.overall[tag]) for tag in TAGS] == [
         ChangeVerdict.WORSE,
         ChangeVerdict.WORSE,
     ]
-    assert found.overall["perf_throughput"].percent == pytest.approx(-15, abs=1)
-    assert len(found.trials) == 12
+    assert comparison.overall["perf_throughput"].percent == pytest.approx(-15, abs=1)
+    assert len(comparison.trials) == 12
 
 
-def test_the_same_model_again_is_the_same_but_for_one_time_in_twenty() -> None:
-    found = [compare(run(100 + seed), run(200 + seed), TAGS) for seed in range(30)]
+def test_an_unchanged_model_differs_in_one_case_of_twenty() -> None:
+    comparisons = [compare(run(100 + seed), run(200 + seed), TAGS) for seed in range(30)]
 
-    best = [one for of in found for one in best_verdicts(of)]
-    overall = [verdict(tag, of.overall[tag]) for of in found for tag in TAGS]
+    best = [judgement for of in comparisons for judgement in best_verdicts(of)]
+    overall = [verdict(tag, of.overall[tag]) for of in comparisons for tag in TAGS]
     assert best.count(ChangeVerdict.SAME) >= 54
     assert overall.count(ChangeVerdict.SAME) >= 54
 
 
-def test_trials_are_common_whatever_the_files() -> None:
+def test_trials_are_common_even_if_files_differ() -> None:
     """It is for changes of the model that people compare."""
-    found = compare(run(1), run(2, files="others", variants=(1, 2)), TAGS)
+    comparison = compare(run(1), run(2, files="others", variants=(1, 2)), TAGS)
 
-    assert {pair.new.trial.variants for pair in found.trials} == {"m_config_1", "m_config_2"}
-    assert all(pair.base.trial.loads == pair.new.trial.loads for pair in found.trials)
+    assert {pair.new.trial.variants for pair in comparison.trials} == {"m_config_1", "m_config_2"}
+    assert all(pair.base.trial.loads == pair.new.trial.loads for pair in comparison.trials)
 
 
 def test_the_name_of_a_variant_does_not_matter_but_its_configuration() -> None:
@@ -91,28 +91,28 @@ def test_the_name_of_a_variant_does_not_matter_but_its_configuration() -> None:
 
 
 def test_without_common_trials_only_throughput_can_be_judged() -> None:
-    found = compare(run(1, variants=(0,)), run(2, variants=(1,)), TAGS)
+    comparison = compare(run(1, variants=(0,)), run(2, variants=(1,)), TAGS)
 
-    assert found.trials == ()
-    assert best_verdicts(found) == [ChangeVerdict.BETTER, ChangeVerdict.UNKNOWN]
+    assert comparison.trials == ()
+    assert best_verdicts(comparison) == [ChangeVerdict.BETTER, ChangeVerdict.UNKNOWN]
 
 
-def test_what_was_taken_over_is_no_evidence() -> None:
+def test_measurements_taken_over_from_the_base_are_left_out() -> None:
     base = run(1)
-    found = compare(base, base, TAGS)
+    comparison = compare(base, base, TAGS)
 
-    assert (found.trials, found.taken_over) == ((), 12)
-    assert best_verdicts(found) == [ChangeVerdict.SAME, ChangeVerdict.SAME]
-    assert found.overall["perf_throughput"].interval is None
+    assert (comparison.trials, comparison.taken_over) == ((), 12)
+    assert best_verdicts(comparison) == [ChangeVerdict.SAME, ChangeVerdict.SAME]
+    assert comparison.overall["perf_throughput"].interval is None
 
 
 def test_the_trial_that_got_worst_comes_first() -> None:
     variants = [size(number) for number in range(3)]
-    base = ranking(*(record(one, measurement(100, 1)) for one in variants))
+    base = ranking(*(record(changed, measurement(100, 1)) for changed in variants))
     new = ranking(
         *(
-            record(one, measurement(rate, 1))
-            for one, rate in zip(variants, (90, 70, 120), strict=True)
+            record(changed, measurement(rate, 1))
+            for changed, rate in zip(variants, (90, 70, 120), strict=True)
         )
     )
 
@@ -123,9 +123,9 @@ def test_the_trial_that_got_worst_comes_first() -> None:
 
 
 def test_a_model_that_only_fails_has_no_best() -> None:
-    found = compare(run(1), ranking(record(size(0), failure())), TAGS)
+    comparison = compare(run(1), ranking(record(size(0), failure())), TAGS)
 
-    assert found.best is None
+    assert comparison.best is None
 
 
 def test_the_windows_of_one_measurement_do_not_hide_the_noise_between_runs() -> None:
@@ -143,6 +143,8 @@ def test_the_windows_of_one_measurement_do_not_hide_the_noise_between_runs() -> 
                 )
         return ranking(*records)
 
-    found = compare(noisy(), noisy(), ["perf_throughput"])
-    judged = [verdict("perf_throughput", pair.changes["perf_throughput"]) for pair in found.trials]
+    comparison = compare(noisy(), noisy(), ["perf_throughput"])
+    judged = [
+        verdict("perf_throughput", pair.changes["perf_throughput"]) for pair in comparison.trials
+    ]
     assert judged.count(ChangeVerdict.UNKNOWN) >= 11

@@ -35,7 +35,7 @@ def test_a_row_meets_a_condition_or_not(text: str, is_met: bool) -> None:
 
 
 @pytest.mark.parametrize("operator", ["<", "<=", ">", ">=", "=", "!="])
-def test_what_was_not_measured_meets_nothing(operator: str) -> None:
+def test_an_unmeasured_value_meets_no_condition(operator: str) -> None:
     assert not Condition.parse(f"perf_throughput{operator}1").is_met_by(ROW)
 
 
@@ -53,13 +53,13 @@ def test_what_was_not_measured_meets_nothing(operator: str) -> None:
         ("model<m", "compare it with = or !="),
     ],
 )
-def test_what_cannot_be_meant_is_reported(text: str, says: str) -> None:
+def test_invalid_conditions_are_reported(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=".") as raised:
         Condition.parse(text)
     assert says in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
-def test_older_names_of_metrics_stand_for_those_of_today() -> None:
+def test_old_names_of_metrics_are_accepted() -> None:
     assert column_named("perf_latency") == "perf_latency_p99"
     assert column_named("model") == "model"

@@ -24,57 +24,57 @@ SMALL = variant("m_config_0", max_batch_size=1)
 LARGE = variant("m_config_1", max_batch_size=8, dynamic_batching={})
 
 
-def values(found: Effects | None, parameter: str) -> list[tuple[object, float | None, int]]:
-    assert found is not None
-    (effect,) = [one for one in found.parameters if one.parameter == parameter]
+def values(result: Effects | None, parameter: str) -> list[tuple[object, float | None, int]]:
+    assert result is not None
+    (effect,) = [candidate for candidate in result.parameters if candidate.parameter == parameter]
     return [(value.value, value.best, value.measurements) for value in effect.values]
 
 
-def test_each_value_has_the_best_that_was_reached_with_it() -> None:
-    found = effects(
+def test_each_value_has_the_best_result_with_it() -> None:
+    result = effects(
         ranking(
             record(SMALL, measurement(100, 5)),
             record(SMALL, measurement(110, 9), concurrency=4),
             record(LARGE, measurement(330, 9), concurrency=4),
         )
     )
-    assert values(found, "config.max_batch_size") == [(1, 110, 2), (8, 330, 1)]
-    assert values(found, "config.dynamic_batching") == [(None, 110, 2), ("{}", 330, 1)]
-    assert values(found, "concurrency") == [(1, 100, 1), (4, 330, 2)]
-    assert found is not None
-    assert found.parameters[0].parameter == "concurrency"
-    assert found.parameters[0].change == pytest.approx(230)
+    assert values(result, "config.max_batch_size") == [(1, 110, 2), (8, 330, 1)]
+    assert values(result, "config.dynamic_batching") == [(None, 110, 2), ("{}", 330, 1)]
+    assert values(result, "concurrency") == [(1, 100, 1), (4, 330, 2)]
+    assert result is not None
+    assert result.parameters[0].parameter == "concurrency"
+    assert result.parameters[0].change == pytest.approx(230)
 
 
-def test_only_what_keeps_the_constraints_counts() -> None:
-    found = effects(
+def test_only_results_that_meet_the_constraints_count() -> None:
+    result = effects(
         ranking(
             record(SMALL, measurement(100, 5)),
             record(LARGE, measurement(300, 50)),
             by=goal(*at_most(perf_latency_p99=10)),
         )
     )
-    assert found is not None
-    assert found.constrained
-    assert values(found, "config.max_batch_size") == [(1, 100, 1), (8, None, 1)]
-    assert found.parameters[0].change is None
+    assert result is not None
+    assert result.constrained
+    assert values(result, "config.max_batch_size") == [(1, 100, 1), (8, None, 1)]
+    assert result.parameters[0].change is None
 
 
-def test_where_nothing_keeps_them_everything_counts() -> None:
-    found = effects(
+def test_if_nothing_meets_the_constraints_everything_counts() -> None:
+    result = effects(
         ranking(
             record(SMALL, measurement(100, 50)),
             record(LARGE, measurement(300, 60)),
             by=goal(*at_most(perf_latency_p99=10)),
         )
     )
-    assert found is not None
-    assert not found.constrained
-    assert values(found, "config.max_batch_size") == [(1, 100, 1), (8, 300, 1)]
+    assert result is not None
+    assert not result.constrained
+    assert values(result, "config.max_batch_size") == [(1, 100, 1), (8, 300, 1)]
 
 
-def test_of_what_is_to_be_low_the_lowest_is_the_best() -> None:
-    found = effects(
+def test_for_metrics_that_should_be_low_the_lowest_is_the_best() -> None:
+    result = effects(
         ranking(
             record(SMALL, measurement(100, 5)),
             record(SMALL, measurement(100, 4), concurrency=2),
@@ -82,19 +82,19 @@ def test_of_what_is_to_be_low_the_lowest_is_the_best() -> None:
             by=goal(wished=objectives(perf_latency_p99=1)),
         )
     )
-    assert found is not None
-    assert found.tag == "perf_latency_p99"
-    assert values(found, "config.max_batch_size") == [(1, 4, 2), (8, 8, 1)]
+    assert result is not None
+    assert result.tag == "perf_latency_p99"
+    assert values(result, "config.max_batch_size") == [(1, 4, 2), (8, 8, 1)]
 
 
-def test_what_was_not_varied_changed_nothing() -> None:
+def test_a_parameter_that_was_not_varied_has_no_effect() -> None:
     assert effects(ranking(record(SMALL, measurement(100, 5)))) is None
     assert effects(ranking()) is None
 
 
 def test_across_models_there_are_no_effects() -> None:
-    one = ranking(record(SMALL, measurement(100, 5)), record(LARGE, measurement(300, 8)))
-    assert effects(rank_across([one], goal(), "best of all")) is None
+    ranked = ranking(record(SMALL, measurement(100, 5)), record(LARGE, measurement(300, 8)))
+    assert effects(rank_across([ranked], goal(), "best of all")) is None
 
 
 def test_an_unset_value_comes_before_numbers_and_they_are_in_order() -> None:
@@ -103,5 +103,5 @@ def test_an_unset_value_comes_before_numbers_and_they_are_in_order() -> None:
         variant(f"m_config_{size}", max_batch_size=size, **priority)
         for size, priority in priorities.items()
     ]
-    found = effects(ranking(*(record(one, measurement(5, 5)) for one in variants)))
-    assert [value for value, _, _ in values(found, "config.priority")] == [None, 2, 16]
+    result = effects(ranking(*(record(changed, measurement(5, 5)) for changed in variants)))
+    assert [value for value, _, _ in values(result, "config.priority")] == [None, 2, 16]

@@ -23,7 +23,7 @@ from tests.unit.state.samples import rich_failure, rich_measurement, rich_trial
 
 
 def rows(*records: TrialRecord) -> Sequence[Row]:
-    return rows_of((f"key {number}", one) for number, one in enumerate(records))
+    return rows_of((f"key {number}", item) for number, item in enumerate(records))
 
 
 def test_a_measurement_is_a_row_with_all_its_values() -> None:
@@ -102,22 +102,22 @@ def test_models_measured_together_have_a_row_each() -> None:
 
 
 def test_only_parameters_that_differ_are_columns() -> None:
-    one = variant(
+    first = variant(
         "m_config_0",
         max_batch_size=4,
         instance_group=[{"count": 1, "kind": "KIND_CPU"}],
         dynamic_batching={"preferred_batch_size": [2, 4]},
     )
-    two = variant(
+    second = variant(
         "m_config_1",
         max_batch_size=4,
         instance_group=[{"count": 2, "kind": "KIND_CPU"}],
         dynamic_batching={},
     )
 
-    found = rows(record(one, measurement(1)), record(two, measurement(2)))
+    table = rows(record(first, measurement(1)), record(second, measurement(2)))
 
-    assert [{name: row[name] for name in row if name.startswith("config.")} for row in found] == [
+    assert [{name: row[name] for name in row if name.startswith("config.")} for row in table] == [
         {
             "config.instance_group.0.count": 1,
             "config.dynamic_batching.preferred_batch_size": "2,4",
@@ -127,33 +127,33 @@ def test_only_parameters_that_differ_are_columns() -> None:
 
 
 def test_models_are_not_compared_with_one_another() -> None:
-    found = rows(
+    table = rows(
         record(variant("a_config_0", model="a", max_batch_size=1), measurement(1)),
         record(variant("b_config_0", model="b", max_batch_size=2), measurement(1)),
     )
 
-    assert not [name for name in columns_of(found) if name.startswith("config.")]
+    assert not [name for name in columns_of(table) if name.startswith("config.")]
 
 
-def test_parameters_of_what_a_variant_calls_have_its_name() -> None:
+def test_parameters_of_composing_variants_have_the_name_of_their_model() -> None:
     parts = [variant(f"p_config_{n}", model="p", max_batch_size=n) for n in (1, 2)]
-    found = rows(
+    table = rows(
         *(
             record(variant(f"m_config_{n}", composing=[part]), measurement(1))
             for n, part in enumerate(parts)
         )
     )
 
-    assert [row["config.p.max_batch_size"] for row in found] == [1, 2]
+    assert [row["config.p.max_batch_size"] for row in table] == [1, 2]
 
 
 def test_columns_are_in_the_order_in_which_people_read() -> None:
-    found = rows(
+    table = rows(
         record(variant("m_config_0", max_batch_size=1), measurement(1, 2, odd=3.0, requests=1)),
         record(variant("m_config_1", max_batch_size=2), failure()),
     )
 
-    assert columns_of(found) == [
+    assert columns_of(table) == [
         "trial", "model", "variant", "config.max_batch_size", "load", "concurrency", "batch_size",
         "perf_throughput", "perf_latency_p99", "odd",
         "requests", "failure", "message", "duration_s",
@@ -161,36 +161,36 @@ def test_columns_are_in_the_order_in_which_people_read() -> None:
     assert columns_of([]) == []
 
 
-def test_what_lacks_the_column_is_sorted_last_both_ways() -> None:
-    found = rows(
+def test_rows_without_the_column_are_last_in_both_directions() -> None:
+    table = rows(
         record(variant("m_config_0"), measurement(1)),
         record(variant("m_config_1"), failure()),
         record(variant("m_config_2"), measurement(3)),
     )
 
     def names(*, descending: bool) -> list[object]:
-        ordered = sort_rows(found, "perf_throughput", descending=descending)
+        ordered = sort_rows(table, "perf_throughput", descending=descending)
         return [row["variant"] for row in ordered]
 
     assert names(descending=True) == ["m_config_2", "m_config_0", "m_config_1"]
     assert names(descending=False) == ["m_config_0", "m_config_2", "m_config_1"]
 
 
-def test_the_direction_is_the_metrics() -> None:
+def test_the_sort_direction_follows_the_metric() -> None:
     assert is_best_high("perf_throughput")
     assert not is_best_high("perf_latency_p99")
     assert not is_best_high("concurrency")
 
 
 def test_each_variant_has_its_best_row_and_counts() -> None:
-    found = rows(
+    table = rows(
         record(variant("m_config_0"), measurement(1, 9), concurrency=1),
         record(variant("m_config_0"), measurement(3, 5), concurrency=2),
         record(variant("m_config_0"), failure(), concurrency=4),
         record(variant("m_config_1"), failure()),
     )
 
-    first, second = best_of_variants(found, "perf_latency_p99")
+    first, second = best_of_variants(table, "perf_latency_p99")
 
     assert (first["concurrency"], first["measurements"], first["failures"]) == (2, 2, 1)
     assert (second["variant"], second["measurements"], second["failures"]) == ("m_config_1", 0, 1)
@@ -198,12 +198,12 @@ def test_each_variant_has_its_best_row_and_counts() -> None:
 
 def test_combinations_under_one_name_each_have_their_best() -> None:
     parts = [variant(f"p_config_{number}", model="p") for number in (0, 1)]
-    found = rows(
+    table = rows(
         *(record(variant(composing=[part]), measurement(100, 5)) for part in parts),
         record(variant(composing=parts[:1]), measurement(200, 5), concurrency=2),
     )
 
-    best = best_of_variants(found, "perf_throughput")
+    best = best_of_variants(table, "perf_throughput")
 
     assert [(row["composing"], row["measurements"]) for row in best] == [
         ("p_config_0", 2),

@@ -63,7 +63,7 @@ def test_rules_are_read(text: str, rule: Rule) -> None:
 @pytest.mark.parametrize(
     "text", ["", "perf_throughput", "a<", "a<b", "a=3", "a<nan", "a>inf%", "a<3%%"]
 )
-def test_what_is_no_rule_is_reported(text: str) -> None:
+def test_an_invalid_rule_is_reported(text: str) -> None:
     with pytest.raises(ValueError, match="is not a rule: write, for example,"):
         Rule.parse(text)
 
@@ -80,14 +80,14 @@ def test_what_is_no_rule_is_reported(text: str) -> None:
         (changed(None), Status.UNCERTAIN, Status.FAILED),
     ],
 )
-def test_a_change_breaks_a_rule_where_it_is_certain_or_strictly_where_it_seems_so(
+def test_a_change_breaks_a_rule_if_certain_or_if_strict_as_measured(
     best: Change, expected: Status, strictly: Status
 ) -> None:
     assert status("perf_throughput<-3%", comparison(best)) is expected
     assert status("perf_throughput<-3%", comparison(best), strict=True) is strictly
 
 
-def test_where_the_best_leaves_it_open_the_common_trials_may_break_a_rule() -> None:
+def test_if_the_best_is_uncertain_the_common_trials_may_break_a_rule() -> None:
     unsure, sure = changed(-10, -20, 1), changed(-10, -11, -9)
     judgement = judge(Rule.parse("perf_throughput<-3%"), comparison(unsure, sure), strict=False)
 

@@ -12,9 +12,9 @@ def test_the_front_goes_from_the_cheapest_to_the_best() -> None:
     assert pareto_front(points) == [1, 3, 0]
 
 
-def test_of_equal_points_the_first_is_on_the_front() -> None:
+def test_the_first_of_equal_points_is_on_the_front() -> None:
     assert pareto_front([(1.0, 1.0), (1.0, 1.0)]) == [0]
 
 
-def test_nothing_has_no_front() -> None:
+def test_no_points_have_no_front() -> None:
     assert pareto_front([]) == []

@@ -37,86 +37,91 @@ SMALL = variant("m_config_0", max_batch_size=2)
 LARGE = variant("m_config_1", max_batch_size=8)
 
 
-def order(found: Ranking) -> list[str]:
-    return [result.name for result in found.results]
+def order(ranked: Ranking) -> list[str]:
+    return [result.name for result in ranked.results]
 
 
-def throughputs(found: Ranking) -> list[float | None]:
-    return [item.measurement.value("perf_throughput") for item in found.measured]
+def throughputs(ranked: Ranking) -> list[float | None]:
+    return [item.measurement.value("perf_throughput") for item in ranked.measured]
 
 
 # ---------------------------------------------------------------------------------------- order
 
 
 def test_variants_are_ordered_by_their_best_measurement() -> None:
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(100)),
         record(SMALL, measurement(50)),
         record(SMALL, measurement(300), concurrency=2),
         record(LARGE, measurement(200)),
     )
-    assert order(found) == ["m_config_0", "m_config_1", "m_config_default"]
-    assert throughputs(found) == [300, 50, 200, 100]
+    assert order(ranked) == ["m_config_0", "m_config_1", "m_config_default"]
+    assert throughputs(ranked) == [300, 50, 200, 100]
 
 
 def test_variants_that_pass_come_before_those_that_do_not() -> None:
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(900, 50)),
         record(SMALL, measurement(100, 5)),
         record(LARGE, measurement(800, 11)),
         by=goal(*at_most(perf_latency_p99=10)),
     )
-    assert order(found) == ["m_config_0", "m_config_1", "m_config_default"]
-    assert [result.passes for result in found.results] == [True, False, False]
-    assert found.any_passes
+    assert order(ranked) == ["m_config_0", "m_config_1", "m_config_default"]
+    assert [result.passes for result in ranked.results] == [True, False, False]
+    assert ranked.any_passes
 
 
 def test_a_default_with_the_best_objective_does_not_lead_if_it_fails() -> None:
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(2663, 1)),
         record(SMALL, measurement(4000, 8)),
         by=goal(*at_least(perf_throughput=3900), wished=objectives(perf_latency_p99=10)),
     )
-    assert order(found) == ["m_config_0", "m_config_default"]
+    assert order(ranked) == ["m_config_0", "m_config_default"]
 
 
-def test_within_a_variant_passing_measurements_stand_first() -> None:
-    found = ranking(
+def test_within_a_variant_passing_measurements_come_first() -> None:
+    ranked = ranking(
         record(SMALL, measurement(900, 50), concurrency=4),
         record(SMALL, measurement(100, 5), concurrency=1),
         record(SMALL, measurement(200, 9), concurrency=2),
         by=goal(*at_most(perf_latency_p99=10)),
     )
-    (result,) = found.results
-    assert throughputs(found) == [200, 100, 900]
+    (result,) = ranked.results
+    assert throughputs(ranked) == [200, 100, 900]
     assert result.best.measurement.value("perf_throughput") == 200
     assert result.passes
 
 
-def test_of_equals_the_earlier_stands_first() -> None:
-    found = ranking(record(LARGE, measurement(100)), record(SMALL, measurement(100)))
-    assert order(found) == ["m_config_1", "m_config_0"]
+def test_the_earlier_of_equals_comes_first() -> None:
+    ranked = ranking(record(LARGE, measurement(100)), record(SMALL, measurement(100)))
+    assert order(ranked) == ["m_config_1", "m_config_0"]
 
 
-def test_the_default_is_found_wherever_it_stands() -> None:
-    found = ranking(record(SMALL, measurement(2)), record(DEFAULT, measurement(1)))
-    assert found.default is found.results[1]
+def test_the_default_is_found_at_any_position() -> None:
+    ranked = ranking(record(SMALL, measurement(2)), record(DEFAULT, measurement(1)))
+    assert ranked.default is ranked.results[1]
     assert ranking(record(SMALL, measurement(2))).default is None
 
 
 def test_failures_are_kept_beside_the_results() -> None:
-    found = ranking(
+    ranked = ranking(
         record(SMALL, measurement(1)),
         record(SMALL, failure("too much"), concurrency=8),
         record(LARGE, failure("did not load")),
     )
-    assert order(found) == ["m_config_0"]
-    assert [item.failure.message for item in found.failed] == ["too much", "did not load"]
+    assert order(ranked) == ["m_config_0"]
+    assert [item.failure.message for item in ranked.failed] == ["too much", "did not load"]
 
 
-def test_nothing_measured_is_an_empty_ranking() -> None:
-    found = ranking(record(SMALL, failure()))
-    assert (found.results, found.measured, found.default, found.any_passes) == ((), (), None, False)
+def test_without_measurements_the_ranking_is_empty() -> None:
+    ranked = ranking(record(SMALL, failure()))
+    assert (ranked.results, ranked.measured, ranked.default, ranked.any_passes) == (
+        (),
+        (),
+        None,
+        False,
+    )
     assert ranking().failed == ()
 
 
@@ -133,11 +138,11 @@ def test_other_models_are_left_out() -> None:
 
 def test_a_model_whose_name_looks_like_a_variant_of_another_is_kept_apart() -> None:
     odd = variant("m_config_0", model="m_config_0", max_batch_size=2)
-    found = ranking(record(SMALL, measurement(1)), record(odd, measurement(9)))
-    assert throughputs(found) == [1]
+    ranked = ranking(record(SMALL, measurement(1)), record(odd, measurement(9)))
+    assert throughputs(ranked) == [1]
 
 
-def test_what_was_measured_on_another_server_is_left_out() -> None:
+def test_measurements_on_another_server_are_left_out() -> None:
     old, new = ServerSetup(version="2.50.0"), ServerSetup(version="2.51.0")
     profile = Profile(
         records=(
@@ -160,11 +165,11 @@ def test_what_was_measured_on_another_server_is_left_out() -> None:
         rank(profile, "m", goal(), circumstances=3)
 
 
-def test_what_was_measured_of_older_files_is_left_out() -> None:
+def test_measurements_of_older_files_are_left_out() -> None:
     before = variant("m_config_1", max_batch_size=8, files="before")
-    found = ranking(record(before, measurement(999)), record(SMALL, measurement(1)))
-    assert order(found) == ["m_config_0"]
-    assert [item.sentence for item in found.left_out] == [
+    ranked = ranking(record(before, measurement(999)), record(SMALL, measurement(1)))
+    assert order(ranked) == ["m_config_0"]
+    assert [item.sentence for item in ranked.left_out] == [
         "1 measurement is left out: files of m have changed since;"
         " `model-analyzer checkpoint trials` shows all."
     ]
@@ -172,15 +177,15 @@ def test_what_was_measured_of_older_files_is_left_out() -> None:
 
 def test_a_name_belongs_to_its_newest_content() -> None:
     edited = variant("m_config_default", max_batch_size=4)
-    found = ranking(
+    ranked = ranking(
         record(DEFAULT, measurement(500)),
         record(SMALL, measurement(50)),
         record(edited, measurement(100)),
         record(edited, measurement(200), concurrency=2),
     )
-    assert found.default is not None
-    assert found.default.variants == (edited,)
-    assert throughputs(found) == [200, 100, 50]
+    assert ranked.default is not None
+    assert ranked.default.variants == (edited,)
+    assert throughputs(ranked) == [200, 100, 50]
 
 
 def test_models_measured_together_are_ranked_under_their_joined_name() -> None:
@@ -189,37 +194,37 @@ def test_models_measured_together_are_ranked_under_their_joined_name() -> None:
     both = Trial(workloads=works, setup=ServerSetup())
     outcome = together({"perf_throughput": 1.0}, {"perf_throughput": 2.0})
     joined = Profile(records=(record(a, measurement(9)), TrialRecord(trial=both, outcome=outcome)))
-    found = rank(joined, "a,b", Goal(models=(ModelGoal(), ModelGoal())))
-    assert [item.trial for item in found.measured] == [both]
+    ranked = rank(joined, "a,b", Goal(models=(ModelGoal(), ModelGoal())))
+    assert [item.trial for item in ranked.measured] == [both]
     assert [item.measurement for item in rank(joined, "a", goal()).measured] == [measurement(9)]
 
 
-def test_a_configuration_that_was_taken_back_is_ranked_by_what_it_is_now() -> None:
+def test_a_reverted_configuration_is_ranked_by_its_present_version() -> None:
     """Profiled as X, edited to Y, profiled, and edited back: X is answered from the state."""
     before = variant("m_config_default", max_batch_size=1)
     edited = variant("m_config_default", max_batch_size=4)
     profile = Profile(records=(record(before, measurement(1)), record(edited, measurement(9))))
 
-    found = rank(profile, "m", goal(), bases=(before.identity,))
+    ranked = rank(profile, "m", goal(), bases=(before.identity,))
 
-    assert throughputs(found) == [1]
+    assert throughputs(ranked) == [1]
 
 
 def test_measurements_under_several_kinds_of_load_are_ranked_together() -> None:
-    found = ranking(
+    ranked = ranking(
         record(SMALL, measurement(100), concurrency=4),
         record(SMALL, measurement(90), concurrency=80, kind=LoadKind.REQUEST_RATE),
     )
-    assert throughputs(found) == [100, 90]
-    assert not found.left_out
+    assert throughputs(ranked) == [100, 90]
+    assert not ranked.left_out
 
 
-def test_without_present_circumstances_most_measurements_are_ranked() -> None:
+def test_without_present_circumstances_the_largest_group_is_ranked() -> None:
     odd = record(LARGE, measurement(999), flags={"string-length": "16"})
     records = [record(SMALL, measurement(value), concurrency=value) for value in (1, 2, 3)]
-    found = ranking(*records, odd)
-    assert throughputs(found) == [3, 2, 1]
-    assert [item.sentence for item in found.left_out] == [
+    ranked = ranking(*records, odd)
+    assert throughputs(ranked) == [3, 2, 1]
+    assert [item.sentence for item in ranked.left_out] == [
         "1 measurement is left out: measured under different circumstances (perf_analyzer flags"
         " of m:"
         " string-length 16 instead of not set); --circumstances 2 ranks them."
@@ -228,7 +233,7 @@ def test_without_present_circumstances_most_measurements_are_ranked() -> None:
     assert throughputs(ranking(records[0], odd)) == [999]
 
 
-def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
+def test_variants_of_an_older_version_of_the_model_are_left_out() -> None:
     def derived(name: str, exact: str, **config: Any) -> ModelVariant:
         return variant(name, parameters={"exact": exact}, **config)
 
@@ -242,12 +247,12 @@ def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
         record(new, measurement(50), base=new.identity),
         record(slow, measurement(60), base=new.identity),
     ]
-    for known in (records, [with_unknown_base(one) for one in records]):
-        found = ranking(*known)
-        assert order(found) == ["m_config_1", "m_config_default"]
-        assert [item.sentence for item in found.left_out] == [
+    for variants_of in (records, [with_unknown_base(entry) for entry in records]):
+        ranked = ranking(*variants_of)
+        assert order(ranked) == ["m_config_1", "m_config_default"]
+        assert [item.sentence for item in ranked.left_out] == [
             "2 measurements are left out: config.pbtxt of m has changed since (parameters"
-            f"{'.' if known is not records else ': '}exact: was no, now yes);"
+            f"{'.' if variants_of is not records else ': '}exact: was no, now yes);"
             " `model-analyzer checkpoint trials` shows all."
         ]
     # edited back: the present model is known, though it was measured before the other
@@ -257,7 +262,7 @@ def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
     ]
 
 
-def test_what_was_edited_of_an_ensemble_is_named() -> None:
+def test_the_edited_part_of_an_ensemble_is_named() -> None:
     """Whichever of the models it is, and also where it is edited back."""
 
     def ensemble(name: str, threads: int, *others: str) -> ModelVariant:
@@ -270,9 +275,9 @@ def test_what_was_edited_of_an_ensemble_is_named() -> None:
 
     def reason(*versions: ModelVariant, now: ModelVariant) -> list[str]:
         records = [record(own, measurement(1), base=own.identity) for own in versions]
-        found = rank(Profile(records=records), "m", goal(), bases=(now.identity,))
-        assert len(found.measured) == 1
-        return [part.reason for part in found.left_out]
+        ranked = rank(Profile(records=records), "m", goal(), bases=(now.identity,))
+        assert len(ranked.measured) == 1
+        return [part.reason for part in ranked.left_out]
 
     edited = "config.pbtxt of a has changed since (parameters: threads: was {}, now {})"
     assert reason(slow, fast, now=fast) == [edited.format(1, 2)]
@@ -280,15 +285,15 @@ def test_what_was_edited_of_an_ensemble_is_named() -> None:
     assert reason(slow, more, now=more) == ["m has called other models since"]
     # the configuration that a variant derives from need not have been measured
     unknown = record(ensemble("m_config_0", 1), measurement(1), base="nobody knows")
-    found = rank(
+    ranked = rank(
         Profile(records=[unknown, record(fast, measurement(1), base=fast.identity)]), "m", goal()
     )
-    assert [part.reason for part in found.left_out] == [
+    assert [part.reason for part in ranked.left_out] == [
         "config.pbtxt of m, or of a model that it calls, has changed since"
     ]
 
 
-def test_circumstances_that_differ_in_nothing_that_has_a_name() -> None:
+def test_circumstances_without_a_named_difference() -> None:
     records = [record(SMALL, measurement(1), flags={"f": value}) for value in (10, 10.0)]
     assert [part.sentence for part in ranking(*records).left_out] == [
         "1 measurement is left out: measured under different circumstances; --circumstances 1 ranks"
@@ -296,10 +301,10 @@ def test_circumstances_that_differ_in_nothing_that_has_a_name() -> None:
     ]
 
 
-def test_bases_that_cannot_be_those_of_the_models_are_not_used() -> None:
+def test_bases_that_do_not_fit_the_models_are_not_used() -> None:
     records = [record(SMALL, measurement(1), base=DEFAULT.identity)]
-    found = rank(Profile(records=records, bases={"m": ("one", "too many")}), "m", goal())
-    assert order(found) == ["m_config_0"]
+    ranked = rank(Profile(records=records, bases={"m": ("one", "too many")}), "m", goal())
+    assert order(ranked) == ["m_config_0"]
 
 
 def test_models_measured_together_are_found_in_any_order() -> None:
@@ -315,14 +320,14 @@ def test_models_measured_together_are_found_in_any_order() -> None:
 def test_objectives_without_data_do_not_count_and_are_named() -> None:
     wished = objectives(gpu_used_memory=1, perf_throughput=10)
     records = [record(SMALL, measurement(100)), record(LARGE, measurement(200))]
-    found = ranking(*records, by=goal(wished=wished))
-    assert order(found) == ["m_config_1", "m_config_0"]
-    assert found.unmeasured == ("gpu_used_memory",)
-    assert [one.tag for one in found.goal.models[0].objectives] == ["perf_throughput"]
+    ranked = ranking(*records, by=goal(wished=wished))
+    assert order(ranked) == ["m_config_1", "m_config_0"]
+    assert ranked.unmeasured == ("gpu_used_memory",)
+    assert [objective.tag for objective in ranked.goal.models[0].objectives] == ["perf_throughput"]
     # without any that was measured, throughput counts
-    found = ranking(*records, by=goal(wished=objectives(cpu_used_ram=1)))
-    assert order(found) == ["m_config_1", "m_config_0"]
-    assert found.unmeasured == ("cpu_used_ram",)
+    ranked = ranking(*records, by=goal(wished=objectives(cpu_used_ram=1)))
+    assert order(ranked) == ["m_config_1", "m_config_0"]
+    assert ranked.unmeasured == ("cpu_used_ram",)
 
 
 # ----------------------------------------------------------------------------------- repetitions
@@ -330,19 +335,19 @@ def test_objectives_without_data_do_not_count_and_are_named() -> None:
 
 def test_repetitions_of_a_trial_are_ranked_as_their_mean() -> None:
     lucky, other = repeated(SMALL, 130, 80), repeated(LARGE, 111, 109)
-    found = ranking(*lucky, *other)
-    assert order(found) == ["m_config_1", "m_config_0"]
-    assert throughputs(found) == [110, 105]
-    assert found.results[1].best.trial == lucky[0].trial
+    ranked = ranking(*lucky, *other)
+    assert order(ranked) == ["m_config_1", "m_config_0"]
+    assert throughputs(ranked) == [110, 105]
+    assert ranked.results[1].best.trial == lucky[0].trial
 
 
-def test_what_leads_by_a_single_measurement_within_noise_comes_after_what_was_repeated() -> None:
+def test_a_single_measurement_that_leads_within_noise_comes_after_repeated_ones() -> None:
     confirmed = repeated(SMALL, 100, 104)
     assert order(ranking(*confirmed, record(LARGE, measurement(105))))[0] == "m_config_0"
     assert order(ranking(*confirmed, record(LARGE, measurement(130))))[0] == "m_config_1"
 
 
-def test_what_hardly_keeps_a_bound_is_worth_less_and_much_more_is_worth_the_risk() -> None:
+def test_a_trial_close_to_a_bound_must_be_much_better_to_lead() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
 
     def first(*more: TrialRecord) -> str:
@@ -361,14 +366,14 @@ def test_what_hardly_keeps_a_bound_is_worth_less_and_much_more_is_worth_the_risk
     assert first(*known_to_fail, record(LARGE, measurement(200, 9.99))) == "m_config_1"
 
 
-def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
+def test_the_conclusion_of_a_search_comes_first_without_later_measurements() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
     sure, bold = record(SMALL, measurement(100, 8)), record(LARGE, measurement(112, 9.99))
     concluded = conclusion(sure.trial, trials=2, by=bound)
 
-    found = ranking(sure, bold, by=bound, conclusion=concluded)
-    assert order(found) == ["m_config_0", "m_config_1"]
-    assert found.conclusion == concluded
+    ranked = ranking(sure, bold, by=bound, conclusion=concluded)
+    assert order(ranked) == ["m_config_0", "m_config_1"]
+    assert ranked.conclusion == concluded
     # repetitions that it did not ask for do not take it back, unless they beat it
     again = record(LARGE, measurement(112, 10.003), repetition=1)
     assert order(ranking(sure, bold, again, by=bound, conclusion=concluded))[0] == "m_config_0"
@@ -403,17 +408,17 @@ def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
         "its recommendation is not among these measurements",
     ]
     assert "does not apply" in next(iter(remarks_of(answer_of(others[1]))))
-    assert not found.unused_conclusion
+    assert not ranked.unused_conclusion
 
 
-def test_a_metric_that_repetitions_do_not_change_is_taken_at_its_word() -> None:
+def test_a_metric_that_repetitions_do_not_change_counts_as_exact() -> None:
     bound = goal(*at_most(cpu_used_ram=1000))
     small = repeated(SMALL, 100, 104, ram=500)
     large = record(LARGE, measurement(200, cpu_used_ram=999.9))
     assert order(ranking(*small, large, by=bound))[0] == "m_config_1"
 
 
-def test_what_is_better_only_where_it_may_break_a_bound_does_not_tie() -> None:
+def test_a_trial_that_may_break_a_bound_does_not_tie() -> None:
     bound = goal(*at_most(perf_latency_p99=50))
     safe = [
         record(LARGE, measurement(throughput, p99), repetition=index)
@@ -423,9 +428,9 @@ def test_what_is_better_only_where_it_may_break_a_bound_does_not_tie() -> None:
         record(SMALL, measurement(throughput, p99), repetition=index)
         for index, (throughput, p99) in enumerate([(1040, 51.5), (1030, 48.4), (1035, 49.8)])
     ]
-    found = ranking(*safe, *near, by=bound)
-    assert order(found) == ["m_config_1", "m_config_0"]
-    assert not found.ties
+    ranked = ranking(*safe, *near, by=bound)
+    assert order(ranked) == ["m_config_1", "m_config_0"]
+    assert not ranked.ties
 
 
 def with_unknown_base(of: TrialRecord) -> TrialRecord:
@@ -437,21 +442,21 @@ def repeated(
     of: ModelVariant, *values: float, p99: float = 10, ram: float | None = None
 ) -> list[TrialRecord]:
     host: dict[str, Any] = {} if ram is None else {"cpu_used_ram": ram}
-    one = record(of, measurement(values[0], p99, **host))
+    measured = record(of, measurement(values[0], p99, **host))
     return [
-        one._replace(
-            trial=replace(one.trial, repetition=number),
+        measured._replace(
+            trial=replace(measured.trial, repetition=number),
             outcome=measurement(value, p99, **host),
         )
         for number, value in enumerate(values)
     ]
 
 
-def test_of_what_ties_the_cheapest_is_first_and_the_others_are_named() -> None:
+def test_the_cheapest_tie_is_first_and_the_others_are_named() -> None:
     small, large = repeated(SMALL, 100, 104), repeated(LARGE, 100.5, 104.5)
-    found = ranking(*small, *large)
-    assert order(found) == ["m_config_0", "m_config_1"]
-    assert [item.trial.variants for item in found.ties] == ["m_config_1"]
+    ranked = ranking(*small, *large)
+    assert order(ranked) == ["m_config_0", "m_config_1"]
+    assert [item.trial.variants for item in ranked.ties] == ["m_config_1"]
 
     apart = ranking(*small, *repeated(LARGE, 121, 125))
     assert order(apart) == ["m_config_1", "m_config_0"]
@@ -462,8 +467,8 @@ def test_across_models_each_has_the_order_of_its_own_answer() -> None:
     """What a search has concluded is not undone, and what was not measured counts for none."""
     m = [record(SMALL, measurement(100)), record(LARGE, measurement(101))]
     other = variant("n_config_0", model="n")
-    told = {"m": conclusion(m[0].trial, trials=2)}
-    profile = Profile(records=[*m, record(other, measurement(100.5))], conclusions=told)
+    conclusions = {"m": conclusion(m[0].trial, trials=2)}
+    profile = Profile(records=[*m, record(other, measurement(100.5))], conclusions=conclusions)
     rankings = [rank(profile, name, goal()) for name in ("m", "n")]
     across = rank_across(rankings, goal(), "all")
     own = [name for name in order(across) if name.startswith("m_")]
@@ -478,8 +483,8 @@ def test_across_models_each_has_the_order_of_its_own_answer() -> None:
     assert order(rank_across([ranking(*odd)], low, "all")) == ["m_config_1", "m_config_0"]
 
 
-def test_the_same_under_another_name_is_no_tie() -> None:
+def test_an_equal_variant_with_another_name_is_no_tie() -> None:
     twin = variant("m_config_5", **LARGE.config)
     other = variant("m_config_6", max_batch_size=64)
-    found = ranking(*(each for of in (LARGE, twin, other) for each in repeated(of, 100, 104)))
-    assert [item.trial.variants for item in found.ties] == ["m_config_6"]
+    ranked = ranking(*(each for of in (LARGE, twin, other) for each in repeated(of, 100, 104)))
+    assert [item.trial.variants for item in ranked.ties] == ["m_config_6"]

@@ -41,25 +41,25 @@ def names(results: Sequence[VariantResult]) -> list[str]:
 
 
 def test_the_top_are_the_best_in_order() -> None:
-    found = ranked(10, 40, 20, 30, default=5)
-    assert names(top(found, 2)) == ["1", "3"]
-    assert names(top(found, 9)) == ["1", "3", "2", "0", "default"]
+    order = ranked(10, 40, 20, 30, default=5)
+    assert names(top(order, 2)) == ["1", "3"]
+    assert names(top(order, 9)) == ["1", "3", "2", "0", "default"]
 
 
 def test_only_those_that_pass_are_at_the_top() -> None:
     strict = goal(*at_most(perf_latency_p99=5))
-    found = ranking(
+    order = ranking(
         record(variant("m_config_0", max_batch_size=2), measurement(99, 9)),
         record(variant("m_config_1", max_batch_size=4), measurement(10, 2)),
         by=strict,
     )
-    assert names(top(found, 3)) == ["1"]
+    assert names(top(order, 3)) == ["1"]
 
 
 def test_if_none_passes_the_nearest_are_shown() -> None:
-    found = ranked(10, 40, p99=9, by=goal(*at_most(perf_latency_p99=5)))
-    assert names(top(found, 1)) == ["1"]
-    assert names(top(found, 3)) == ["1", "0"]
+    order = ranked(10, 40, p99=9, by=goal(*at_most(perf_latency_p99=5)))
+    assert names(top(order, 1)) == ["1"]
+    assert names(top(order, 3)) == ["1", "0"]
 
 
 def test_the_default_is_shown_behind_the_top_if_it_is_not_among_them() -> None:
@@ -69,15 +69,15 @@ def test_the_default_is_shown_behind_the_top_if_it_is_not_among_them() -> None:
 
 
 def test_a_default_that_fails_is_shown_behind_those_that_pass() -> None:
-    found = ranking(
+    order = ranking(
         record(variant("m_config_default"), measurement(99, 9)),
         record(variant("m_config_1", max_batch_size=4), measurement(10, 2)),
         by=goal(*at_most(perf_latency_p99=5)),
     )
-    assert names(top_with_default(found, 3)) == ["1", "default"]
+    assert names(top_with_default(order, 3)) == ["1", "default"]
 
 
-def test_of_nothing_nothing_is_shown() -> None:
+def test_an_empty_ranking_shows_no_variants() -> None:
     assert list(top(ranking(), 3)) == list(top_with_default(ranking(), 3)) == []
 
 
@@ -102,15 +102,15 @@ def test_the_gain_is_that_of_the_best_over_the_default() -> None:
         ({"concurrency": 8}, [{"concurrency": 1}, {"concurrency": 2}], True),
     ],
 )
-def test_a_gain_is_reported_where_it_is_not_owed_to_the_load(
+def test_a_gain_is_reported_unless_it_may_come_from_the_load(
     best: dict[str, Any], default: Sequence[dict[str, Any]], is_reported: bool
 ) -> None:
     tried = [record(variant("m_config_default"), measurement(100), **load) for load in default]
     other = variant("m_config_0", max_batch_size=2)
 
-    found = ranking(record(other, measurement(200), **best), *tried)
+    order = ranking(record(other, measurement(200), **best), *tried)
 
-    assert (gain_over_default(found) is not None) is is_reported
+    assert (gain_over_default(order) is not None) is is_reported
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_gain_over_a_default_that_is_as_busy_as_it_can_be_is_reported(
     assert gain_over_default(ranking(best, tried, by=soon)) is None
 
 
-def test_that_hardly_anything_is_gained_is_reported_whatever_the_load() -> None:
+def test_a_tiny_gain_is_reported_for_any_load() -> None:
     default = record(variant("m_config_default"), measurement(100, windows=(95, 105)))
     best = record(variant("m_config_0"), measurement(103, windows=(98, 108)), concurrency=8)
 
@@ -151,9 +151,9 @@ def test_that_hardly_anything_is_gained_is_reported_whatever_the_load() -> None:
     assert not gain.is_clear
 
 
-@pytest.mark.parametrize("found", [ranked(10), ranked(10, default=20), ranking()])
-def test_without_a_default_to_beat_there_is_no_gain(found: Ranking) -> None:
-    assert gain_over_default(found) is None
+@pytest.mark.parametrize("order", [ranked(10), ranked(10, default=20), ranking()])
+def test_without_a_default_to_beat_there_is_no_gain(order: Ranking) -> None:
+    assert gain_over_default(order) is None
 
 
 def best_and_default(best: Measurement, default: Measurement, by: Goal | None = None) -> Gain:
@@ -168,7 +168,7 @@ def best_and_default(best: Measurement, default: Measurement, by: Goal | None = 
     return gain
 
 
-def test_the_windows_of_both_tell_the_noise_of_the_gain() -> None:
+def test_the_windows_of_both_sides_give_the_noise_of_the_gain() -> None:
     """Half the 95 % interval of a ratio of 2; each side has a share in the noise of the other."""
     gain = best_and_default(
         measurement(200, windows=(190, 200, 210)), measurement(100, windows=(95, 105))
@@ -204,19 +204,19 @@ def test_measurements_of_others_make_the_interval_of_a_gain_narrower() -> None:
     assert among.noise < 0.9 * alone.noise
 
 
-def test_repetitions_tell_the_noise_of_a_gain_by_any_metric() -> None:
+def test_repetitions_give_the_noise_of_a_gain_in_any_metric() -> None:
     def repeated(of: ModelVariant, *latencies: float) -> list[TrialRecord]:
         return [
             record(of, measurement(9, p99), repetition=number)
             for number, p99 in enumerate(latencies)
         ]
 
-    found = ranking(
+    order = ranking(
         *repeated(variant("m_config_0", max_batch_size=2), 4.9, 5.1),
         *repeated(variant("m_config_default"), 9.9, 10.1),
         by=goal(wished=objectives(perf_latency_p99=1)),
     )
-    gain = gain_over_default(found)
+    gain = gain_over_default(order)
     assert gain is not None
     assert gain.percent == pytest.approx(100)
     assert gain.noise is not None
@@ -236,23 +236,23 @@ def test_over_a_default_that_breaks_the_constraints_a_gain_is_reported_only_if_i
     None
 ):
     strict = goal(*at_most(perf_latency_p99=5))
-    found = ranking(
+    order = ranking(
         record(variant("m_config_0", max_batch_size=2), measurement(50, 1)),
         record(variant("m_config_default"), measurement(100, 9)),
         by=strict,
     )
-    assert gain_over_default(found) is None
+    assert gain_over_default(order) is None
     gain = best_and_default(measurement(150, 1), measurement(100, 9), strict)
     assert gain.percent == pytest.approx(50)
 
 
-def test_what_breaks_the_constraints_gains_nothing() -> None:
-    found = ranking(
+def test_a_recommendation_that_breaks_the_constraints_has_no_gain() -> None:
+    order = ranking(
         record(variant("m_config_0", max_batch_size=2), measurement(200, 6)),
         record(variant("m_config_default"), measurement(100, 9)),
         by=goal(*at_most(perf_latency_p99=5)),
     )
-    assert gain_over_default(found) is None
+    assert gain_over_default(order) is None
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_gain_is_clear_if_it_is_more_than_its_noise(gain: Gain, clear: bool) -
     assert gain.is_clear is clear
 
 
-def test_windows_on_one_side_do_not_tell_the_noise() -> None:
+def test_windows_on_one_side_give_no_noise() -> None:
     gain = best_and_default(measurement(200, windows=(190, 210)), measurement(100))
     assert gain.noise is None
 

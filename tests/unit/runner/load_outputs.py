@@ -67,7 +67,9 @@ _TABLES = damaged(st.sampled_from(_golden("*.csv")), _PIECES, least=0)
 _EXPORT_TEXTS = st.one_of(
     damaged(st.sampled_from(_golden("*.json")), _JSON_PIECES, least=0),
     mutated_trees(st.sampled_from(_EXPORTS)).map(json.dumps),
-    mutated_trees(st.sampled_from([one["experiments"][0]["requests"][0] for one in _EXPORTS])).map(
+    mutated_trees(
+        st.sampled_from([export["experiments"][0]["requests"][0] for export in _EXPORTS])
+    ).map(
         lambda request: json.dumps(
             {"experiments": [{"requests": [request], "window_boundaries": [0, 2**62]}]}
         )
@@ -151,4 +153,4 @@ def survives(outcome: Outcome) -> None:
         records.take(entry, encode(entry))
     read = Checkpoint.from_bytes(Checkpoint(header=Header(), records=records).to_bytes())
     assert not read.damage
-    assert [found.outcome for found in read.records] == [outcome]
+    assert [record.outcome for record in read.records] == [outcome]

@@ -25,7 +25,7 @@ def problems(text: str, directory: Path, **config: Any) -> list[str]:
     facts = ModelFacts(
         name="m", config={"name": "m", "max_batch_size": 8, "input": (FIXED,), **config}, files="f"
     )
-    found = impossible(
+    refused = impossible(
         chosen.models[0],
         facts,
         search=chosen.search,
@@ -33,7 +33,7 @@ def problems(text: str, directory: Path, **config: Any) -> list[str]:
         user_directory=directory,
         place=lambda option: f"the place of {option}",
     )
-    return [str(problem) for problem in found]
+    return [str(problem) for problem in refused]
 
 
 def test_an_ordinary_model_has_no_problems(tmp_path: Path) -> None:
@@ -104,9 +104,9 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "directory" / "pipe")
     (tmp_path / "zeros").symlink_to("/dev/zero")
 
-    found = problems(flags, tmp_path)
+    refused = problems(flags, tmp_path)
 
-    for problem, name in zip(found, ("pipe", "directory/pipe", "zeros"), strict=True):
+    for problem, name in zip(refused, ("pipe", "directory/pipe", "zeros"), strict=True):
         assert f"{tmp_path}/{name}: cannot be read: Not a regular file" in problem
 
 
@@ -114,10 +114,10 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
 def test_intervals_are_whole_microseconds(tmp_path: Path, text: str, count: int) -> None:
     (tmp_path / "times.txt").write_text(text)
 
-    found = problems("perf_analyzer_flags: {request-intervals: times.txt}", tmp_path)
+    refused = problems("perf_analyzer_flags: {request-intervals: times.txt}", tmp_path)
 
-    assert len(found) == count
-    assert all("is not a list of times" in problem for problem in found)
+    assert len(refused) == count
+    assert all("is not a list of times" in problem for problem in refused)
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from tests.phrases import FOREIGN_DIRECTORY, FOREIGN_ENTRY, NOT_DELETED
 
 def names(directory: Path) -> set[str]:
     """Every path in it, but for the mark."""
-    found = (str(path.relative_to(directory)) for path in directory.rglob("*"))
-    return {name for name in found if name != MARK}
+    paths = (str(path.relative_to(directory)) for path in directory.rglob("*"))
+    return {name for name in paths if name != MARK}
 
 
 @pytest.fixture
@@ -99,14 +99,14 @@ def test_the_mark_does_not_cover_foreign_entries(made: Path) -> None:
     assert names(made) == {"mine"}
 
 
-@pytest.mark.parametrize("what", ["file", "link"])
+@pytest.mark.parametrize("kind", ["file", "link"])
 def test_a_listed_entry_that_is_not_a_directory_is_not_ours(
-    made: Path, tmp_path: Path, what: str
+    made: Path, tmp_path: Path, kind: str
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "data").touch()
     note_entry(made, "m_config_1")
-    if what == "link":
+    if kind == "link":
         (made / "m_config_1").symlink_to(tmp_path / "elsewhere")
     else:
         (made / "m_config_1").touch()

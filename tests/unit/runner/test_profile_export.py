@@ -101,11 +101,11 @@ def test_only_the_last_three_windows_count() -> None:
 
 def test_a_number_of_tokens_without_the_request_input_is_ignored() -> None:
     """perf_analyzer exports memory that nobody wrote for an output that did not come."""
-    one = request(0, 10, 20)
-    for output in one["response_outputs"]:
+    response = request(0, 10, 20)
+    for output in response["response_outputs"]:
         output["num_output_tokens"] = 2475088561
 
-    values = token_metrics(export(one))
+    values = token_metrics(export(response))
 
     assert values is not None
     assert values["inter_token_latency_avg"] == 10

@@ -69,18 +69,18 @@ def test_a_program_that_does_not_start_is_skipped(tmp_path, environment, runtime
 def test_the_installed_server_finds_its_backends_and_the_python_of_the_models_first(
     environment, runtime
 ) -> None:
-    found = find_tritonserver(None, environment)
+    tool = find_tritonserver(None, environment)
 
-    assert found.flags == {"backend-directory": str(runtime.backends)}
-    assert found.environment["PATH"].split(":")[0] == str(runtime.python.parent)
-    assert found.environment["LD_LIBRARY_PATH"] == str(runtime.libpython)
+    assert tool.flags == {"backend-directory": str(runtime.backends)}
+    assert tool.environment["PATH"].split(":")[0] == str(runtime.python.parent)
+    assert tool.environment["LD_LIBRARY_PATH"] == str(runtime.libpython)
 
 
 def test_the_installed_perf_analyzer_finds_its_libraries(environment, runtime) -> None:
-    found = find_perf_analyzer(None, {**environment, "LD_LIBRARY_PATH": "/mine"})
+    tool = find_perf_analyzer(None, {**environment, "LD_LIBRARY_PATH": "/mine"})
 
-    assert found.environment["LD_LIBRARY_PATH"] == f"{runtime.libraries}:/mine"
-    assert found.version == "2.51.0"
+    assert tool.environment["LD_LIBRARY_PATH"] == f"{runtime.libraries}:/mine"
+    assert tool.version == "2.51.0"
 
 
 def test_naming_the_installed_programs_is_the_same_as_finding_them(environment, runtime) -> None:
@@ -152,9 +152,9 @@ def test_backends_beside_a_server_are_used(tmp_path, environment) -> None:
     server = program(tmp_path / "opt" / "bin" / "tritonserver", GOOD_SERVER)
     (tmp_path / "opt" / "backends").mkdir()
 
-    found = find_tritonserver(str(server), environment)
+    tool = find_tritonserver(str(server), environment)
 
-    assert found.flags == {"backend-directory": str(tmp_path / "opt" / "backends")}
+    assert tool.flags == {"backend-directory": str(tmp_path / "opt" / "backends")}
 
 
 # -- the library -----------------------------------------------------------------------------------
@@ -166,14 +166,14 @@ def test_the_installed_library_is_laid_out_as_perf_analyzer_wants_it(
     runtime.libraries.mkdir()
     (runtime.libraries / "libtritonserver-717102f0.so").write_text("library")
 
-    found = find_server_library(None, environment, tmp_path / "library")
+    library = find_server_library(None, environment, tmp_path / "library")
 
-    assert (found.path / "lib" / "libtritonserver.so").read_text() == "library"
-    assert (found.path / "backends").resolve() == runtime.backends
-    assert found.version == "2.51.0"
+    assert (library.path / "lib" / "libtritonserver.so").read_text() == "library"
+    assert (library.path / "backends").resolve() == runtime.backends
+    assert library.version == "2.51.0"
     # the models' python3 is found first, and perf_analyzer still finds its libraries
-    assert found.environment["PATH"].split(":")[0] == str(runtime.python.parent)
-    assert set(found.environment["LD_LIBRARY_PATH"].split(":")) == {
+    assert library.environment["PATH"].split(":")[0] == str(runtime.python.parent)
+    assert set(library.environment["LD_LIBRARY_PATH"].split(":")) == {
         str(runtime.libpython),
         str(runtime.libraries),
     }
@@ -184,10 +184,10 @@ def test_a_given_library_is_used_as_it_is(tmp_path, environment) -> None:
     program(given / "lib" / "libtritonserver.so", "")
     (given / "TRITON_VERSION").write_text("2.60.0\n")
 
-    found = find_server_library(given, environment, tmp_path / "library")
+    library = find_server_library(given, environment, tmp_path / "library")
 
-    assert (found.path, found.version) == (given, "2.60.0")
-    assert found.environment == environment
+    assert (library.path, library.version) == (given, "2.60.0")
+    assert library.environment == environment
 
 
 @pytest.mark.parametrize(
@@ -221,11 +221,11 @@ def test_genai_perf_finds_the_perf_analyzer_that_is_used(tmp_path, environment, 
 
     genai = program(tmp_path / "bin" / "genai-perf", "exit 0")
 
-    found = find_genai_perf(perf_analyzer)
-    assert found is not None
-    assert found.path == genai
-    assert found.environment["PATH"].split(":")[0] == str(runtime.perf_analyzer.parent)
-    assert found.environment["LD_LIBRARY_PATH"] == str(runtime.libraries)
+    tool = find_genai_perf(perf_analyzer)
+    assert tool is not None
+    assert tool.path == genai
+    assert tool.environment["PATH"].split(":")[0] == str(runtime.perf_analyzer.parent)
+    assert tool.environment["LD_LIBRARY_PATH"] == str(runtime.libraries)
 
 
 def test_packages_without_a_record_are_named(runtime) -> None:

@@ -89,10 +89,10 @@ def test_https_verifies_unless_a_flag_is_zero(peer, host, verifies, checks_name)
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_with_its_flag(read, flags, changed, words) -> None:
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         read({**flags, **changed})
 
-    text = str(told.value)
+    text = str(raised.value)
     assert words in text
     assert next(iter(changed)) in text
     assert "\n" not in text

@@ -72,7 +72,7 @@ def counts(*values: int, **others: Any) -> Mapping[str, Sequence[Any]]:
 
 def together(*subjects: Subject) -> Subject:
     """The models of all subjects, measured together."""
-    return Subject(models=tuple(m for one in subjects for m in one.models), setup=ServerSetup())
+    return Subject(models=tuple(m for part in subjects for m in part.models), setup=ServerSetup())
 
 
 def subject(
@@ -106,7 +106,7 @@ def subject(
         docker_arguments=MappingProxyType({}),
     )
     searched = SearchedModel(
-        facts=facts, settings=settings, composing={one.name: one for one in said}
+        facts=facts, settings=settings, composing={part.name: part for part in said}
     )
     return Subject(models=(searched,), setup=ServerSetup())
 
@@ -198,7 +198,7 @@ QUICK = limits(mode=SearchMode.QUICK, sweeps=False)
 
 
 def search(
-    what: Subject,
+    target: Subject,
     where: SearchSettings,
     *,
     quick: QuickSettings = UNBOUNDED,
@@ -208,7 +208,7 @@ def search(
     adaptive: AdaptiveSettings = UNLIMITED,
 ) -> PlannedSearch:
     settings = replace(where, quick=quick, optuna=optuna, adaptive=adaptive, refined=best)
-    return choose(what, settings, names or VariantNames())
+    return choose(target, settings, names or VariantNames())
 
 
 def sequence(search: Search, respond: Respond) -> list[Trial]:

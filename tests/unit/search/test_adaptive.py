@@ -113,27 +113,29 @@ def measured(throughput: float, average: float, p99: float) -> Measurement:
     return Measurement(models=(ModelMeasurement(values=values),), duration_s=10.0)
 
 
-def recommended(what: Subject, respond: Respond, adaptive: AdaptiveSettings = UNLIMITED) -> Trial:
+def recommended(target: Subject, respond: Respond, adaptive: AdaptiveSettings = UNLIMITED) -> Trial:
     """The best trial in the ranking after the search."""
-    found = sequence(search(what, ADAPTIVE, adaptive=adaptive), respond)
-    records = tuple(TrialRecord(trial=trial, outcome=respond(trial)) for trial in found)
-    return rank(Profile(records=records), what.name, what.goal).results[0].best.trial
+    trials = sequence(search(target, ADAPTIVE, adaptive=adaptive), respond)
+    records = tuple(TrialRecord(trial=trial, outcome=respond(trial)) for trial in trials)
+    return rank(Profile(records=records), target.name, target.goal).results[0].best.trial
 
 
-def recommended_load(found: Search, trials: Sequence[Trial]) -> int:
+def recommended_load(asked: Search, trials: Sequence[Trial]) -> int:
     """That of what a search came to, which asked for these."""
-    assert found.conclusion is not None
-    (chosen,) = [one for one in trials if one.key == found.conclusion.recommended]
+    assert asked.conclusion is not None
+    (chosen,) = [trial for trial in trials if trial.key == asked.conclusion.recommended]
     return load(chosen)
 
 
 def best_of_grid(budget: float = math.inf) -> float:
     """The highest throughput within a latency budget, over all sizes and doubling loads."""
-    what = subject(model(max_batch_size=128))
-    everything = search(what, limits(mode=SearchMode.BRUTE), best=0)
+    target = subject(model(max_batch_size=128))
+    everything = search(target, limits(mode=SearchMode.BRUTE), best=0)
     values = map(queue, sequence(everything, queue))
-    fitting = [one for one in values if (one.value("perf_latency_p99") or 0) <= budget]
-    return max(one.value("perf_throughput") or 0 for one in fitting)
+    fitting = [
+        candidate for candidate in values if (candidate.value("perf_latency_p99") or 0) <= budget
+    ]
+    return max(candidate.value("perf_throughput") or 0 for candidate in fitting)
 
 
 # -- what is asked for -------------------------------------------------------------------------
@@ -147,24 +149,24 @@ ANSWERS = st.lists(
 
 @settings(derandomize=True, max_examples=5)
 @given(kind=st.sampled_from(sorted(KINDS)), answers=ANSWERS)
-def test_whatever_comes_back_trials_are_legal_few_and_the_same_again(
+def test_for_all_answers_trials_are_legal_few_and_repeatable(
     kind: str, answers: Sequence[tuple[float, float] | None]
 ) -> None:
-    what = KINDS[kind]
+    target = KINDS[kind]
 
     def respond(trial: Trial) -> Outcome:
         answer = answers[int(trial.key, 16) % len(answers)]
         if answer is None:
             return failure()
-        one = measurement(answer[0], latency=answer[1])
-        return Measurement(models=one.models * len(trial.workloads))
+        single = measurement(answer[0], latency=answer[1])
+        return Measurement(models=single.models * len(trial.workloads))
 
     adaptive = AdaptiveSettings(max_trials=12)
-    one, two = (sequence(search(what, NARROW, adaptive=adaptive), respond) for _ in range(2))
+    first, second = (sequence(search(target, NARROW, adaptive=adaptive), respond) for _ in range(2))
 
-    assert one == two
-    assert all(trial.is_legal for trial in one)
-    assert len({trial.key for trial in one}) == len(one) <= 12
+    assert first == second
+    assert all(trial.is_legal for trial in first)
+    assert len({trial.key for trial in first}) == len(first) <= 12
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,7 +188,7 @@ def test_parts_of_an_ensemble_are_varied_one_by_one() -> None:
         tuple(part.max_batch_size for part in all_parts(trial).values() if part.model != "m")
         for trial in trials
     }
-    assert len({one for one, _ in sizes}) > 1
+    assert len({count for count, _ in sizes}) > 1
     assert len({other for _, other in sizes}) > 1
 
 
@@ -210,14 +212,14 @@ def test_repetitions_are_trials_of_their_own() -> None:
 
 @pytest.mark.parametrize(("budget", "least"), [(math.inf, 0.97), (16.0, 0.95), (9.0, 0.95)])
 def test_the_answer_is_near_to_the_best(budget: float, least: float) -> None:
-    what = subject(
+    target = subject(
         model(max_batch_size=128),
         constraints=[] if math.isinf(budget) else [latency_within(budget)],
     )
     best = best_of_grid(budget)
 
     def quality(seed: int) -> float:
-        true = queue(recommended(what, lambda trial: queue(trial, sigma=0.02, seed=seed)))
+        true = queue(recommended(target, lambda trial: queue(trial, sigma=0.02, seed=seed)))
         assert (true.value("perf_latency_p99") or 0) <= budget * 1.06
         return (true.value("perf_throughput") or 0) / best
 
@@ -236,7 +238,7 @@ def test_a_metric_that_some_measurements_lack_is_still_learnt(
     tag: str, kind: LoadKind, lacking: set[int]
 ) -> None:
     """Three instances take too much memory; more than 100 requests in flight take too long."""
-    what = subject(load_kind=kind, constraints=[Constraint(tag=tag, maximum=250.0)])
+    target = subject(load_kind=kind, constraints=[Constraint(tag=tag, maximum=250.0)])
     answered = 0
 
     def respond(trial: Trial) -> Outcome:
@@ -248,10 +250,13 @@ def test_a_metric_that_some_measurements_lack_is_still_learnt(
             values[tag] = size
         return Measurement(models=(ModelMeasurement(values=values),), duration_s=10.0)
 
-    found = sequence(search(what, ADAPTIVE), respond)
+    trials = sequence(search(target, ADAPTIVE), respond)
 
-    later = found[len(found) // 2 :]
-    kept = [instances(one) < 3 if tag == "cpu_used_ram" else load(one) <= 100 for one in later]
+    later = trials[len(trials) // 2 :]
+    kept = [
+        instances(later_trial) < 3 if tag == "cpu_used_ram" else load(later_trial) <= 100
+        for later_trial in later
+    ]
     assert sum(kept) > len(kept) / 2
 
 
@@ -269,13 +274,13 @@ def test_an_outlier_that_looks_like_the_best_is_measured_again() -> None:
     lucky: list[Trial] = []
 
     def respond(trial: Trial) -> Outcome:
-        found = queue(trial, sigma=0.01)
+        outcome = queue(trial, sigma=0.01)
         if instances(trial) > 1 and not trial.repetition and not (lucky and trial not in lucky):
             lucky.append(trial)
-            (one,) = found.models
-            values = {**one.values, "perf_throughput": 3 * one.values["perf_throughput"]}
+            (part,) = outcome.models
+            values = {**part.values, "perf_throughput": 3 * part.values["perf_throughput"]}
             return measured(*values.values())
-        return found
+        return outcome
 
     trials = sequence(search(subject(), ADAPTIVE), respond)
 
@@ -283,47 +288,47 @@ def test_an_outlier_that_looks_like_the_best_is_measured_again() -> None:
     assert any(trial.workloads == lucky[0].workloads for trial in again)
 
 
-def test_what_just_misses_a_constraint_and_would_be_much_better_is_measured_again() -> None:
+def test_a_much_better_trial_that_just_misses_a_constraint_is_measured_again() -> None:
     def respond(trial: Trial) -> Outcome:
         p99 = 8.0
         if load(trial) == 2:
             p99 = 9.7 if trial.repetition else 10.05
         return measured(100 * load(trial), 0.8 * p99, p99)
 
-    what = subject(loads=(1, 2), constraints=[latency_within(10)])
+    target = subject(loads=(1, 2), constraints=[latency_within(10)])
     # with more variants, another one is worth as much as another measurement
     few = limits(mode=SearchMode.ADAPTIVE, instances=(1, 2), batch=(1, 1))
-    one = search(what, few)
-    trials = sequence(one, respond)
+    asked = search(target, few)
+    trials = sequence(asked, respond)
 
     assert any(trial.repetition and load(trial) == 2 for trial in trials)
-    assert recommended_load(one, trials) == 2
+    assert recommended_load(asked, trials) == 2
     # so there it is found out mostly
-    found = 0
+    times = 0
     for seed in range(6):
-        one = choose(what, ADAPTIVE, VariantNames(), seed=seed)
-        found += recommended_load(one, sequence(one, respond)) == 2
-    assert found >= 4
+        asked = choose(target, ADAPTIVE, VariantNames(), seed=seed)
+        times += recommended_load(asked, sequence(asked, respond)) == 2
+    assert times >= 4
 
 
 def lucky_once(lucky: list[Trial], trial: Trial) -> Measurement:
     """All miss a p99 of 4.5 ms by 6 % and more, but the first trial with one request in flight,
-    which keeps it when it is measured first.
+    which meets it when it is measured first.
     """
-    one = queue(trial, knee=128)
-    average, p99 = (one.value(f"perf_latency_{name}") or 0 for name in ("avg", "p99"))
+    answered = queue(trial, knee=128)
+    average, p99 = (answered.value(f"perf_latency_{name}") or 0 for name in ("avg", "p99"))
     if load(trial) == 1 and not trial.repetition and lucky in ([], [trial]):
         lucky[:] = [trial]
         p99 = 4.45
-    return measured(one.value("perf_throughput") or 0, average, p99)
+    return measured(answered.value("perf_throughput") or 0, average, p99)
 
 
-def test_what_keeps_a_constraint_by_luck_does_not_end_the_search(
+def test_a_trial_that_meets_a_constraint_by_luck_does_not_end_the_search(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    what = subject(constraints=[latency_within(4.5)])
+    target = subject(constraints=[latency_within(4.5)])
     with caplog.at_level(logging.INFO):
-        trials = sequence(search(what, ADAPTIVE), partial(lucky_once, []))
+        trials = sequence(search(target, ADAPTIVE), partial(lucky_once, []))
 
     # one that takes it for an answer has nothing to gain, and ends earlier
     assert len(trials) > 20
@@ -332,8 +337,8 @@ def test_what_keeps_a_constraint_by_luck_does_not_end_the_search(
 
 def test_no_variant_takes_most_of_the_measurements() -> None:
     """Many loads of one variant lie at the bound, and each is worth another measurement."""
-    what = subject(model(max_batch_size=128), constraints=[latency_within(9)])
-    trials = sequence(search(what, ADAPTIVE), partial(queue, sigma=0.05))
+    target = subject(model(max_batch_size=128), constraints=[latency_within(9)])
+    trials = sequence(search(target, ADAPTIVE), partial(queue, sigma=0.05))
 
     (_, most), *_ = Counter(trial.content for trial in trials).most_common()
     assert most <= len(trials) / 2
@@ -341,9 +346,9 @@ def test_no_variant_takes_most_of_the_measurements() -> None:
 
 def test_loads_that_take_longer_to_measure_are_tried_less() -> None:
     def respond(trial: Trial, *, for_each_second: float) -> Measurement:
-        found = queue(trial)
-        seconds = (found.value("perf_latency_avg") or 0) / 1000
-        return replace(found, duration_s=1 + for_each_second * seconds)
+        outcome = queue(trial)
+        seconds = (outcome.value("perf_latency_avg") or 0) / 1000
+        return replace(outcome, duration_s=1 + for_each_second * seconds)
 
     def spent(for_each_second: float) -> float:
         """Seconds that the trials take which were chosen first, where latency costs so much."""
@@ -371,7 +376,7 @@ def test_variants_that_take_long_to_load_are_changed_less() -> None:
             return replace(queue(trial), duration_s=1 + spent, loading_s=spent)
 
         sequence(search(subject(model(max_batch_size=size)), ADAPTIVE), respond)
-        return sum(one != other for one, other in pairwise(contents))
+        return sum(first != other for first, other in pairwise(contents))
 
     sizes = (64, 128)
     assert sum(changes(size, 5) for size in sizes) < 0.8 * sum(changes(size, 0) for size in sizes)
@@ -379,20 +384,20 @@ def test_variants_that_take_long_to_load_are_changed_less() -> None:
 
 def noisy(trial: Trial, *, sigma: float, seed: int) -> Measurement:
     """The same server with windows that are as noisy as its measurements."""
-    found = queue(trial, sigma=sigma, seed=seed)
-    (one,) = found.models
-    value = one.values["perf_throughput"]
+    outcome = queue(trial, sigma=sigma, seed=seed)
+    (part,) = outcome.models
+    value = part.values["perf_throughput"]
     windows = tuple(value * (1 + off * sigma) for off in (-1, 0, 1))
-    return replace(found, models=(replace(one, windows=windows),))
+    return replace(outcome, models=(replace(part, windows=windows),))
 
 
 @pytest.mark.parametrize(("budget", "seed"), [(math.inf, 0), (math.inf, 1), (12.0, 2)])
-def test_nothing_is_recommended_that_its_own_measurements_say_is_worse(
+def test_a_configuration_with_worse_measurements_is_not_recommended(
     budget: float, seed: int
 ) -> None:
     constraints = [] if math.isinf(budget) else [latency_within(budget)]
-    what = subject(model(max_batch_size=64), constraints=constraints)
-    asked = search(what, ADAPTIVE)
+    target = subject(model(max_batch_size=64), constraints=constraints)
+    asked = search(target, ADAPTIVE)
     respond = partial(noisy, sigma=0.03, seed=seed)
     runs: dict[str, list[Measurement]] = {}
     for trial in sequence(asked, respond):
@@ -403,20 +408,20 @@ def test_nothing_is_recommended_that_its_own_measurements_say_is_worse(
     for others in runs.values():
         mean, own = averaged(others), averaged(best)
         error = 0.03 * math.sqrt(1 / len(others) + 1 / len(best))
-        assert not what.goal.passes(mean) or what.goal.score(mean, own) <= 3 * error
+        assert not target.goal.passes(mean) or target.goal.score(mean, own) <= 3 * error
 
 
-def test_what_leads_by_more_than_noise_is_measured_again_and_then_its_own_mean_decides() -> None:
+def test_a_clear_leader_is_measured_again_and_its_mean_decides() -> None:
     """The default gives much more than what is like it, whatever a model of the server says."""
 
     def respond(trial: Trial) -> Measurement:
-        found = noisy(trial, sigma=0.02, seed=0)
+        outcome = noisy(trial, sigma=0.02, seed=0)
         if not trial.workloads[0].variant.is_default:
-            return found
-        (one,) = found.models
-        values = {**one.values, "perf_throughput": 100 * one.values["perf_throughput"]}
-        windows = tuple(100 * window for window in one.windows)
-        return replace(found, models=(replace(one, values=values, windows=windows),))
+            return outcome
+        (part,) = outcome.models
+        values = {**part.values, "perf_throughput": 100 * part.values["perf_throughput"]}
+        windows = tuple(100 * window for window in part.windows)
+        return replace(outcome, models=(replace(part, values=values, windows=windows),))
 
     asked = search(subject(), ADAPTIVE)
     trials = sequence(asked, respond)
@@ -427,16 +432,16 @@ def test_what_leads_by_more_than_noise_is_measured_again_and_then_its_own_mean_d
     assert asked.conclusion.recommended == default[0].key
 
 
-def test_of_loads_that_tie_the_lowest_is_recommended() -> None:
+def test_the_lowest_of_tied_loads_is_recommended() -> None:
     """From 16 requests in flight on, more of them give no more."""
 
     def respond(trial: Trial) -> Measurement:
         size = min(load(trial), 16) * min(batch_limit(trial), 8) * instances(trial) ** 0.2
         throughput = 10.0 * size
         latency = 1000 * load(trial) / throughput
-        found = measured(throughput, latency, 1.2 * latency)
+        outcome = measured(throughput, latency, 1.2 * latency)
         windows = tuple(throughput * part for part in (0.99, 1.0, 1.01))
-        return replace(found, models=(replace(found.models[0], windows=windows),))
+        return replace(outcome, models=(replace(outcome.models[0], windows=windows),))
 
     asked = search(subject(), ADAPTIVE)
     trials = sequence(asked, respond)
@@ -445,21 +450,21 @@ def test_of_loads_that_tie_the_lowest_is_recommended() -> None:
 
 
 def test_lower_request_rates_are_not_tried_for_their_own_sake() -> None:
-    what = subject(load_kind=LoadKind.REQUEST_RATE)
-    trial_map = TrialMap(what, ADAPTIVE, use_formula=False, load_steps=LOAD_STEPS)
-    known = Knowledge(what, trial_map, VariantNames(), 0)
-    steps = known.measure(trial_map.smallest)
+    target = subject(load_kind=LoadKind.REQUEST_RATE)
+    trial_map = TrialMap(target, ADAPTIVE, use_formula=False, load_steps=LOAD_STEPS)
+    knowledge = Knowledge(target, trial_map, VariantNames(), 0)
+    steps = knowledge.measure(trial_map.smallest)
     next(steps)
     with pytest.raises(StopIteration):
         steps.send(measured(10.0, 5.0, 6.0))
 
-    assert known.lower_loads == []
+    assert knowledge.lower_loads == []
 
 
 # -- failures ----------------------------------------------------------------------------------
 
 
-def test_what_is_larger_than_what_did_not_load_is_hardly_tried() -> None:
+def test_settings_larger_than_a_failed_one_are_hardly_tried() -> None:
     def respond(trial: Trial) -> Outcome:
         return failure() if instances(trial) * batch_limit(trial) > 32 else queue(trial)
 
@@ -472,15 +477,15 @@ def test_what_is_larger_than_what_did_not_load_is_hardly_tried() -> None:
 
 
 @pytest.mark.parametrize("seed", [7, 10, 13, 15, 18])
-def test_a_default_that_the_space_holds_too_is_measured_under_one_name(seed: int) -> None:
+def test_a_default_that_is_also_in_the_space_is_measured_under_one_name(seed: int) -> None:
     as_searched: Mapping[str, Any] = {
         "instance_group": [{"count": 1, "kind": "KIND_CPU"}],
         "dynamic_batching": {},
     }
-    what = subject(model(**as_searched), cpu_only=True)
+    target = subject(model(**as_searched), cpu_only=True)
     noisy = partial(queue, sigma=0.3, seed=seed, knee=4)
 
-    trials = sequence(search(what, NARROW, adaptive=AdaptiveSettings(max_trials=30)), noisy)
+    trials = sequence(search(target, NARROW, adaptive=AdaptiveSettings(max_trials=30)), noisy)
 
     assert len({trial.key for trial in trials}) == len(trials)
 
@@ -499,10 +504,10 @@ def test_a_default_that_fails_does_not_end_the_search() -> None:
 def test_a_default_that_no_server_could_run_is_skipped(
     adaptive: AdaptiveSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    what = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
+    target = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
 
     with caplog.at_level(logging.INFO):
-        trials = sequence(search(what, ADAPTIVE, adaptive=adaptive), queue)
+        trials = sequence(search(target, ADAPTIVE, adaptive=adaptive), queue)
 
     assert "Skipping illegal run configuration: m_config_default: concurrency=4" in caplog.messages
     assert trials
@@ -510,7 +515,7 @@ def test_a_default_that_no_server_could_run_is_skipped(
     assert (instances(trials[0]), batch_limit(trials[0]), load(trials[0])) == (1, 4, 1)
 
 
-def test_where_nothing_can_be_measured_it_ends() -> None:
+def test_the_search_ends_if_nothing_can_be_measured() -> None:
     trials = sequence(search(subject(), ADAPTIVE), lambda _: failure())
 
     assert len(trials) == 2
@@ -519,14 +524,14 @@ def test_where_nothing_can_be_measured_it_ends() -> None:
 # -- when it ends, and what it says --------------------------------------------------------------
 
 
-def test_it_takes_no_more_trials_than_allowed() -> None:
+def test_the_limit_on_trials_holds() -> None:
     for most in (1, 2, 3, 7):
         asked = search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(max_trials=most))
         assert asked.most_trials == most
         assert len(sequence(asked, queue)) <= most
 
 
-def test_it_keeps_to_the_time_allowed() -> None:
+def test_the_budget_holds() -> None:
     """Trials of the surface take 10 seconds each."""
     trials = sequence(search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(budget_s=55)), queue)
 
@@ -554,7 +559,9 @@ def test_a_conclusion_has_the_reason_and_the_limit(
     assert concluded.has_default_limit == (limit is None)
 
 
-def test_it_says_why_it_ends_and_what_may_be_left(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_conclusion_has_the_reason_and_the_remaining_chance(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.INFO):
         sequence(search(subject(), ADAPTIVE), queue)
 
@@ -566,7 +573,7 @@ def test_it_says_why_it_ends_and_what_may_be_left(caplog: pytest.LogCaptureFixtu
     assert caplog.messages[-1] == "Done with adaptive mode search."
 
 
-def test_it_counts_measurements_as_the_report_does(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_and_the_report_count_measurements_alike(caplog: pytest.LogCaptureFixture) -> None:
     def one_fails(trial: Trial) -> Outcome:
         return failure() if instances(trial) == 3 else queue(trial, sigma=0.02)
 
@@ -581,35 +588,35 @@ def test_it_counts_measurements_as_the_report_does(caplog: pytest.LogCaptureFixt
     assert ("failure" in end) == bool(failed)
 
 
-def test_one_measurement_is_no_plural(caplog: pytest.LogCaptureFixture) -> None:
+def test_one_measurement_is_singular(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         sequence(search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(max_trials=1)), queue)
 
     assert "Search stopped after 1 measurement of 1 variant: " in caplog.text
 
 
-def test_what_ties_is_said_to_cost_more_only_if_it_does(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_tie_is_called_more_costly_only_if_it_is(caplog: pytest.LogCaptureFixture) -> None:
     delays = {"dynamic_batching": [{"max_queue_delay_microseconds": delay} for delay in (1, 2)]}
-    what = subject(parameters=delays, loads=(4,))
+    target = subject(parameters=delays, loads=(4,))
     where = limits(mode=SearchMode.ADAPTIVE, instances=(1, 2), batch=(8, 8))
 
     with caplog.at_level(logging.INFO):
         trials = sequence(
-            search(what, where, adaptive=AdaptiveSettings(max_trials=12)),
+            search(target, where, adaptive=AdaptiveSettings(max_trials=12)),
             lambda trial: measurement(100 + trial.repetition / 10),
         )
 
     more, equal = "Within noise of it, but needs more resources", "Ties with it"
-    told = {name: text for text, name in re.findall(rf"({more}|{equal}): (\S+): ", caplog.text)}
+    remarks = {name: text for text, name in re.findall(rf"({more}|{equal}): (\S+): ", caplog.text)}
     (best,) = re.findall(r"Recommended: (\S+):", caplog.text)
     of = {trial.variants: instances(trial) for trial in trials}
-    assert told
-    for name, text in told.items():
+    assert remarks
+    for name, text in remarks.items():
         assert text == (more if of[name] > of[best] else equal)
-    assert equal in told.values()
+    assert equal in remarks.values()
 
 
-def test_it_says_by_how_much_the_closest_misses(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_says_by_how_much_the_nearest_misses(caplog: pytest.LogCaptureFixture) -> None:
     impossible = Constraint(tag="perf_throughput", minimum=1e6)
     with caplog.at_level(logging.INFO):
         trials = sequence(search(subject(constraints=[impossible]), ADAPTIVE), queue)
@@ -621,27 +628,27 @@ def test_it_says_by_how_much_the_closest_misses(caplog: pytest.LogCaptureFixture
     assert len(trials) <= 0.06 * 440
 
 
-def test_of_long_lists_a_part_is_thought_about_at_a_time() -> None:
+def test_only_a_part_of_a_long_list_is_assessed_at_a_time() -> None:
     many = tuple(range(1, 10_001))
-    what = subject(loads=many, batch_sizes=many)
+    target = subject(loads=many, batch_sizes=many)
     where = limits(mode=SearchMode.ADAPTIVE, instances=(1, 10_000), batch=(1, 2**14))
-    trial_map = TrialMap(what, where, use_formula=False, load_steps=LOAD_STEPS)
-    known = Knowledge(what, trial_map, VariantNames(), 0)
+    trial_map = TrialMap(target, where, use_formula=False, load_steps=LOAD_STEPS)
+    knowledge = Knowledge(target, trial_map, VariantNames(), 0)
     middle = tuple(len(dimension.values) // 2 for dimension in trial_map.space.dimensions)
     for coordinate in (trial_map.smallest, middle):
-        step = known.measure(coordinate)
+        step = knowledge.measure(coordinate)
         trial = next(step)
         assert isinstance(trial, Trial)
         with pytest.raises(StopIteration):
             step.send(saturating(trial))
 
-    assert known.best_candidate() is not None
-    assert len(known.assessment().rows) < 10_000
+    assert knowledge.best_candidate() is not None
+    assert len(knowledge.assessment().rows) < 10_000
 
 
 def test_values_without_an_order_have_a_limit() -> None:
     delays = [{"max_queue_delay_microseconds": delay} for delay in range(1001)]
-    what = subject(parameters={"dynamic_batching": delays})
+    target = subject(parameters={"dynamic_batching": delays})
 
     with pytest.raises(ConfigError, match="dynamic_batching has 1001 values, but this search"):
-        TrialMap(what, ADAPTIVE, use_formula=False)
+        TrialMap(target, ADAPTIVE, use_formula=False)

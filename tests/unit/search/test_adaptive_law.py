@@ -120,26 +120,26 @@ def test_at_a_request_rate_batches_wait_for_what_comes(
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    ("known", "known_delay_s", "unknown", "unknown_delay_s"),
+    ("tried", "known_delay_s", "unknown", "unknown_delay_s"),
     [
         pytest.param(AT_ONCE, 0.0, DELAYED, 0.02, id="a delay"),
         pytest.param(DELAYED, 0.02, AT_ONCE, 0.0, id="no delay"),
     ],
 )
-def test_delays_that_were_not_tried_are_foreseen(
-    known: Mapping[int, int],
+def test_untried_delays_are_predicted(
+    tried: Mapping[int, int],
     known_delay_s: float,
     unknown: Mapping[int, int],
     unknown_delay_s: float,
     seed: int,
 ) -> None:
     loads = (3, 4, 6, 8)
-    here = settings([*known], delay_s=known_delay_s)
+    here = settings([*tried], delay_s=known_delay_s)
     there = settings(loads, delay_s=unknown_delay_s)
     surrogate = Surrogate(1, is_open=False, seed=seed)
     surrogate.learn(
         Points(here, np.zeros((len(here), 1))),
-        {THROUGHPUT: np.array([*known.values()], dtype=float)},
+        {THROUGHPUT: np.array([*tried.values()], dtype=float)},
     )
     predictions = surrogate.predict(Points(there, np.ones((len(there), 1))))
 
@@ -149,7 +149,7 @@ def test_delays_that_were_not_tried_are_foreseen(
     assert np.exp(off.mean()) < 1.4
     assert np.exp(off.max()) < 1.6
     # what is known at these loads says less
-    assert off.mean() < 0.8 * np.abs(np.log([known[load] / unknown[load] for load in loads])).mean()
+    assert off.mean() < 0.8 * np.abs(np.log([tried[load] / unknown[load] for load in loads])).mean()
 
 
 @pytest.mark.parametrize(

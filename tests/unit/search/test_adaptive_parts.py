@@ -41,11 +41,11 @@ def failure(reason: FailureReason) -> Failure:
 # -- failures ----------------------------------------------------------------------------------
 
 
-def test_what_needs_more_memory_than_what_did_not_load_does_not_load() -> None:
+def test_a_setting_larger_than_a_failed_one_does_not_load() -> None:
     sizes = [(1, 8), (2, 16), (3, 16), (2, 64), (4, 32), (5, 64)]
-    found = success_chances(points(*sizes), [1], {4: failure(FailureReason.MODEL_NOT_LOADED)})
+    chances = success_chances(points(*sizes), [1], {4: failure(FailureReason.MODEL_NOT_LOADED)})
 
-    by_size = dict(zip(sizes, found, strict=True))
+    by_size = dict(zip(sizes, chances, strict=True))
     assert by_size[1, 8] > 0.9
     assert by_size[2, 16] > 0.9
     assert by_size[4, 32] == by_size[5, 64] == 0
@@ -55,11 +55,11 @@ def test_what_needs_more_memory_than_what_did_not_load_does_not_load() -> None:
 
 
 def test_failures_that_contradict_each_other_forbid_nothing() -> None:
-    found = success_chances(
+    chances = success_chances(
         points((1, 1), (4, 8)), [1], {0: failure(FailureReason.MODEL_NOT_LOADED)}
     )
 
-    assert found[1] > 0
+    assert chances[1] > 0
 
 
 # -- smooth functions --------------------------------------------------------------------------
@@ -98,9 +98,9 @@ def test_a_value_that_the_others_contradict_is_not_believed_by_all() -> None:
     process = fit(inputs, values[None], PRIOR)
 
     rows = np.broadcast_to(values, (200, len(values)))
-    found = process.draw(rows, np.ones(200), inputs, np.random.default_rng(0))
+    drawn = process.draw(rows, np.ones(200), inputs, np.random.default_rng(0))
 
-    doubted = found[:, 2] > values[2] + 0.1
+    doubted = drawn[:, 2] > values[2] + 0.1
     assert 0.01 < doubted.mean() < 0.99
 
 
@@ -120,9 +120,9 @@ def test_memory_is_learnt_in_any_range_of_sizes(counts: int, doublings: int) -> 
     surrogate = Surrogate(1, is_open=False, seed=0)
 
     surrogate.learn(here, {THROUGHPUT: np.full(24, 100.0), "cpu_used_ram": memory(here)})
-    found = np.median(surrogate.predict(there).values["cpu_used_ram"], axis=0)
+    predicted = np.median(surrogate.predict(there).values["cpu_used_ram"], axis=0)
 
-    assert found == pytest.approx(memory(there), abs=0.02 * float(np.ptp(memory(here))))
+    assert predicted == pytest.approx(memory(there), abs=0.02 * float(np.ptp(memory(here))))
 
 
 # -- how long trials take ----------------------------------------------------------------------
@@ -131,10 +131,10 @@ REQUESTS = np.array([0.1, 0.2, 0.4, 0.8])
 WANTED = np.array([0.0, 0.5, 1.0])
 
 
-def test_durations_tell_what_slow_requests_cost() -> None:
-    found = relative_durations(WANTED, REQUESTS, 2 + 3 * REQUESTS)
+def test_durations_show_the_cost_of_slow_requests() -> None:
+    relative = relative_durations(WANTED, REQUESTS, 2 + 3 * REQUESTS)
 
-    assert found * (2 + 3 * REQUESTS).mean() == pytest.approx([2, 3.5, 5])
+    assert relative * (2 + 3 * REQUESTS).mean() == pytest.approx([2, 3.5, 5])
 
 
 @pytest.mark.parametrize(
@@ -146,13 +146,13 @@ def test_durations_tell_what_slow_requests_cost() -> None:
         pytest.param([2.0, 9.0], id="only two"),
     ],
 )
-def test_durations_that_tell_nothing_count_as_equal(spent: list[float]) -> None:
-    found = relative_durations(WANTED, REQUESTS[: len(spent)], np.array(spent))
+def test_durations_without_information_count_as_equal(spent: list[float]) -> None:
+    relative = relative_durations(WANTED, REQUESTS[: len(spent)], np.array(spent))
 
-    assert found == pytest.approx([1, 1, 1])
+    assert relative == pytest.approx([1, 1, 1])
 
 
-def test_what_is_foreseen_far_from_what_is_known_is_bounded() -> None:
+def test_predictions_far_from_measurements_are_bounded() -> None:
     assert relative_durations(np.array([0.0, 99.0]), REQUESTS, 10 * REQUESTS).tolist() == [0.5, 4.0]
 
 
@@ -168,7 +168,7 @@ def test_what_is_foreseen_far_from_what_is_known_is_bounded() -> None:
         pytest.param([90.0, 90.0], [2.0, 2.0], 2.0, id="very long"),
     ],
 )
-def test_what_loading_a_variant_costs(
+def test_the_cost_of_loading_a_variant(
     loading_s: list[float], measuring_s: list[float], expected: float
 ) -> None:
     assert loading_cost(np.array(loading_s), np.array(measuring_s)) == pytest.approx(expected)
@@ -177,7 +177,7 @@ def test_what_loading_a_variant_costs(
 # -- what is left ------------------------------------------------------------------------------
 
 
-def test_only_what_may_load_and_keeps_the_constraints_is_left_to_find() -> None:
+def test_only_settings_that_may_load_and_meet_the_constraints_remain() -> None:
     # two predictions, three trials: the first is the reference
     of = Prospect(
         score=np.array([[0.0, 0.2, 0.5], [0.0, 0.2, 0.5]]),

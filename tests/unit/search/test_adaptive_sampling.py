@@ -24,7 +24,7 @@ def after(likelihood: Likelihood, *, times: int, seed: int) -> Floats:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_known_of_a_sum_leaves_its_parts_open(seed: int) -> None:
+def test_a_known_sum_leaves_its_parts_unknown(seed: int) -> None:
     def likelihood(particles: Floats) -> Floats:
         return np.asarray(-0.5 * ((particles[:, 0] + particles[:, 1] - 2) / 0.05) ** 2)
 
@@ -46,7 +46,7 @@ def test_separate_explanations_live_on(seed: int) -> None:
     assert 0.25 < (first > 0).mean() < 0.75
 
 
-def test_what_is_not_measured_stays_as_it_was_believed() -> None:
+def test_metrics_that_are_not_measured_keep_their_prior() -> None:
     particles = after(lambda particles: np.zeros(len(particles)), times=5, seed=0)
     assert particles.mean() == pytest.approx(0, abs=0.05)
     assert particles.std() == pytest.approx(1, abs=0.05)

@@ -182,10 +182,10 @@ def test_listed_loads_replace_the_searched_ones() -> None:
 
 
 def test_the_load_kind_of_the_model_is_what_the_client_keeps() -> None:
-    what = subject(loads=(16, 32), load_kind=LoadKind.REQUEST_RATE)
+    target = subject(loads=(16, 32), load_kind=LoadKind.REQUEST_RATE)
     where = limits(instances=(1, 1), batch=(1, 1))
 
-    trials = sequence(search(what, where), growing)
+    trials = sequence(search(target, where), growing)
 
     assert {trial.workloads[0].load.kind for trial in trials} == {LoadKind.REQUEST_RATE}
     assert [load(trial) for trial in trials] == [16, 32, 16, 32]

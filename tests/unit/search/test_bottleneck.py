@@ -44,24 +44,24 @@ def shares(*several: Measurement, top: str, instances: Mapping[str, int]) -> np.
 
 def test_a_share_is_the_time_of_executions_in_that_of_the_instances() -> None:
     # 100 inferences per second; for each, "a" works 8 ms / 4 and "b" 36 ms / 4
-    one = measured(
+    counts = measured(
         m=counted(400, (1, 400, 0.0)),
         a=counted(400, (4, 100, 800.0)),
         b=counted(400, (2, 50, 900.0), (6, 50, 2700.0)),
     )
 
-    found = shares(one, top="m", instances={"a": 1, "b": 2})
+    busy = shares(counts, top="m", instances={"a": 1, "b": 2})
 
-    assert found[0] == pytest.approx([0.2, 0.45])
+    assert busy[0] == pytest.approx([0.2, 0.45])
 
 
 def test_a_step_that_works_twice_on_a_request_is_as_busy_as_both_times_make_it() -> None:
-    one = measured(m=counted(100, (1, 100, 0.0)), a=counted(200, (1, 200, 400.0)))
+    counts = measured(m=counted(100, (1, 100, 0.0)), a=counted(200, (1, 200, 400.0)))
 
-    assert shares(one, top="m", instances={"a": 1})[0] == pytest.approx([0.4])
+    assert shares(counts, top="m", instances={"a": 1})[0] == pytest.approx([0.4])
 
 
-def test_nothing_is_known_where_nothing_was_counted() -> None:
+def test_without_counts_shares_are_unknown() -> None:
     idle = measured(m=counted(0), a=counted(0))
 
     assert np.isnan(shares(measured(), idle, top="m", instances={"a": 1})).all()
@@ -71,14 +71,14 @@ def test_nothing_is_known_where_nothing_was_counted() -> None:
 def test_a_model_that_waits_for_one_that_it_calls_only_seems_to_be_busy(
     called_ms: float, is_known: bool
 ) -> None:
-    one = measured(
+    counts = measured(
         top=counted(100, (1, 100, 100 * 9.5)), called=counted(100, (1, 100, 100 * called_ms))
     )
 
-    found = shares(one, top="top", instances={"top": 1, "called": 1})
+    busy = shares(counts, top="top", instances={"top": 1, "called": 1})
 
-    assert found[0, 1] == pytest.approx(called_ms / 10)
-    assert np.isnan(found[0, 0]) != is_known
+    assert busy[0, 1] == pytest.approx(called_ms / 10)
+    assert np.isnan(busy[0, 0]) != is_known
 
 
 def flows(*limits: tuple[float, float]) -> Flow:
@@ -88,7 +88,7 @@ def flows(*limits: tuple[float, float]) -> Flow:
     return Flow(throughput=none, latency=none, utilisation=none + 1, limits=list(of_stations))
 
 
-def test_what_explains_the_shares_is_more_likely() -> None:
+def test_a_flow_that_explains_the_shares_is_more_likely() -> None:
     first_limits, second_limits = likelihood(np.array([[-2.0, 0.0]]), flows((0, 2), (2, 0)))
 
     assert second_limits > first_limits
@@ -101,16 +101,16 @@ def test_the_step_that_does_not_limit_may_have_been_busier_than_the_law_thinks()
     assert busier < 0
 
 
-def test_what_was_not_counted_says_nothing() -> None:
+def test_missing_counts_change_no_likelihood() -> None:
     shares = np.array([[np.nan, np.nan], [np.nan, 0.0]])
     flow = flows((0, 0), (3, 0), (3, 3))
     flow = replace(
-        flow, throughput=np.zeros((3, 2)), limits=[np.tile(one, 2) for one in flow.limits]
+        flow, throughput=np.zeros((3, 2)), limits=[np.tile(limit, 2) for limit in flow.limits]
     )
 
-    one, other, third = likelihood(shares, flow)
+    first, other, third = likelihood(shares, flow)
 
-    assert one == other == 0
+    assert first == other == 0
     assert third < 0
 
 
@@ -122,8 +122,8 @@ def gained(shares: Sequence[float] | None, seed: int) -> tuple[float, float]:
     give, when a chain with one of each was measured; by how busy they were.
     """
     surrogate = Surrogate(2, is_open=False, seed=seed)
-    known = None if shares is None else np.log([shares])
-    surrogate.learn(points([1, 1]), {THROUGHPUT: np.array([100.0])}, known)
+    busy = None if shares is None else np.log([shares])
+    surrogate.learn(points([1, 1]), {THROUGHPUT: np.array([100.0])}, busy)
     predictions = surrogate.predict(points([2, 1], [1, 2]))
     first, second = np.median(predictions.values[THROUGHPUT], axis=0) / 100
     return float(first), float(second)
@@ -168,7 +168,7 @@ def asked(busy: str, facts: ModelFacts) -> list[Trial]:
     return trials
 
 
-def test_what_is_tried_follows_from_the_step_that_was_busy() -> None:
+def test_the_busy_step_decides_the_next_trial() -> None:
     chain = ensemble(model("a"), model("b"))
 
     default, *others = asked("a", chain)

@@ -41,7 +41,7 @@ SEVERAL = together(subject(model("m")), subject(model("n")))
 
 
 @pytest.mark.parametrize(
-    ("what", "where", "mode"),
+    ("target", "where", "mode"),
     [
         (PLAIN, limits(), BRUTE),
         (PLAIN, limits(mode=QUICK), QUICK),
@@ -56,13 +56,13 @@ SEVERAL = together(subject(model("m")), subject(model("n")))
     ],
 )
 def test_without_a_choice_the_kind_of_the_models_decides(
-    what: Subject, where: SearchSettings, mode: SearchMode
+    target: Subject, where: SearchSettings, mode: SearchMode
 ) -> None:
-    assert mode_of(what, where) is mode
+    assert mode_of(target, where) is mode
 
 
 @pytest.mark.parametrize(
-    ("what", "log"),
+    ("target", "log"),
     [
         (PLAIN, "Starting automatic brute search"),
         (ENSEMBLE, "Starting quick mode search to find optimal configs"),
@@ -70,19 +70,19 @@ def test_without_a_choice_the_kind_of_the_models_decides(
     ],
 )
 def test_the_search_is_that_of_the_mode(
-    what: Subject, log: str, caplog: pytest.LogCaptureFixture
+    target: Subject, log: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level("INFO"):
-        search(what, limits(concurrency=(1, 1))).ask()
+        search(target, limits(concurrency=(1, 1))).ask()
 
     assert log in caplog.messages
 
 
 @pytest.mark.parametrize("facts", [ensemble(model("a")), model("m", model("a"))])
-def test_with_listed_loads_what_calls_others_is_measured_as_it_is(facts: object) -> None:
-    what = subject(facts, loads=(1, 3, 5))  # type: ignore[arg-type]
+def test_with_listed_loads_a_model_that_calls_others_is_measured_unchanged(facts: object) -> None:
+    target = subject(facts, loads=(1, 3, 5))  # type: ignore[arg-type]
 
-    asked = search(what, limits())
+    asked = search(target, limits())
 
     assert visits(sequence(asked, flat)) == [("default", 1), ("default", 3), ("default", 5)]
     assert asked.most_trials == 3
@@ -103,7 +103,7 @@ SIX_LISTED = {**counts(1, 2), "max_batch_size": (2, 4, 8)}
 
 
 @pytest.mark.parametrize(
-    ("what", "trials"),
+    ("target", "trials"),
     [
         # each: loads of the defaults, then those of four variants (2 instances, 2 batch limits)
         (
@@ -141,17 +141,17 @@ SIX_LISTED = {**counts(1, 2), "max_batch_size": (2, 4, 8)}
     ],
 )
 def test_with_listed_loads_models_measured_together_are_searched_in_all_combinations(
-    what: Subject, trials: int
+    target: Subject, trials: int
 ) -> None:
-    asked = sequence(search(what, TWO_SIZES_EACH), saturating)
+    asked = sequence(search(target, TWO_SIZES_EACH), saturating)
 
     assert len({trial.key for trial in asked}) == len(asked) == trials
-    assert search(what, TWO_SIZES_EACH).most_trials == trials
-    found = forecast(what, TWO_SIZES_EACH)
-    assert (found.is_exact, found.size, found.most_trials) == (True, trials, trials)
-    assert found.trials is not None
-    assert [trial.key for trial in found.trials] == [trial.key for trial in asked]
-    expected = Expectation(what, TWO_SIZES_EACH)
+    assert search(target, TWO_SIZES_EACH).most_trials == trials
+    plan = forecast(target, TWO_SIZES_EACH)
+    assert (plan.is_exact, plan.size, plan.most_trials) == (True, trials, trials)
+    assert plan.trials is not None
+    assert [trial.key for trial in plan.trials] == [trial.key for trial in asked]
+    expected = Expectation(target, TWO_SIZES_EACH)
     for done, trial in enumerate(asked[:100]):
         assert expected.remaining().trials == trials - done
         expected.record(trial, saturating(trial))
@@ -160,11 +160,11 @@ def test_with_listed_loads_models_measured_together_are_searched_in_all_combinat
 def test_models_measured_together_are_called_automatic_where_sizes_are_varied(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    what = together(subject(model("m"), loads=(1,)), subject(model("n"), loads=(1,)))
+    target = together(subject(model("m"), loads=(1,)), subject(model("n"), loads=(1,)))
 
     with caplog.at_level("INFO"):
-        search(what, TWO_SIZES_EACH).ask()
-        search(what, limits(disable=True)).ask()
+        search(target, TWO_SIZES_EACH).ask()
+        search(target, limits(disable=True)).ask()
 
     assert [text for text in caplog.messages if text.startswith("Starting")] == [
         "Starting automatic brute search",
@@ -173,14 +173,14 @@ def test_models_measured_together_are_called_automatic_where_sizes_are_varied(
 
 
 @pytest.mark.parametrize(
-    "what", [PLAIN, ENSEMBLE, BLS, SEVERAL, subject(loads=(1, 2), batch_sizes=(1, 2))]
+    "target", [PLAIN, ENSEMBLE, BLS, SEVERAL, subject(loads=(1, 2), batch_sizes=(1, 2))]
 )
-def test_what_can_be_searched_passes(what: Subject) -> None:
-    assert check([what], limits()) == []
+def test_supported_searches_pass(target: Subject) -> None:
+    assert check([target], limits()) == []
 
 
 @pytest.mark.parametrize(
-    ("what", "where", "message"),
+    ("target", "where", "message"),
     [
         (ENSEMBLE, limits(mode=BRUTE), "brute does not support ensembles such as m"),
         (together(ENSEMBLE, subject(model("n"))), limits(), "ensemble cannot be profiled concu"),
@@ -206,15 +206,15 @@ def test_what_can_be_searched_passes(what: Subject) -> None:
         ),
     ],
 )
-def test_what_cannot_be_searched_is_an_error_before_anything_runs(
-    what: Subject, where: SearchSettings, message: str
+def test_an_unsupported_search_is_an_error_before_anything_runs(
+    target: Subject, where: SearchSettings, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        check([PLAIN, what] if where.mode is None else [what], where)
+        check([PLAIN, target] if where.mode is None else [target], where)
 
 
 @pytest.mark.parametrize(
-    "what",
+    "target",
     [
         subject(model("m", model("a")), parameters={"max_batch_size": [4, 8]}),
         subject(ensemble(model("a")), parameters={"max_batch_size": [4]}),
@@ -222,12 +222,12 @@ def test_what_cannot_be_searched_is_an_error_before_anything_runs(
         subject(ensemble(model("a")), composing("a", parameters=counts(1, 4, 6))),
     ],
 )
-def test_where_quick_is_the_default_it_takes_lists_of_sizes(what: Subject) -> None:
-    assert check([what], limits()) == []
+def test_quick_as_the_default_mode_takes_lists_of_sizes(target: Subject) -> None:
+    assert check([target], limits()) == []
 
 
 @pytest.mark.parametrize(
-    ("what", "where"),
+    ("target", "where"),
     [
         (subject(loads=(1, 2)), limits(mode=QUICK)),
         (subject(ensemble(model("a")), batch_sizes=(1, 2)), limits()),
@@ -242,17 +242,17 @@ def test_where_quick_is_the_default_it_takes_lists_of_sizes(what: Subject) -> No
         ),
     ],
 )
-def test_where_adaptive_is_named_it_can(what: Subject, where: SearchSettings) -> None:
+def test_adaptive_supports_these_on_request(target: Subject, where: SearchSettings) -> None:
     with pytest.raises(ConfigError) as raised:
-        check([what], where)
+        check([target], where)
 
     assert all("adaptive" in problem.hint for problem in raised.value.problems)
-    assert check([what], limits(mode=SearchMode.ADAPTIVE)) == []
+    assert check([target], limits(mode=SearchMode.ADAPTIVE)) == []
 
 
 @pytest.mark.parametrize("mode", [None, QUICK])
 @pytest.mark.parametrize(
-    "what",
+    "target",
     [
         subject(ensemble(model("a")), composing("a", parameters=counts(1, 2, 4))),
         subject(ensemble(model("a")), composing("a", parameters={"max_batch_size": [1, 7, 9]})),
@@ -263,56 +263,58 @@ def test_where_adaptive_is_named_it_can(what: Subject, where: SearchSettings) ->
         ),
     ],
 )
-def test_quick_takes_lists_of_what_others_call(what: Subject, mode: SearchMode | None) -> None:
-    assert check([what], limits(mode=mode)) == []
+def test_quick_takes_lists_for_composing_models(target: Subject, mode: SearchMode | None) -> None:
+    assert check([target], limits(mode=mode)) == []
 
 
 @pytest.mark.parametrize("mode", [None, BRUTE])
 @pytest.mark.parametrize("facts", [ensemble(model("a")), model("m", model("a"))])
-def test_what_is_said_of_a_called_model_is_not_dropped_in_silence(
+def test_ignored_options_of_a_composing_model_are_named(
     facts: ModelFacts, mode: SearchMode | None
 ) -> None:
-    what = subject(facts, composing("a", parameters=counts(1, 2)), loads=(4, 8))
+    target = subject(facts, composing("a", parameters=counts(1, 2)), loads=(4, 8))
 
-    assert check([what], limits(mode=mode)) == [
+    assert check([target], limits(mode=mode)) == [
         "model_config_parameters of a is ignored: another model calls it, and loads are listed;"
         " --search adaptive varies it"
     ]
     adaptive = limits(mode=SearchMode.ADAPTIVE)
-    assert check([what], adaptive) == []
-    asked = sequence(search(what, adaptive), saturating)
+    assert check([target], adaptive) == []
+    asked = sequence(search(target, adaptive), saturating)
     assert {load(trial) for trial in asked} <= {4, 8}
     assert len({trial.content for trial in asked}) > 1
 
 
-def test_what_is_said_of_a_called_model_is_remarked_where_searching_is_disabled() -> None:
-    what = subject(ensemble(model("a")), composing("a", parameters=counts(2)))
+def test_options_of_a_composing_model_cause_a_remark_if_the_search_is_disabled() -> None:
+    target = subject(ensemble(model("a")), composing("a", parameters=counts(2)))
 
-    (remark,) = check([what], limits(disable=True))
+    (remark,) = check([target], limits(disable=True))
     assert "another model calls it, and searching is disabled" in remark
     only_kind = subject(ensemble(model("a")), composing("a", cpu_only=True))
     assert check([only_kind], limits(disable=True)) == []
 
 
 @pytest.mark.parametrize(
-    "what", [subject(ensemble(model("a")), loads=(2,)), subject(ensemble(model("a")))]
+    "target", [subject(ensemble(model("a")), loads=(2,)), subject(ensemble(model("a")))]
 )
-def test_brute_measures_an_ensemble_as_it_is_where_that_is_meant(what: Subject) -> None:
-    where = limits(mode=BRUTE, disable=not what.lists_loads)
+def test_brute_measures_an_ensemble_unchanged_on_request(target: Subject) -> None:
+    where = limits(mode=BRUTE, disable=not target.lists_loads)
 
-    assert check([what], where) == []
+    assert check([target], where) == []
 
 
 @pytest.mark.parametrize("others", [(), (PLAIN,)])
-def test_options_for_models_that_nobody_calls_are_told_and_not_used(
+def test_options_for_models_that_nobody_calls_are_ignored_with_a_message(
     others: Sequence[Subject],
 ) -> None:
-    what = subject(ensemble(model("a")), composing("a"), composing("b", cpu_only=True))
+    target = subject(ensemble(model("a")), composing("a"), composing("b", cpu_only=True))
 
-    assert check([what, *others], limits()) == ["b is not called by any model of this run: ignored"]
+    assert check([target, *others], limits()) == [
+        "b is not called by any model of this run: ignored"
+    ]
 
 
-def test_options_for_the_parts_of_a_model_without_parts_are_told() -> None:
+def test_options_for_the_parts_of_a_model_without_parts_cause_a_message() -> None:
     assert check([subject(model("m"), composing("a"))], limits()) == [
         "a is not called by any model of this run: ignored"
     ]

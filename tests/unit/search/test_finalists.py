@@ -20,8 +20,8 @@ from model_analyzer.search.space import Coordinate
 LEADER, OTHER = (0,), (1,)
 
 
-def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
-    """Two trials that keep a constraint: the leader by about this `margin`, as a fraction of the
+def knowledge(*, margin: float, other: float, times: int = 1) -> Knowledge:
+    """Two trials that meet a constraint: the leader by about this `margin`, as a fraction of the
     bound, both as measured and as far as is known; and one whose score is `other`.
     """
     predictions = np.random.default_rng(0).normal(margin, 0.02, 96)
@@ -49,7 +49,7 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
         for at, value in p99.items()
     }
     asked: dict[Coordinate, int] = {LEADER: times, OTHER: 1}
-    found = SimpleNamespace(
+    fake = SimpleNamespace(
         is_feasible=True,
         feasible=[LEADER, OTHER],
         recommended=[LEADER],
@@ -60,7 +60,7 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
         assessment=lambda: assessment,
         expected_gains=lambda: {OTHER: 0.0},
     )
-    return cast(Knowledge, found)
+    return cast(Knowledge, fake)
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,11 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
         pytest.param(0.3, -0.8, LEADER, id="far from the bound"),
     ],
 )
-def test_the_leader_is_measured_again_where_that_does_not_take_the_best_answer_away(
+def test_the_leader_is_measured_again_unless_that_risks_the_best_answer(
     margin: float, other: float, expected: Coordinate | None
 ) -> None:
-    assert next_repetition(known(margin=margin, other=other)) == expected
+    assert next_repetition(knowledge(margin=margin, other=other)) == expected
 
 
-def test_what_was_measured_twice_and_is_safe_is_clear() -> None:
-    assert next_repetition(known(margin=0.3, other=-0.8, times=2)) is None
+def test_a_safe_trial_measured_twice_is_clear() -> None:
+    assert next_repetition(knowledge(margin=0.3, other=-0.8, times=2)) is None

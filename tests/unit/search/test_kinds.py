@@ -37,9 +37,9 @@ SMALL = bounds(batch=(None, 16), instances=(None, 4))
 
 
 def trials_of(
-    what: Subject, *, quick: QuickSettings = SMALL, names: VariantNames | None = None
+    target: Subject, *, quick: QuickSettings = SMALL, names: VariantNames | None = None
 ) -> list[Trial]:
-    return sequence(search(what, QUICK, quick=quick, names=names), saturating)
+    return sequence(search(target, QUICK, quick=quick, names=names), saturating)
 
 
 def sizes(trial: Trial) -> dict[str, tuple[int, int]]:
@@ -61,15 +61,15 @@ def test_the_parts_of_an_ensemble_vary_and_it_follows_their_batch_limits() -> No
 
     assert sizes(trials[1]) == {"m": (1, 0), "a": (1, 1), "b": (1, 1)}
     for trial in trials[1:]:
-        found = sizes(trial)
-        assert found["m"][0] == min(found["a"][0], found["b"][0])
+        of_each = sizes(trial)
+        assert of_each["m"][0] == min(of_each["a"][0], of_each["b"][0])
     for part in ("a", "b"):
         limits_tried, counts_tried = zip(*(sizes(trial)[part] for trial in trials[1:]), strict=True)
         assert len(set(limits_tried)) > 1
         assert len(set(counts_tried)) > 1
 
 
-def test_an_ensemble_that_does_not_batch_does_not_begin_to() -> None:
+def test_an_ensemble_without_batching_stays_without() -> None:
     parts = (model("a", max_batch_size=0), model("b"))
 
     trials = trials_of(subject(ensemble(*parts, max_batch_size=0)))
@@ -104,15 +104,15 @@ def test_an_ensemble_has_a_number_for_each_list_of_composing_variants() -> None:
     assert len({trial.key for trial in trials}) == len(trials)
 
 
-def test_the_log_tells_of_parts_and_ensembles(caplog: pytest.LogCaptureFixture) -> None:
-    what = subject(
+def test_the_log_names_parts_and_ensembles(caplog: pytest.LogCaptureFixture) -> None:
+    target = subject(
         ensemble(model("a"), model("b")),
         composing("a", parameters=counts(1, 2, kind="KIND_CPU")),
         composing("b", parameters=counts(2, kind="KIND_GPU")),
     )
 
     with caplog.at_level("INFO"):
-        trials_of(what)
+        trials_of(target)
 
     assert caplog.messages[3:15] == [
         "Creating model config: a_config_0",
@@ -137,9 +137,9 @@ def test_a_nested_ensemble_is_as_good_as_its_parts() -> None:
     trials = trials_of(subject(ensemble(inner, model("a"), model("c", max_batch_size=2))))
 
     for trial in trials[1:]:
-        found = sizes(trial)
-        assert found["inner"][0] == min(found["a"][0], found["b"][0])
-        assert found["m"][0] == min(found["inner"][0], found["c"][0])
+        of_each = sizes(trial)
+        assert of_each["inner"][0] == min(of_each["a"][0], of_each["b"][0])
+        assert of_each["m"][0] == min(of_each["inner"][0], of_each["c"][0])
         outer = trial.workloads[0].variant
         # the same model twice is the same variant twice
         assert outer.composing[0].composing[0] == outer.composing[1]
@@ -150,11 +150,11 @@ def test_more_than_four_parts_are_searched_too() -> None:
         times = [1 / (limit * count) for limit, count in sizes(trial).values() if count]
         return measurement(1 / sum(times))
 
-    one = [{"count": 1}]
-    parts = [model(f"part{number}", instance_group=one) for number in range(7)]
-    what = subject(ensemble(*parts))
+    groups = [{"count": 1}]
+    parts = [model(f"part{number}", instance_group=groups) for number in range(7)]
+    target = subject(ensemble(*parts))
 
-    trials = sequence(search(what, QUICK, quick=SMALL), one_after_another)
+    trials = sequence(search(target, QUICK, quick=SMALL), one_after_another)
 
     start, *_, end = (sizes(trial) for trial in trials[1:])
     assert all(end[part.name] > start[part.name] for part in parts)
@@ -163,7 +163,7 @@ def test_more_than_four_parts_are_searched_too() -> None:
 # -- BLS ---------------------------------------------------------------------------------------
 
 
-def test_a_bls_model_and_what_it_calls_vary() -> None:
+def test_a_bls_model_and_its_composing_models_vary() -> None:
     trials = trials_of(subject(model("m", model("a"), model("b", max_batch_size=0))))
 
     assert sizes(trials[1]) == {"m": (1, 1), "a": (1, 1), "b": (0, 1)}
@@ -171,7 +171,7 @@ def test_a_bls_model_and_what_it_calls_vary() -> None:
         assert len({sizes(trial)[name] for trial in trials[1:]}) > 1
 
 
-def test_a_bls_model_has_a_name_for_all_that_is_loaded_with_it() -> None:
+def test_a_bls_model_has_a_name_for_each_combination() -> None:
     trials = trials_of(subject(model("m", model("a"))))
 
     contents = {trial.variants: sizes(trial) for trial in trials}
@@ -207,10 +207,12 @@ def test_a_bls_model_may_call_an_ensemble() -> None:
         ),
     ],
 )
-def test_what_is_nearest_to_a_part_decides_its_kind(said: Any, cpu_only: bool, kind: str) -> None:
-    what = subject(ensemble(model("a")), *filter(None, [said]), cpu_only=cpu_only)
+def test_the_nearest_setting_decides_the_kind_of_a_part(
+    said: Any, cpu_only: bool, kind: str
+) -> None:
+    target = subject(ensemble(model("a")), *filter(None, [said]), cpu_only=cpu_only)
 
-    trials = trials_of(what)
+    trials = trials_of(target)
 
     kinds = {
         group["kind"]
@@ -221,9 +223,9 @@ def test_what_is_nearest_to_a_part_decides_its_kind(said: Any, cpu_only: bool, k
 
 
 def test_without_gpus_all_instances_are_on_cpus() -> None:
-    what = subject(ensemble(model("a"), model("b")), composing("a", cpu_only=False))
+    target = subject(ensemble(model("a"), model("b")), composing("a", cpu_only=False))
 
-    (trial,) = trials_of(what.without_gpus())[1:2]
+    (trial,) = trials_of(target.without_gpus())[1:2]
 
     for part in ("a", "b"):
         assert all_parts(trial)[part].config["instance_group"][0]["kind"] == "KIND_CPU"
@@ -231,9 +233,9 @@ def test_without_gpus_all_instances_are_on_cpus() -> None:
 
 def test_fields_of_a_part_are_in_all_its_variants() -> None:
     batching = {"dynamic_batching": [{"max_queue_delay_microseconds": 0}]}
-    what = subject(ensemble(model("a")), composing("a", parameters=batching))
+    target = subject(ensemble(model("a")), composing("a", parameters=batching))
 
-    for trial in trials_of(what)[1:]:
+    for trial in trials_of(target)[1:]:
         assert all_parts(trial)["a"].config["dynamic_batching"] == {
             "max_queue_delay_microseconds": 0
         }
@@ -260,7 +262,7 @@ def test_the_load_keeps_the_narrowest_part_busy(facts: ModelFacts, expected: int
     assert first.workloads[0].load.value == expected
 
 
-def test_what_an_ensemble_calls_beside_its_steps_does_not_bound_it() -> None:
+def test_models_that_are_no_steps_do_not_limit_an_ensemble() -> None:
     steps = ensemble(model("a"), model("b"))
     called = model("c", max_batch_size=1)
     facts = ModelFacts(
@@ -277,9 +279,9 @@ def test_what_an_ensemble_calls_beside_its_steps_does_not_bound_it() -> None:
 
 
 def test_several_models_are_measured_together_each_under_its_load() -> None:
-    what = together(subject(model("m")), subject(model("n", max_batch_size=0)))
+    target = together(subject(model("m")), subject(model("n", max_batch_size=0)))
 
-    trials = trials_of(what, quick=UNBOUNDED)
+    trials = trials_of(target, quick=UNBOUNDED)
 
     assert trials[0].variants == "m_config_default,n_config_default"
     for trial in trials[1:]:
@@ -301,10 +303,10 @@ def test_names_of_several_models_are_numbered_each_by_its_own_content() -> None:
 
 
 def test_the_sweep_puts_the_same_load_on_all_models() -> None:
-    what = together(subject(model("m")), subject(model("n")))
-    walked = len(sequence(search(what, QUICK), flat_for_all))
+    target = together(subject(model("m")), subject(model("n")))
+    walked = len(sequence(search(target, QUICK), flat_for_all))
 
-    trials = sequence(search(what, limits(concurrency=(1, 4)), best=1), flat_for_all)
+    trials = sequence(search(target, limits(concurrency=(1, 4)), best=1), flat_for_all)
 
     assert [[work.load.value for work in trial.workloads] for trial in trials[walked:]] == [
         [1, 1], [2, 2], [4, 4],
@@ -323,9 +325,9 @@ def test_all_models_count_in_the_direction() -> None:
         values = (100.0 * first / max(second, 1), 50.0 * second)
         return Measurement(models=tuple(measurement(value).models[0] for value in values))
 
-    what = together(subject(model("m", max_batch_size=0)), subject(model("n", max_batch_size=0)))
+    target = together(subject(model("m", max_batch_size=0)), subject(model("n", max_batch_size=0)))
 
-    trials = sequence(search(what, QUICK, quick=bounds(instances=(None, 6))), rivals)
+    trials = sequence(search(target, QUICK, quick=bounds(instances=(None, 6))), rivals)
 
     assert max(sizes(trial)["m"][1] for trial in trials) > 3
 
@@ -334,7 +336,7 @@ def test_all_models_count_in_the_direction() -> None:
 
 
 @pytest.mark.parametrize(
-    "what",
+    "target",
     [
         subject(ensemble(model("a"), model("b"))),
         subject(model("m", ensemble(model("a"), model("b"), name="inner"), model("c"))),
@@ -342,22 +344,22 @@ def test_all_models_count_in_the_direction() -> None:
     ],
     ids=["ensemble", "BLS", "several"],
 )
-def test_known_variants_of_all_models_keep_their_names(what: Subject) -> None:
-    whole = trials_of(what)
+def test_known_variants_of_all_models_keep_their_names(target: Subject) -> None:
+    whole = trials_of(target)
 
-    for known in range(len(whole)):
+    for count in range(len(whole)):
         names = VariantNames.known(
-            work.variant for trial in whole[:known] for work in trial.workloads
+            work.variant for trial in whole[:count] for work in trial.workloads
         )
-        assert trials_of(what, names=names) == whole
+        assert trials_of(target, names=names) == whole
 
 
 def test_a_resumed_run_with_other_bounds_numbers_behind_the_known_ones() -> None:
-    what = subject(ensemble(model("a"), model("b")))
-    earlier = trials_of(what)
+    target = subject(ensemble(model("a"), model("b")))
+    earlier = trials_of(target)
     names = VariantNames.known(work.variant for trial in earlier for work in trial.workloads)
 
-    later = trials_of(what, quick=bounds(batch=(4, 64), instances=(2, 9)), names=names)
+    later = trials_of(target, quick=bounds(batch=(4, 64), instances=(2, 9)), names=names)
 
     for name in ("m", "a", "b"):
         assert (

@@ -47,7 +47,7 @@ def delay(trial: Trial) -> int:
 
 
 def test_the_first_parameter_is_the_outermost_and_the_batch_limit_the_innermost() -> None:
-    what = subject(
+    target = subject(
         loads=(1,),
         parameters={
             "max_batch_size": [8, 2],
@@ -56,7 +56,7 @@ def test_the_first_parameter_is_the_outermost_and_the_batch_limit_the_innermost(
         },
     )
 
-    default, *swept = sequence(search(what, limits()), growing)
+    default, *swept = sequence(search(target, limits()), growing)
 
     assert short_name(default) == "default"
     assert [(delay(trial), instances(trial), batch_limit(trial)) for trial in swept] == [
@@ -107,13 +107,13 @@ def test_the_default_is_tried_besides_every_combination(
 
 def test_a_null_leaves_the_field_as_the_model_has_it() -> None:
     facts = model(dynamic_batching={"max_queue_delay_microseconds": 50})
-    what = subject(
+    target = subject(
         facts,
         loads=(1,),
         parameters={"dynamic_batching": [None, {"preserve_ordering": True}]},
     )
 
-    default, unchanged, merged = sequence(search(what, limits()), growing)
+    default, unchanged, merged = sequence(search(target, limits()), growing)
 
     assert config(unchanged) == config(default)
     assert thaw(config(merged)["dynamic_batching"]) == {
@@ -122,11 +122,11 @@ def test_a_null_leaves_the_field_as_the_model_has_it() -> None:
     }
 
 
-def test_what_is_not_listed_is_not_touched() -> None:
+def test_fields_that_are_not_listed_do_not_change() -> None:
     facts = model(max_batch_size=8, instance_group=[{"count": 3, "kind": "KIND_CPU"}])
-    what = subject(facts, loads=(1,), parameters={"response_cache": [{"enable": True}]})
+    target = subject(facts, loads=(1,), parameters={"response_cache": [{"enable": True}]})
 
-    default, variant = sequence(search(what, limits()), growing)
+    default, variant = sequence(search(target, limits()), growing)
 
     assert thaw(config(variant)) == {**thaw(config(default)), "response_cache": {"enable": True}}
 
@@ -134,8 +134,8 @@ def test_what_is_not_listed_is_not_touched() -> None:
 def test_all_variants_have_their_names_before_the_first_of_them_is_measured(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    what = subject(loads=(1,), parameters={"instance_group": counts(1, 2, 3)})
-    asked = search(what, limits())
+    target = subject(loads=(1,), parameters={"instance_group": counts(1, 2, 3)})
+    asked = search(target, limits())
 
     with caplog.at_level("INFO"):
         default = asked.ask()
@@ -154,18 +154,18 @@ def test_all_variants_have_their_names_before_the_first_of_them_is_measured(
 
 
 def test_combinations_with_the_same_content_are_the_same_variant() -> None:
-    what = subject(loads=(1,), parameters={"max_batch_size": [4, 2, 4]})
+    target = subject(loads=(1,), parameters={"max_batch_size": [4, 2, 4]})
 
-    trials = sequence(search(what, limits()), growing)
+    trials = sequence(search(target, limits()), growing)
 
     assert visits(trials) == [("default", 1), ("0", 1), ("1", 1), ("0", 1)]
     assert trials[1] == trials[3]
 
 
 def test_loads_are_searched_unless_they_are_listed() -> None:
-    what = subject(parameters={"instance_group": counts(1, 2)})
+    target = subject(parameters={"instance_group": counts(1, 2)})
 
-    trials = sequence(search(what, limits(concurrency=(2, 8))), growing)
+    trials = sequence(search(target, limits(concurrency=(2, 8))), growing)
 
     assert visits(trials) == [
         (name, value) for name in ("default", "0", "1") for value in (2, 4, 8)
@@ -173,23 +173,23 @@ def test_loads_are_searched_unless_they_are_listed() -> None:
 
 
 def test_a_plateau_does_not_end_the_batch_limits() -> None:
-    what = subject(loads=(1,), parameters={"max_batch_size": [1, 2, 4, 16]})
+    target = subject(loads=(1,), parameters={"max_batch_size": [1, 2, 4, 16]})
 
-    trials = sequence(search(what, limits()), flat)
+    trials = sequence(search(target, limits()), flat)
 
     assert [batch_limit(trial) for trial in trials[1:]] == [1, 2, 4, 16]
 
 
 def test_failures_do_not_end_the_batch_limits() -> None:
-    what = subject(loads=(1,), parameters={"max_batch_size": [1, 2, 4, 16]})
+    target = subject(loads=(1,), parameters={"max_batch_size": [1, 2, 4, 16]})
 
-    trials = sequence(search(what, limits()), lambda _: failure())
+    trials = sequence(search(target, limits()), lambda _: failure())
 
     assert [batch_limit(trial) for trial in trials[1:]] == [1, 2, 4, 16]
 
 
 def test_on_request_the_batch_limits_of_a_combination_end_where_nothing_rises() -> None:
-    what = subject(
+    target = subject(
         loads=(1,),
         parameters={"max_batch_size": [1, 2, 4], "instance_group": counts(1, 2, 3)},
     )
@@ -203,7 +203,7 @@ def test_on_request_the_batch_limits_of_a_combination_end_where_nothing_rises() 
             case _:
                 return growing(trial)
 
-    trials = sequence(search(what, limits(early_exit=True)), one_flat_one_failing_one_rising)
+    trials = sequence(search(target, limits(early_exit=True)), one_flat_one_failing_one_rising)
 
     assert [(instances(trial), batch_limit(trial)) for trial in trials[1:]] == [
         (1, 1),
@@ -216,9 +216,9 @@ def test_on_request_the_batch_limits_of_a_combination_end_where_nothing_rises() 
 
 
 def test_search_bounds_do_not_matter_to_listed_parameters() -> None:
-    what = subject(loads=(1,), parameters={"max_batch_size": [256], "instance_group": counts(9)})
+    target = subject(loads=(1,), parameters={"max_batch_size": [256], "instance_group": counts(9)})
 
-    _, variant = sequence(search(what, limits(instances=(1, 2), batch=(1, 4))), growing)
+    _, variant = sequence(search(target, limits(instances=(1, 2), batch=(1, 4))), growing)
 
     assert (instances(variant), batch_limit(variant)) == (9, 256)
 
@@ -230,21 +230,21 @@ def test_with_the_search_disabled_and_nothing_listed_the_default_is_swept() -> N
 
 
 def test_a_failed_variant_does_not_end_the_search() -> None:
-    what = subject(loads=(1, 2), parameters={"instance_group": counts(1, 2)})
+    target = subject(loads=(1, 2), parameters={"instance_group": counts(1, 2)})
 
     def first_fails(trial: Trial) -> Outcome:
         return failure() if short_name(trial) == "0" else growing(trial)
 
-    trials = sequence(search(what, limits()), first_fails)
+    trials = sequence(search(target, limits()), first_fails)
 
     assert visits(trials) == [("default", 1), ("default", 2), ("0", 1), ("1", 1), ("1", 2)]
 
 
 def test_the_log_says_that_the_search_is_manual(caplog: pytest.LogCaptureFixture) -> None:
-    what = subject(loads=(1,), parameters={"instance_group": counts(1, kind="KIND_CPU")})
+    target = subject(loads=(1,), parameters={"instance_group": counts(1, kind="KIND_CPU")})
 
     with caplog.at_level("INFO"):
-        trials = sequence(search(what, limits()), growing)
+        trials = sequence(search(target, limits()), growing)
 
     assert [load(trial) for trial in trials] == [1, 1]
     assert caplog.messages == [

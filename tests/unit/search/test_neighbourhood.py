@@ -37,15 +37,15 @@ def everything(of: Neighbourhood) -> list[Coordinate]:
     ("home", "count"), [((0,), 4), ((0, 0), 11), ((3, 3), 29), ((1,) * 6, 2328), ((0,) * 3, 29)]
 )
 def test_a_neighbourhood_is_a_ball_inside_the_space(home: Coordinate, count: int) -> None:
-    found = everything(around(home))
+    around_it = everything(around(home))
 
-    assert len(found) == len(set(found)) == count
-    assert home in found
-    assert all(min(coordinate) >= 0 for coordinate in found)
-    assert all(coordinate in around(home) for coordinate in found)
+    assert len(around_it) == len(set(around_it)) == count
+    assert home in around_it
+    assert all(min(coordinate) >= 0 for coordinate in around_it)
+    assert all(coordinate in around(home) for coordinate in around_it)
 
 
-def test_near_comes_before_far_up_before_down_and_the_last_dimension_first() -> None:
+def test_nearer_coordinates_come_first_then_higher_ones_then_the_last_dimension() -> None:
     assert everything(around((1, 1)))[:8] == [
         (1, 1), (1, 2), (1, 0), (1, 3), (1, 4), (2, 1), (0, 1), (2, 2),
     ]  # fmt: skip
@@ -74,9 +74,9 @@ def test_the_worthiest_come_first_and_equals_keep_their_order(
     def total(coordinate: Coordinate) -> int:
         return sum(worths[dimension][index] for dimension, index in enumerate(coordinate))
 
-    found = list(of.by_worth(lambda dimension, index: worths[dimension][index]))
+    order = list(of.by_worth(lambda dimension, index: worths[dimension][index]))
 
-    assert found == sorted(everything(of), key=total, reverse=True)
+    assert order == sorted(everything(of), key=total, reverse=True)
 
 
 def test_nothing_around_home_is_left_out() -> None:
@@ -90,7 +90,7 @@ def test_nothing_around_home_is_left_out() -> None:
 def test_many_dimensions_are_no_burden() -> None:
     home = (4,) * 24
 
-    found = around(home).by_worth(lambda dimension, index: int(index != 4))
+    order = around(home).by_worth(lambda dimension, index: int(index != 4))
 
     # nine dimensions can differ by one
-    assert next(found) == (*home[:15], *(5,) * 9)
+    assert next(order) == (*home[:15], *(5,) * 9)

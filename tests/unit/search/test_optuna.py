@@ -68,10 +68,10 @@ NAMES = ["plain", "lists", "ensemble", "BLS", "several"]
 
 
 def trials_of(
-    what: Subject, respond: Respond, optuna: OptunaSettings = SHARES, seed: int = 0
+    target: Subject, respond: Respond, optuna: OptunaSettings = SHARES, seed: int = 0
 ) -> list[Trial]:
     """Every trial of an Optuna search without the sweep behind it."""
-    plan = OptunaSearch(what, OPTUNA, optuna, VariantNames(), seed=seed).plan()
+    plan = OptunaSearch(target, OPTUNA, optuna, VariantNames(), seed=seed).plan()
     return sequence(PlannedSearch(plan, None), respond)
 
 
@@ -92,10 +92,10 @@ def every_few_fail(trial: Trial) -> Outcome:
 
 
 def throughputs(trials: Sequence[Trial], respond: Respond) -> list[float]:
-    found = [respond(trial) for trial in trials]
+    outcomes = [respond(trial) for trial in trials]
     return [
         outcome.value("perf_throughput") or 0.0
-        for outcome in found
+        for outcome in outcomes
         if isinstance(outcome, Measurement)
     ]
 
@@ -143,7 +143,7 @@ def test_shares_and_numbers_make_the_number_of_trials(
         ("failing", shares(), 22),
     ],
 )
-def test_it_ends_when_nothing_better_comes(
+def test_it_ends_if_nothing_better_is_measured(
     answers: str, optuna: OptunaSettings, count: int
 ) -> None:
     number = 0
@@ -159,9 +159,9 @@ def test_it_ends_when_nothing_better_comes(
 
 
 def test_models_of_other_runs_do_not_count() -> None:
-    what = [subject(model("m")), subject(model("n"))]
+    target = [subject(model("m")), subject(model("n"))]
 
-    assert [len(trials_of(one, flat)) for one in what] == [23, 23]
+    assert [len(trials_of(target, flat)) for target in target] == [23, 23]
 
 
 def test_a_small_space_has_a_trial_and_a_whole_one_every_trial() -> None:
@@ -178,37 +178,37 @@ def test_a_small_space_has_a_trial_and_a_whole_one_every_trial() -> None:
 # -- what is tried -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("what", KINDS, ids=NAMES)
-def test_the_default_is_first_and_nothing_is_illegal_or_asked_twice(what: Subject) -> None:
-    trials = trials_of(what, saturating, SIXTY)
+@pytest.mark.parametrize("target", KINDS, ids=NAMES)
+def test_the_default_is_first_and_nothing_is_illegal_or_asked_twice(target: Subject) -> None:
+    trials = trials_of(target, saturating, SIXTY)
 
-    assert trials[0].variants.count("_config_default") == len(what.models)
+    assert trials[0].variants.count("_config_default") == len(target.models)
     assert len(trials) == 61
     assert all(trial.is_legal for trial in trials)
     # the same as the default may come again, under a name of its own
     assert len({trial.key for trial in trials[1:]}) == 60
 
 
-def test_an_ensemble_takes_what_its_smallest_step_does() -> None:
-    what = subject(ensemble(model("a"), model("b")))
+def test_the_batch_limit_of_an_ensemble_is_that_of_its_smallest_step() -> None:
+    target = subject(ensemble(model("a"), model("b")))
 
-    for trial in trials_of(what, saturating, TWENTY)[1:]:
+    for trial in trials_of(target, saturating, TWENTY)[1:]:
         parts = all_parts(trial)
         assert parts["m"].max_batch_size == min(parts[name].max_batch_size for name in "ab")
 
 
 def test_several_models_have_their_own_loads() -> None:
-    what = together(subject(model("m")), subject(model("n")))
+    target = together(subject(model("m")), subject(model("n")))
 
-    trials = trials_of(what, saturating, TWENTY)
+    trials = trials_of(target, saturating, TWENTY)
 
     assert any(len({work.load.value for work in trial.workloads}) > 1 for trial in trials)
 
 
-def test_request_rates_are_searched_where_they_are_meant() -> None:
-    what = subject(load_kind=LoadKind.REQUEST_RATE)
+def test_request_rates_are_searched_on_request() -> None:
+    target = subject(load_kind=LoadKind.REQUEST_RATE)
 
-    trials = trials_of(what, saturating)
+    trials = trials_of(target, saturating)
 
     assert {trial.workloads[0].load.kind for trial in trials} == {LoadKind.REQUEST_RATE}
     assert load(trials[0]) == 16
@@ -230,17 +230,17 @@ def test_another_seed_is_another_search(seed: int) -> None:
 
 
 def test_a_tenth_of_the_space_finds_nearly_the_best() -> None:
-    found = [max(throughputs(trials_of(subject(), queueing, seed=s), queueing)) for s in range(12)]
+    bests = [max(throughputs(trials_of(subject(), queueing, seed=s), queueing)) for s in range(12)]
 
-    assert mean(found) >= 0.95 * 8000
+    assert mean(bests) >= 0.95 * 8000
 
 
 def test_within_a_constraint_it_finds_nearly_the_best() -> None:
-    what = subject(constraints=[latency_within(10)])
+    target = subject(constraints=[latency_within(10)])
 
     def best(seed: int) -> float:
-        trials = trials_of(what, queueing, seed=seed)
-        return max(throughputs([t for t in trials if what.goal.passes(queueing(t))], queueing))
+        trials = trials_of(target, queueing, seed=seed)
+        return max(throughputs([t for t in trials if target.goal.passes(queueing(t))], queueing))
 
     at_most = max(
         1000 * sqrt(min(limit, 16)) * sqrt(count)
@@ -273,7 +273,7 @@ def scores(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     ]
 
 
-def test_what_misses_a_constraint_is_below_all_that_keeps_it(
+def test_a_missed_constraint_scores_below_every_met_one(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     answers: list[Outcome] = [
@@ -284,11 +284,11 @@ def test_what_misses_a_constraint_is_below_all_that_keeps_it(
         measurement(120.0, latency=10.0),
         failure(),
     ]
-    what = subject(constraints=[latency_within(10)])
+    target = subject(constraints=[latency_within(10)])
     remaining = iter(answers)
 
     with caplog.at_level(logging.DEBUG):
-        trials_of(what, lambda _: next(remaining), shares(None, None, trials=(5, 5)))
+        trials_of(target, lambda _: next(remaining), shares(None, None, trials=(5, 5)))
 
     assert scores(caplog) == [
         ("-500", "0"),
@@ -300,11 +300,11 @@ def test_what_misses_a_constraint_is_below_all_that_keeps_it(
 
 
 def test_a_default_that_misses_constraints_is_no_standard(caplog: pytest.LogCaptureFixture) -> None:
-    what = subject(constraints=[latency_within(10)])
+    target = subject(constraints=[latency_within(10)])
     remaining = iter([measurement(100.0, latency=20.0), measurement(50.0, latency=5.0)])
 
     with caplog.at_level(logging.DEBUG):
-        trials_of(what, lambda _: next(remaining), shares(None, None, trials=(1, 1)))
+        trials_of(target, lambda _: next(remaining), shares(None, None, trials=(1, 1)))
 
     assert scores(caplog) == [("-66", "-66")]
 
@@ -320,13 +320,13 @@ def test_a_default_that_fails_ends_the_search(caplog: pytest.LogCaptureFixture) 
     assert caplog.records[-1] is error
 
 
-def test_where_no_server_could_run_the_default_the_smallest_is_what_all_is_compared_with(
+def test_without_a_legal_default_the_smallest_is_the_base_of_comparisons(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    what = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
+    target = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
 
     with caplog.at_level(logging.INFO):
-        trials = trials_of(what, queueing, TWENTY)
+        trials = trials_of(target, queueing, TWENTY)
 
     assert "Skipping illegal run configuration: m_config_default: concurrency=4" in caplog.messages
     assert all(trial.is_legal for trial in trials)
@@ -338,15 +338,15 @@ def test_where_no_server_could_run_the_default_the_smallest_is_what_all_is_compa
 
 
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("what", KINDS, ids=NAMES)
-def test_interrupted_anywhere_it_goes_on_as_if_it_had_not_been(what: Subject, every: int) -> None:
-    whole = trials_of(what, every_few_fail, TWENTY)
+@pytest.mark.parametrize("target", KINDS, ids=NAMES)
+def test_a_search_resumed_anywhere_asks_the_same_trials(target: Subject, every: int) -> None:
+    whole = trials_of(target, every_few_fail, TWENTY)
 
-    for known in range(0, len(whole), every):
+    for count in range(0, len(whole), every):
         names = VariantNames.known(
-            work.variant for trial in whole[:known] for work in trial.workloads
+            work.variant for trial in whole[:count] for work in trial.workloads
         )
-        plan = OptunaSearch(what, OPTUNA, TWENTY, names).plan()
+        plan = OptunaSearch(target, OPTUNA, TWENTY, names).plan()
         assert sequence(PlannedSearch(plan, None), every_few_fail) == whole
 
 
@@ -359,12 +359,12 @@ ANSWERS = st.lists(
 
 @settings(derandomize=True, max_examples=25)
 @given(
-    what=st.sampled_from(KINDS[:2]),
+    target=st.sampled_from(KINDS[:2]),
     answers=ANSWERS,
     seed=st.integers(0, 100),
 )
 def test_the_same_answers_bring_the_same_questions(
-    what: Subject, answers: Sequence[tuple[float, float] | None], seed: int
+    target: Subject, answers: Sequence[tuple[float, float] | None], seed: int
 ) -> None:
     def respond(trial: Trial) -> Outcome:
         answer = answers[int(trial.key, 16) % len(answers)]
@@ -372,11 +372,11 @@ def test_the_same_answers_bring_the_same_questions(
 
     optuna = shares(None, None, trials=(15, 25), early_exit=5)
 
-    one, two = (trials_of(what, respond, optuna, seed) for _ in range(2))
+    first, second = (trials_of(target, respond, optuna, seed) for _ in range(2))
 
-    assert one == two
-    assert len(one) <= 26
-    assert all(trial.is_legal for trial in one)
+    assert first == second
+    assert len(first) <= 26
+    assert all(trial.is_legal for trial in first)
 
 
 # -- the sweep behind it -----------------------------------------------------------------------
@@ -400,17 +400,17 @@ def test_the_best_and_the_default_are_swept_over_all_loads(
     ]
 
 
-def test_of_listed_loads_only_these_are_swept() -> None:
-    what = subject(loads=(3, 5, 7), constraints=[latency_within(40)])
+def test_only_listed_loads_are_swept() -> None:
+    target = subject(loads=(3, 5, 7), constraints=[latency_within(40)])
 
-    trials = sequence(search(what, limits(mode=SearchMode.OPTUNA), best=1), queueing)
+    trials = sequence(search(target, limits(mode=SearchMode.OPTUNA), best=1), queueing)
 
     assert {load(trial) for trial in trials if short_name(trial) == "default"} == {3, 5, 7}
     assert {load(trial) for trial in trials} == {3, 5, 7}
 
 
 @pytest.mark.parametrize(
-    ("what", "where"),
+    ("target", "where"),
     [
         (subject(), OPTUNA),
         (subject(loads=(4,)), limits(mode=SearchMode.OPTUNA)),
@@ -421,11 +421,11 @@ def test_of_listed_loads_only_these_are_swept() -> None:
     ],
     ids=["disabled", "fixed", "different"],
 )
-def test_there_is_no_sweep_where_it_is_not_wanted(
-    what: Subject, where: object, caplog: pytest.LogCaptureFixture
+def test_a_disabled_sweep_does_not_run(
+    target: Subject, where: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
-        sequence(search(what, where), saturating)  # type: ignore[arg-type]
+        sequence(search(target, where), saturating)  # type: ignore[arg-type]
 
     assert caplog.messages[-1] == "Done with Optuna mode search."
 
@@ -435,9 +435,9 @@ def test_there_is_no_sweep_where_it_is_not_wanted(
 def test_there_are_no_more_trials_than_announced(
     answers: Sequence[tuple[float, float] | None], best: int, constrained: bool
 ) -> None:
-    what = subject(constraints=[latency_within(30)] if constrained else ())
+    target = subject(constraints=[latency_within(30)] if constrained else ())
     where = limits(mode=SearchMode.OPTUNA, concurrency=(1, 16), instances=(1, 2), batch=(1, 4))
-    asked = search(what, where, best=best, optuna=shares(10, 40))
+    asked = search(target, where, best=best, optuna=shares(10, 40))
 
     def respond(trial: Trial) -> Outcome:
         answer = answers[int(trial.key, 16) % len(answers)]
@@ -452,14 +452,14 @@ def test_there_are_no_more_trials_than_announced(
 # -- what is said ------------------------------------------------------------------------------
 
 
-def test_the_log_tells_of_the_space_and_of_every_trial(caplog: pytest.LogCaptureFixture) -> None:
-    what = subject(batch_sizes=(1, 2), parameters=DELAYS)
+def test_the_log_names_the_space_and_every_trial(caplog: pytest.LogCaptureFixture) -> None:
+    target = subject(batch_sizes=(1, 2), parameters=DELAYS)
 
     with caplog.at_level(logging.DEBUG):
-        trials = trials_of(what, queueing, shares(None, None, trials=(3, 3)))
+        trials = trials_of(target, queueing, shares(None, None, trials=(3, 3)))
 
-    told = [line for line in caplog.messages if line]
-    assert told[:11] == [
+    lines = [line for line in caplog.messages if line]
+    assert lines[:11] == [
         "Starting Optuna mode search to find optimal configs",
         "Number of configs in search space: 1760",
         "Model m:",
@@ -473,7 +473,7 @@ def test_the_log_tells_of_the_space_and_of_every_trial(caplog: pytest.LogCapture
         "Measuring default configuration to establish a baseline measurement",
     ]
     assert len(scores(caplog)) == len(trials) - 1
-    assert told[-1].startswith(f"Objective score for {trials[-1].variants}: ")
+    assert lines[-1].startswith(f"Objective score for {trials[-1].variants}: ")
 
 
 def test_optuna_itself_says_nothing(
@@ -505,7 +505,7 @@ print("optuna" in sys.modules)
     assert done.stdout.strip() == expected
 
 
-def test_without_the_package_it_is_told_how_to_install_it() -> None:
+def test_without_the_package_a_message_says_how_to_install_it() -> None:
     code = """
 import sys
 sys.modules["optuna"] = None
@@ -525,6 +525,6 @@ except ConfigError as error:
     assert len(done.stdout.splitlines()) == 1
 
 
-@pytest.mark.parametrize("what", KINDS, ids=NAMES)
-def test_what_can_be_searched_passes(what: Subject) -> None:
-    assert check([what], OPTUNA) == []
+@pytest.mark.parametrize("target", KINDS, ids=NAMES)
+def test_supported_searches_pass(target: Subject) -> None:
+    assert check([target], OPTUNA) == []

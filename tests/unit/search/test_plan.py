@@ -143,28 +143,28 @@ def test_a_fork_returns_the_results_of_its_branches_in_order() -> None:
 
 
 def test_a_branch_that_is_not_known_yet_waits_for_an_outcome() -> None:
-    one, two = sequence(search(subject(), limits(disable=True)), growing)[:2]
+    first, second = sequence(search(subject(), limits(disable=True)), growing)[:2]
     outcomes: list[Outcome] = []
 
-    def first() -> PartialPlan[None]:
-        outcomes.append((yield from recorded(one)).outcome)
+    def branch() -> PartialPlan[None]:
+        outcomes.append((yield from recorded(first)).outcome)
 
     def branches() -> Iterator[PartialPlan[object] | None]:
-        yield first()
+        yield branch()
         while not outcomes:
             yield None
-        yield recorded(two)
+        yield recorded(second)
 
     def plan() -> Plan:
         yield from side_by_side(branches())
         return []
 
     asked = PlannedSearch(plan(), 2)
-    assert asked.ask() == one
+    assert asked.ask() == first
     assert asked.ask() is None
     assert asked.ask() is None
-    asked.tell(one, growing(one))
-    assert asked.ask() == two
+    asked.tell(first, growing(first))
+    assert asked.ask() == second
 
 
 def test_a_search_that_ended_has_no_more_questions() -> None:
@@ -185,8 +185,8 @@ def test_a_plan_without_questions_ends_at_once() -> None:
 
 
 def test_a_plan_is_sent_the_outcome_of_each_trial_in_turn() -> None:
-    what = subject(model(max_batch_size=2))
-    trials = sequence(search(what, limits(disable=True, concurrency=(1, 2))), growing)
+    target = subject(model(max_batch_size=2))
+    trials = sequence(search(target, limits(disable=True, concurrency=(1, 2))), growing)
     received: list[Outcome] = []
 
     def plan() -> Plan:
@@ -218,43 +218,42 @@ def test_doubling_stays_between_its_bounds(low: int, high: int, values: list[int
 
 
 @settings(derandomize=True, max_examples=150)
-@given(what=SUBJECTS, where=BOUNDS, answers=ANSWERS)
+@given(target=SUBJECTS, where=BOUNDS, answers=ANSWERS)
 def test_the_same_answers_bring_the_same_questions(
-    what: Subject, where: SearchSettings, answers: Sequence[Answer]
+    target: Subject, where: SearchSettings, answers: Sequence[Answer]
 ) -> None:
-    first, second = in_turn(answers), in_turn(answers)
+    def asked() -> list[Trial]:
+        outcomes = in_turn(answers)
+        return sequence(search(target, where), lambda _: next(outcomes))
 
-    one = sequence(search(what, where), lambda _: next(first))
-    two = sequence(search(what, where), lambda _: next(second))
-
-    assert one == two
+    assert asked() == asked()
 
 
 @settings(derandomize=True, max_examples=150)
-@given(what=SUBJECTS, where=BOUNDS, answers=ANSWERS)
-def test_whatever_the_answers_the_questions_keep_the_bounds(
-    what: Subject, where: SearchSettings, answers: Sequence[Answer]
+@given(target=SUBJECTS, where=BOUNDS, answers=ANSWERS)
+def test_the_questions_stay_within_the_bounds_for_all_answers(
+    target: Subject, where: SearchSettings, answers: Sequence[Answer]
 ) -> None:
     answer = in_turn(answers)
 
-    trials = sequence(search(what, where), lambda _: next(answer))
+    trials = sequence(search(target, where), lambda _: next(answer))
 
     assert trials[0].variants == "m_config_default"
     for trial in trials:
         assert trial.is_legal
-        assert client_batch(trial) in what.models[0].settings.batch_sizes
-        if what.models[0].settings.loads:
-            assert load(trial) in what.models[0].settings.loads
+        assert client_batch(trial) in target.models[0].settings.batch_sizes
+        if target.models[0].settings.loads:
+            assert load(trial) in target.models[0].settings.loads
         else:
             assert where.min_concurrency <= load(trial) <= where.max_concurrency
 
 
 @settings(derandomize=True, max_examples=150)
-@given(what=SUBJECTS, where=BOUNDS, answers=ANSWERS)
+@given(target=SUBJECTS, where=BOUNDS, answers=ANSWERS)
 def test_without_failures_there_are_no_more_trials_than_announced(
-    what: Subject, where: SearchSettings, answers: Sequence[Answer]
+    target: Subject, where: SearchSettings, answers: Sequence[Answer]
 ) -> None:
-    asked = search(what, where)
+    asked = search(target, where)
 
     def never_failing(trial: Trial) -> Outcome:
         outcome = by_question(answers, trial)
@@ -269,12 +268,12 @@ def test_without_failures_there_are_no_more_trials_than_announced(
 def test_without_failures_nothing_is_asked_twice(
     where: SearchSettings, answers: Sequence[Answer]
 ) -> None:
-    what = subject(constraints=[latency_within(30)])
+    target = subject(constraints=[latency_within(30)])
 
     def never_failing(trial: Trial) -> Outcome:
         outcome = by_question(answers, trial)
         return outcome if outcome != failure() else measurement(1.0)
 
-    trials = sequence(search(what, where), never_failing)
+    trials = sequence(search(target, where), never_failing)
 
     assert len({trial.key for trial in trials}) == len(trials)

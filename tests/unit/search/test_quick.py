@@ -54,9 +54,9 @@ TO_THE_FIRST_STEP: list[Step] = [
 ]  # fmt: skip
 
 
-def walk(what: Subject, respond: Respond, quick: QuickSettings = UNBOUNDED) -> list[Step]:
+def walk(target: Subject, respond: Respond, quick: QuickSettings = UNBOUNDED) -> list[Step]:
     """Every trial of a quick search without the sweep behind it."""
-    trials = sequence(search(what, QUICK, quick=quick), respond)
+    trials = sequence(search(target, QUICK, quick=quick), respond)
     return [(short_name(t), batch_limit(t), instances(t), load(t)) for t in trials]
 
 
@@ -102,23 +102,23 @@ def test_on_a_flat_surface_it_stays() -> None:
 def test_nothing_is_asked_twice(
     respond: Respond, constraints: Sequence[Constraint], max_batch_size: int
 ) -> None:
-    what = subject(model(max_batch_size=max_batch_size), constraints=constraints)
+    target = subject(model(max_batch_size=max_batch_size), constraints=constraints)
 
-    trials = sequence(search(what, QUICK, quick=bounds(batch=(None, 32))), respond)
+    trials = sequence(search(target, QUICK, quick=bounds(batch=(None, 32))), respond)
 
     assert len({(trial.key, trial.variants) for trial in trials}) == len(trials)
     assert len({trial.variants for trial in trials}) == len(trials)
 
 
-def test_without_anything_that_passes_it_goes_where_less_is_missing() -> None:
+def test_if_nothing_passes_it_moves_to_smaller_shortfalls() -> None:
     def slower_with_instances(trial: Trial) -> Outcome:
         return measurement(100.0, latency=100.0 / batch_limit(trial) + instances(trial))
 
-    what = subject(constraints=[latency_within(1)])
+    target = subject(constraints=[latency_within(1)])
 
-    found = walk(what, slower_with_instances, bounds(batch=(None, 64)))
+    steps = walk(target, slower_with_instances, bounds(batch=(None, 64)))
 
-    assert max(limit for _, limit, _, _ in found) == 64
+    assert max(limit for _, limit, _, _ in steps) == 64
 
 
 def test_a_failing_start_ends_it() -> None:
@@ -139,10 +139,10 @@ def test_the_default_is_no_place_to_step_back_to() -> None:
     """A start that fails a constraint which the default keeps is only the beginning."""
     at_least = Constraint(tag="perf_throughput", minimum=2500)
 
-    found = walk(subject(constraints=[at_least]), saturating)
+    steps = walk(subject(constraints=[at_least]), saturating)
 
-    assert saturating_throughput(DEFAULT) > 2500 > saturating_throughput(found[1])
-    assert max(map(saturating_throughput, found)) == 8000
+    assert saturating_throughput(DEFAULT) > 2500 > saturating_throughput(steps[1])
+    assert max(map(saturating_throughput, steps)) == 8000
 
 
 def saturating_throughput(step: Step) -> float:
@@ -153,10 +153,10 @@ def test_a_home_that_fails_is_left_for_the_best_so_far() -> None:
     def large_ones_do_not_load(trial: Trial) -> Outcome:
         return failure() if instances(trial) > 4 else saturating(trial)
 
-    found = walk(subject(), large_ones_do_not_load, bounds(batch=(None, 16)))
+    steps = walk(subject(), large_ones_do_not_load, bounds(batch=(None, 16)))
 
-    assert found[5] == ("4", 16, 5, 160)
-    best = max(found[:5] + found[6:], key=saturating_throughput)
+    assert steps[5] == ("4", 16, 5, 160)
+    best = max(steps[:5] + steps[6:], key=saturating_throughput)
     assert best[1:3] == (16, 4)
 
 
@@ -164,15 +164,15 @@ def test_neighbours_that_fail_are_passed_over() -> None:
     def pairs_do_not_load(trial: Trial) -> Outcome:
         return failure() if instances(trial) == 2 else saturating(trial)
 
-    found = walk(subject(), pairs_do_not_load)
+    steps = walk(subject(), pairs_do_not_load)
 
-    assert max(map(saturating_throughput, found)) == 8000
+    assert max(map(saturating_throughput, steps)) == 8000
 
 
 @pytest.mark.parametrize("best_limit", [8, 16, 32])
 @pytest.mark.parametrize("growth", [0.3, 0.5, 1.0])
 @pytest.mark.parametrize("most", [1, 2])
-def test_where_larger_numbers_of_instances_fail_the_largest_that_loads_is_found(
+def test_the_largest_instance_count_that_loads_is_reached(
     best_limit: int, growth: float, most: int
 ) -> None:
     def throughput(limit: int, count: int) -> float:
@@ -189,54 +189,54 @@ def test_where_larger_numbers_of_instances_fail_the_largest_that_loads_is_found(
     assert best == throughput(best_limit, most)
 
 
-def test_of_what_failed_nothing_is_looked_for_without_end() -> None:
+def test_failed_neighbours_are_not_searched_forever() -> None:
     def respond(trial: Trial) -> Outcome:
         return failure() if instances(trial) > 1 else growing(trial)
 
-    found = walk(subject(), respond, bounds(batch=(None, 8)))
+    steps = walk(subject(), respond, bounds(batch=(None, 8)))
 
-    assert {(limit, count) for _, limit, count, _ in found} >= {(8, 1), (8, 2)}
+    assert {(limit, count) for _, limit, count, _ in steps} >= {(8, 1), (8, 2)}
 
 
-def test_when_all_around_is_measured_and_too_little_it_says_so(
+def test_a_neighbourhood_without_enough_measurements_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    what = subject(model(max_batch_size=0), parameters=counts(1, 2))
+    target = subject(model(max_batch_size=0), parameters=counts(1, 2))
 
     with caplog.at_level("INFO"):
-        found = walk(what, flat)
+        steps = walk(target, flat)
 
-    assert [count for _, _, count, _ in found] == [1, 1, 2]
+    assert [count for _, _, count, _ in steps] == [1, 1, 2]
     assert "No coordinate to measure. Exiting" in caplog.messages
 
 
 @pytest.mark.parametrize("numbers", [(1, 8), (1, 2, 4), (1, 3, 8)])
 def test_only_listed_instances_are_measured(numbers: Sequence[int]) -> None:
-    found = walk(subject(parameters=counts(*numbers)), saturating)
+    steps = walk(subject(parameters=counts(*numbers)), saturating)
 
-    assert {count for _, _, count, _ in found} == set(numbers)
+    assert {count for _, _, count, _ in steps} == set(numbers)
 
 
 def test_one_listed_count_leaves_the_batch_limit() -> None:
-    found = walk(subject(parameters=counts(3)), saturating, bounds(batch=(None, 16)))
+    steps = walk(subject(parameters=counts(3)), saturating, bounds(batch=(None, 16)))
 
-    assert {count for _, _, count, _ in found[1:]} == {3}
-    assert {limit for _, limit, _, _ in found[1:]} == {1, 2, 4, 8, 16}
+    assert {count for _, _, count, _ in steps[1:]} == {3}
+    assert {limit for _, limit, _, _ in steps[1:]} == {1, 2, 4, 8, 16}
 
 
 def test_minimums_are_where_it_starts() -> None:
-    found = walk(subject(), saturating, bounds(batch=(4, None), instances=(2, None)))
+    steps = walk(subject(), saturating, bounds(batch=(4, None), instances=(2, None)))
 
-    assert found[1:4] == [("0", 4, 2, 16), ("1", 4, 3, 24), ("2", 8, 2, 32)]
+    assert steps[1:4] == [("0", 4, 2, 16), ("1", 4, 3, 24), ("2", 8, 2, 32)]
 
 
 def test_preferred_batches_make_no_start_illegal() -> None:
-    what = subject(model(dynamic_batching={"preferred_batch_size": [4, 8]}))
+    target = subject(model(dynamic_batching={"preferred_batch_size": [4, 8]}))
 
-    found = walk(what, saturating)
+    steps = walk(target, saturating)
 
-    assert found[1] == ("0", 8, 1, 16)
-    assert len(found) > 4
+    assert steps[1] == ("0", 8, 1, 16)
+    assert len(steps) > 4
 
 
 ANSWERS = st.lists(
@@ -259,9 +259,9 @@ SUBJECTS = st.builds(
 
 
 @settings(derandomize=True, max_examples=150)
-@given(what=SUBJECTS, answers=ANSWERS)
-def test_whatever_the_answers_it_ends_and_asks_the_same_again(
-    what: Subject, answers: Sequence[tuple[float, float] | None]
+@given(target=SUBJECTS, answers=ANSWERS)
+def test_for_all_answers_it_ends_and_is_repeatable(
+    target: Subject, answers: Sequence[tuple[float, float] | None]
 ) -> None:
     quick = bounds(batch=(2, 16), instances=(1, 3), concurrency=(2, 50))
 
@@ -274,10 +274,10 @@ def test_whatever_the_answers_it_ends_and_asks_the_same_again(
 
         return respond
 
-    one, two = (sequence(search(what, QUICK, quick=quick), in_turn()) for _ in range(2))
+    first, second = (sequence(search(target, QUICK, quick=quick), in_turn()) for _ in range(2))
 
-    assert one == two
-    for trial in one[1:]:
+    assert first == second
+    for trial in first[1:]:
         assert trial.is_legal
         assert 2 <= load(trial) <= 50
         for part in trial.workloads[0].variant.served:
@@ -310,7 +310,7 @@ def test_a_variant_has_its_size_and_batches_dynamically() -> None:
         ({"max_batch_size": 0}, {}, False),
     ],
 )
-def test_dynamic_batching_is_enabled_where_it_can_be_and_nothing_was_said(
+def test_dynamic_batching_is_enabled_where_possible_and_not_set(
     facts: dict[str, Any], parameters: dict[str, Any], expected: bool
 ) -> None:
     trials = sequence(search(subject(model(**facts), parameters=parameters), QUICK), flat)
@@ -321,9 +321,9 @@ def test_dynamic_batching_is_enabled_where_it_can_be_and_nothing_was_said(
 
 
 def test_other_fields_of_the_user_are_in_every_variant() -> None:
-    what = subject(parameters={"optimization": [{"priority": "PRIORITY_MAX"}]})
+    target = subject(parameters={"optimization": [{"priority": "PRIORITY_MAX"}]})
 
-    trials = sequence(search(what, QUICK), flat)
+    trials = sequence(search(target, QUICK), flat)
 
     assert all(config(trial)["optimization"]["priority"] == "PRIORITY_MAX" for trial in trials[1:])
 
@@ -355,7 +355,7 @@ def test_the_kind_of_the_instances_is_the_users_or_follows_cpu_only(
     assert list(group)[:2] == ["count", "kind"]  # as scripts read it in the log
 
 
-def test_the_log_tells_of_new_variants_as_scripts_expect(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_names_new_variants_as_scripts_expect(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"):
         sequence(search(subject(cpu_only=True), QUICK), flat)
 
@@ -377,25 +377,25 @@ def test_the_log_tells_of_new_variants_as_scripts_expect(caplog: pytest.LogCaptu
 
 def test_the_default_is_kept_busy_by_all_its_instances() -> None:
     groups = [{"count": 2, "kind": "KIND_CPU"}, {"count": 3, "kind": "KIND_GPU", "gpus": [0, 1]}]
-    what = subject(model(max_batch_size=4, instance_group=groups))
+    target = subject(model(max_batch_size=4, instance_group=groups))
 
-    assert load(sequence(search(what, QUICK), flat)[0]) == 2 * 4 * (2 + 3 * 2)
+    assert load(sequence(search(target, QUICK), flat)[0]) == 2 * 4 * (2 + 3 * 2)
 
 
 @pytest.mark.parametrize(("devices", "expected"), [((), 4), (("a",), 4), (("a", "b", "c"), 12)])
 def test_instances_of_the_default_are_on_every_gpu(devices: tuple[str, ...], expected: int) -> None:
     facts = model(max_batch_size=1, instance_group=[{"count": 2, "kind": "KIND_GPU"}])
-    what = Subject(models=subject(facts).models, setup=ServerSetup(devices=devices))
+    target = Subject(models=subject(facts).models, setup=ServerSetup(devices=devices))
 
-    trials = sequence(search(what, QUICK), flat)
+    trials = sequence(search(target, QUICK), flat)
 
     assert [load(trial) for trial in trials[:3]] == [expected, 2, 4]
 
 
-def test_a_model_that_does_not_batch_has_requests_too() -> None:
-    what = subject(model(max_batch_size=0))
+def test_a_model_that_does_not_batch_gets_at_least_one_request() -> None:
+    target = subject(model(max_batch_size=0))
 
-    assert walk(what, flat) == [
+    assert walk(target, flat) == [
         ("default", 0, 1, 2), ("0", 0, 1, 2), ("1", 0, 2, 4), ("2", 0, 3, 6), ("3", 0, 4, 8),
     ]  # fmt: skip
 
@@ -407,9 +407,9 @@ def test_concurrency_keeps_the_bounds_that_were_given() -> None:
 
 
 def test_a_load_of_the_users_flags_is_the_load_of_every_variant() -> None:
-    what = subject(loads=(7,), load_kind=LoadKind.REQUEST_RATE)
+    target = subject(loads=(7,), load_kind=LoadKind.REQUEST_RATE)
 
-    trials = sequence(search(what, limits(mode=SearchMode.QUICK)), saturating)
+    trials = sequence(search(target, limits(mode=SearchMode.QUICK)), saturating)
 
     assert {load(trial) for trial in trials} == {7}
     assert {trial.workloads[0].load.kind for trial in trials} == {LoadKind.REQUEST_RATE}
@@ -463,9 +463,9 @@ def test_the_sweep_ends_where_nothing_grows_and_says_so(caplog: pytest.LogCaptur
 
 def test_the_sweep_finds_the_highest_load_that_passes() -> None:
     where = limits(mode=SearchMode.QUICK, concurrency=(1, 16))
-    what = subject(constraints=[latency_within(45)])
+    target = subject(constraints=[latency_within(45)])
 
-    trials = sequence(search(what, where, best=0), growing_in_load)
+    trials = sequence(search(target, where, best=0), growing_in_load)
 
     assert [value for name, value in visits(trials) if name == "default"][-3:] == [8, 6, 5]
 
@@ -475,7 +475,7 @@ def growing_in_load(trial: Trial) -> Outcome:
 
 
 @pytest.mark.parametrize("loads", [(), (4,)])
-def test_there_is_no_sweep_where_it_is_not_wanted(
+def test_a_disabled_sweep_does_not_run(
     loads: Sequence[int], caplog: pytest.LogCaptureFixture
 ) -> None:
     where = QUICK if not loads else limits(mode=SearchMode.QUICK)
@@ -492,9 +492,9 @@ def test_how_long_it_takes_depends_on_the_answers() -> None:
 
 
 def test_growth_without_end_is_ended_by_bounds_alone() -> None:
-    found = walk(subject(), growing, bounds(batch=(None, 8), instances=(None, 4)))
+    steps = walk(subject(), growing, bounds(batch=(None, 8), instances=(None, 4)))
 
-    assert max(found, key=lambda step: step[1] * step[2])[1:3] == (8, 4)
+    assert max(steps, key=lambda step: step[1] * step[2])[1:3] == (8, 4)
 
 
 def test_a_walk_beyond_a_bound_ends() -> None:
@@ -505,7 +505,9 @@ def test_a_walk_beyond_a_bound_ends() -> None:
         throughput, latency = next(answers)
         return measurement(throughput, latency=latency)
 
-    what = subject(constraints=[latency_within(30)])
-    asked = search(what, QUICK, quick=bounds(batch=(2, 16), instances=(1, 3), concurrency=(2, 50)))
+    target = subject(constraints=[latency_within(30)])
+    asked = search(
+        target, QUICK, quick=bounds(batch=(2, 16), instances=(1, 3), concurrency=(2, 50))
+    )
 
     assert len(sequence(asked, respond)) < 20

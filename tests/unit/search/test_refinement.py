@@ -72,23 +72,23 @@ def tried_after_the_sweep(
 def test_the_highest_load_that_passes_is_found_by_halving(
     factor: float, limit: float, steps: int, tried: list[int]
 ) -> None:
-    what = subject(constraints=[latency_within(limit)])
+    target = subject(constraints=[latency_within(limit)])
 
-    trials = sequence(search(what, limits(disable=True, steps=steps)), latency_per_load(factor))
+    trials = sequence(search(target, limits(disable=True, steps=steps)), latency_per_load(factor))
 
     assert tried_after_the_sweep(trials) == tried
 
 
 def test_a_request_rate_is_refined_like_a_concurrency() -> None:
-    what = subject(constraints=[latency_within(95)], load_kind=LoadKind.REQUEST_RATE)
+    target = subject(constraints=[latency_within(95)], load_kind=LoadKind.REQUEST_RATE)
     respond = latency_per_load(1)
     rates = doubling(16, 8192)
-    (searched,) = what.models
+    (searched,) = target.models
     default = VariantNames().default(searched.facts)
-    trials = [what.trial(searched.workload(default, rate, 1)) for rate in rates]
+    trials = [target.trial(searched.workload(default, rate, 1)) for rate in rates]
     measured = measure_all(trials, respond)
 
-    refinement = refine(what, measured, best=3, loads=rates, steps=5)
+    refinement = refine(target, measured, best=3, loads=rates, steps=5)
     trials = sequence(PlannedSearch(refinement, 5), respond)
 
     assert [load(trial) for trial in trials] == [96, 80, 88, 92, 94]
@@ -107,31 +107,33 @@ def test_a_request_rate_is_refined_like_a_concurrency() -> None:
 def test_the_first_pair_of_loads_is_examined_too(
     least: int, limit: float, tried: list[int]
 ) -> None:
-    what = subject(constraints=[latency_within(limit)])
+    target = subject(constraints=[latency_within(limit)])
     where = limits(disable=True, concurrency=(least, 64))
 
-    trials = sequence(search(what, where), latency_per_load(10))
+    trials = sequence(search(target, where), latency_per_load(10))
 
     assert tried_after_the_sweep(trials, least=least, most=64) == tried
 
 
 @pytest.mark.parametrize("concurrency", [(1, 1024), (4, 64), (5, 16)])
-def test_below_the_least_load_nothing_is_tried_where_every_load_fails(
+def test_if_every_load_fails_nothing_below_the_smallest_is_tried(
     concurrency: tuple[int, int],
 ) -> None:
-    what = subject(constraints=[latency_within(1)])
+    target = subject(constraints=[latency_within(1)])
 
     trials = sequence(
-        search(what, limits(disable=True, concurrency=concurrency)), latency_per_load(10)
+        search(target, limits(disable=True, concurrency=concurrency)), latency_per_load(10)
     )
 
     assert tried_after_the_sweep(trials, least=concurrency[0], most=concurrency[1]) == []
 
 
 def test_a_least_load_that_is_no_power_of_two_keeps_its_own_series() -> None:
-    what = subject(constraints=[latency_within(75)])
+    target = subject(constraints=[latency_within(75)])
 
-    trials = sequence(search(what, limits(disable=True, concurrency=(5, 16))), latency_per_load(10))
+    trials = sequence(
+        search(target, limits(disable=True, concurrency=(5, 16))), latency_per_load(10)
+    )
 
     assert [load(trial) for trial in trials] == [5, 10, 7, 8]
 
@@ -149,50 +151,50 @@ def test_a_least_load_that_is_no_power_of_two_keeps_its_own_series() -> None:
 def test_one_or_two_loads_are_enough_for_a_refinement(
     most: int, limit: float, loads: list[int]
 ) -> None:
-    what = subject(constraints=[latency_within(limit)])
+    target = subject(constraints=[latency_within(limit)])
 
     trials = sequence(
-        search(what, limits(disable=True, concurrency=(1, most))), latency_per_load(10)
+        search(target, limits(disable=True, concurrency=(1, most))), latency_per_load(10)
     )
 
     assert [load(trial) for trial in trials] == loads
 
 
 def test_of_several_boundaries_the_highest_is_searched() -> None:
-    what = subject(constraints=[latency_within(10)])
+    target = subject(constraints=[latency_within(10)])
     failing = {4, 64, 128, 256, 512, 1024}
 
     def uneven(trial: Trial) -> Outcome:
         latency = 20.0 if load(trial) in failing or load(trial) > 40 else 5.0
         return measurement(100.0 * load(trial), latency=latency)
 
-    trials = sequence(search(what, ONE_VARIANT), uneven)
+    trials = sequence(search(target, ONE_VARIANT), uneven)
 
     assert tried_after_the_sweep(trials) == [48, 40, 44, 42, 41]
 
 
-def test_where_the_lower_load_fails_and_the_higher_passes_there_is_no_boundary() -> None:
-    what = subject(constraints=[Constraint(tag="perf_throughput", minimum=450)])
+def test_a_failing_lower_load_and_a_passing_higher_one_are_no_boundary() -> None:
+    target = subject(constraints=[Constraint(tag="perf_throughput", minimum=450)])
 
-    trials = sequence(search(what, ONE_VARIANT), latency_per_load(10))
+    trials = sequence(search(target, ONE_VARIANT), latency_per_load(10))
 
     assert tried_after_the_sweep(trials) == []
 
 
 def test_a_load_that_fails_to_run_counts_as_too_high() -> None:
-    what = subject(constraints=[latency_within(155)])
+    target = subject(constraints=[latency_within(155)])
 
     def twelve_fails(trial: Trial) -> Outcome:
         return failure() if load(trial) == 12 else latency_per_load(10)(trial)
 
-    trials = sequence(search(what, ONE_VARIANT), twelve_fails)
+    trials = sequence(search(target, ONE_VARIANT), twelve_fails)
 
     assert tried_after_the_sweep(trials) == [12, 10, 11]
 
 
 def test_the_refinement_is_part_of_the_number_announced() -> None:
-    what = subject(constraints=[latency_within(970)])
-    asked = search(what, ONE_VARIANT, best=1)
+    target = subject(constraints=[latency_within(970)])
+    asked = search(target, ONE_VARIANT, best=1)
 
     trials = sequence(asked, latency_per_load(1))
 
@@ -208,9 +210,9 @@ def test_without_constraints_there_is_nothing_to_search_for() -> None:
 
 
 def test_listed_loads_are_not_refined() -> None:
-    what = subject(constraints=[latency_within(95)], loads=(1, 2, 4, 8, 16))
+    target = subject(constraints=[latency_within(95)], loads=(1, 2, 4, 8, 16))
 
-    trials = sequence(search(what, ONE_VARIANT), latency_per_load(10))
+    trials = sequence(search(target, ONE_VARIANT), latency_per_load(10))
 
     assert [load(trial) for trial in trials] == [1, 2, 4, 8, 16]
 
@@ -232,24 +234,24 @@ def test_listed_loads_are_not_refined() -> None:
 def test_loads_go_on_after_the_plateau_of_throughput_while_the_objectives_gain(
     latencies: Sequence[float], loads: list[int]
 ) -> None:
-    what = subject(objective="perf_latency_avg")
+    target = subject(objective="perf_latency_avg")
 
     def flat_throughput(trial: Trial) -> Outcome:
         return measurement(100.0, latency=latencies[load(trial).bit_length() - 1])
 
-    trials = sequence(search(what, ONE_VARIANT), flat_throughput)
+    trials = sequence(search(target, ONE_VARIANT), flat_throughput)
 
     assert [load(trial) for trial in trials] == loads
 
 
 def test_loads_that_the_sweep_adds_are_part_of_the_boundary_search() -> None:
-    what = subject(objective="perf_latency_p99", constraints=[latency_within(100)])
+    target = subject(objective="perf_latency_p99", constraints=[latency_within(100)])
 
     def better_and_better_until_twenty(trial: Trial) -> Outcome:
         value = load(trial)
         return measurement(100.0, latency=100.0 / value if value <= 20 else 1000.0)
 
-    trials = sequence(search(what, ONE_VARIANT), better_and_better_until_twenty)
+    trials = sequence(search(target, ONE_VARIANT), better_and_better_until_twenty)
 
     # the plateau of throughput is at 8; by objective it goes on until all of four are worse
     assert [load(trial) for trial in trials][:4] == [1, 2, 4, 8]
@@ -258,13 +260,13 @@ def test_loads_that_the_sweep_adds_are_part_of_the_boundary_search() -> None:
 
 
 def test_a_failure_ends_the_added_loads() -> None:
-    what = subject(objective="perf_latency_avg")
+    target = subject(objective="perf_latency_avg")
 
     def fails_at_sixteen(trial: Trial) -> Outcome:
         value = load(trial)
         return failure() if value == 16 else measurement(100.0, latency=100.0 / value)
 
-    trials = sequence(search(what, ONE_VARIANT), fails_at_sixteen)
+    trials = sequence(search(target, ONE_VARIANT), fails_at_sixteen)
 
     assert [load(trial) for trial in trials] == [1, 2, 4, 8, 16]
 
@@ -284,11 +286,11 @@ def by_instances(throughputs: Mapping[int, float]) -> Respond:
 
 
 def test_the_best_variants_are_refined_in_order_of_merit_and_the_default_at_the_end() -> None:
-    what = subject(constraints=[latency_within(95)])
+    target = subject(constraints=[latency_within(95)])
     where = limits(instances=(1, 4), batch=(8, 8), concurrency=(1, 16))
     respond = by_instances({1: 10.0, 2: 40.0, 3: 20.0, 4: 30.0})
 
-    trials = sequence(search(what, where, best=2), respond)
+    trials = sequence(search(target, where, best=2), respond)
 
     swept = 5 * 5
     assert visits(trials[swept:]) == [
@@ -297,10 +299,10 @@ def test_the_best_variants_are_refined_in_order_of_merit_and_the_default_at_the_
 
 
 def test_a_default_among_the_best_is_refined_once() -> None:
-    what = subject(constraints=[latency_within(95)])
+    target = subject(constraints=[latency_within(95)])
     where = limits(instances=(1, 1), batch=(8, 8), concurrency=(1, 16))
 
-    trials = sequence(search(what, where, best=3), by_instances({1: 10.0}))
+    trials = sequence(search(target, where, best=3), by_instances({1: 10.0}))
 
     assert visits(trials[10:]) == [
         (name, value) for name in ("0", "default") for value in (12, 10, 9)
@@ -308,14 +310,14 @@ def test_a_default_among_the_best_is_refined_once() -> None:
 
 
 def test_a_variant_is_refined_with_the_client_batch_size_of_its_best() -> None:
-    what = subject(constraints=[latency_within(95)], batch_sizes=(1, 4, 8))
+    target = subject(constraints=[latency_within(95)], batch_sizes=(1, 4, 8))
 
     def best_with_four(trial: Trial) -> Outcome:
         factor = {1: 1.0, 4: 9.0, 8: 2.0}[client_batch(trial)]
         slow = 10.0 if client_batch(trial) == 4 else 1.0
         return measurement(factor * load(trial), latency=slow * load(trial))
 
-    trials = sequence(search(what, limits(disable=True, concurrency=(1, 16))), best_with_four)
+    trials = sequence(search(target, limits(disable=True, concurrency=(1, 16))), best_with_four)
 
     assert [(client_batch(trial), load(trial)) for trial in trials[15:]] == [
         (4, 12),
@@ -330,84 +332,84 @@ def test_a_variant_is_refined_with_the_client_batch_size_of_its_best() -> None:
         # those that meet the constraint come first, whatever the others give
         ({1: (999.0, 6.0), 2: (10.0, 1.0), 3: (20.0, 1.0)}, 3, ["2", "1", "0"]),
         ({1: (999.0, 9.0), 2: (10.0, 1.0), 3: (20.0, 6.0)}, 2, ["1", "2"]),
-        # where none keeps it, the nearest come first
+        # if none meets it, the nearest come first
         ({1: (999.0, 9.0), 2: (10.0, 7.0), 3: (20.0, 8.0)}, 2, ["1", "2"]),
-        # where all keep it, the objective decides
+        # if all meet it, the objective decides
         ({1: (10.0, 1.0), 2: (30.0, 5.0), 3: (20.0, 2.0)}, 2, ["1", "2"]),
     ],
 )
-def test_variants_that_keep_the_constraints_are_the_best(
+def test_variants_that_meet_the_constraints_are_the_best(
     values: Mapping[int, tuple[float, float]], best: int, chosen: list[str]
 ) -> None:
-    what = subject(constraints=[latency_within(5)])
+    target = subject(constraints=[latency_within(5)])
     names = VariantNames()
-    (searched,) = what.models
+    (searched,) = target.models
     tried = [
         names.variant(searched.facts, {"instance_group": [{"count": count}]}) for count in values
     ]
-    trials = [what.trial(searched.workload(variant, 1, 1)) for variant in tried]
+    trials = [target.trial(searched.workload(variant, 1, 1)) for variant in tried]
 
     def respond(trial: Trial) -> Outcome:
         throughput, latency = values[instances(trial)]
         return measurement(throughput, latency=latency)
 
-    found = best_trials(what.goal, measure_all(trials, respond), best)
+    ordered = best_trials(target.goal, measure_all(trials, respond), best)
 
-    assert [trial.variants for trial in found] == [f"m_config_{number}" for number in chosen]
+    assert [trial.variants for trial in ordered] == [f"m_config_{number}" for number in chosen]
 
 
 def test_a_default_that_fails_the_constraints_is_refined_all_the_same() -> None:
-    what = subject(constraints=[latency_within(45)])
+    target = subject(constraints=[latency_within(45)])
     where = limits(instances=(1, 1), batch=(4, 4), concurrency=(1, 16))
 
     def slow_default(trial: Trial) -> Outcome:
         factor = 10.0 if batch_limit(trial) == 4 else 20.0
         return measurement(100.0 * load(trial), latency=factor * load(trial))
 
-    trials = sequence(search(what, where), slow_default)
+    trials = sequence(search(target, where), slow_default)
 
     assert visits(trials[10:]) == [("0", 6), ("0", 5), ("default", 3)]
 
 
-def test_what_only_fails_under_the_load_that_it_was_measured_under_is_refined_too() -> None:
+def test_a_variant_that_fails_under_its_only_load_is_refined_too() -> None:
     """Two instances give more, but a quick search keeps them too busy for the constraint."""
-    what = subject(constraints=[latency_within(45)])
+    target = subject(constraints=[latency_within(45)])
     names = VariantNames()
-    (searched,) = what.models
+    (searched,) = target.models
     tried = [names.variant(searched.facts, {"instance_group": [{"count": n}]}) for n in (1, 2)]
-    trials = [what.trial(searched.workload(tried[n], load, 1)) for n, load in ((0, 4), (1, 8))]
+    trials = [target.trial(searched.workload(tried[n], load, 1)) for n, load in ((0, 4), (1, 8))]
 
     def respond(trial: Trial) -> Outcome:
         return measurement(100.0 * instances(trial) * load(trial), latency=10.0 * load(trial))
 
-    refinement = refine(what, measure_all(trials, respond), best=2, loads=doubling(1, 8), steps=0)
+    refinement = refine(target, measure_all(trials, respond), best=2, loads=doubling(1, 8), steps=0)
     added = sequence(PlannedSearch(refinement, None), respond)
 
     assert (instances(added[-1]), load(added[-1])) == (2, 4)
 
 
-def test_a_default_that_keeps_no_constraint_is_still_chosen() -> None:
-    what = subject(constraints=[latency_within(5)])
+def test_a_default_that_meets_no_constraint_is_still_chosen() -> None:
+    target = subject(constraints=[latency_within(5)])
     names = VariantNames()
-    (searched,) = what.models
+    (searched,) = target.models
     other = names.variant(searched.facts, {"instance_group": [{"count": 2}]})
     trials = [
-        what.trial(searched.workload(variant, 1, 1))
+        target.trial(searched.workload(variant, 1, 1))
         for variant in (names.default(searched.facts), other)
     ]
 
     def only_the_other_passes(trial: Trial) -> Outcome:
         return measurement(100.0, latency=9.0 if short_name(trial) == "default" else 1.0)
 
-    found = best_trials(what.goal, measure_all(trials, only_the_other_passes), 1)
+    chosen = best_trials(target.goal, measure_all(trials, only_the_other_passes), 1)
 
-    assert [trial.variants for trial in found] == ["m_config_0", "m_config_default"]
+    assert [trial.variants for trial in chosen] == ["m_config_0", "m_config_default"]
 
 
 def test_without_any_measurement_there_is_nothing_to_refine() -> None:
-    what = subject(constraints=[latency_within(45)])
+    target = subject(constraints=[latency_within(45)])
 
-    trials = sequence(search(what, ONE_VARIANT), lambda _: failure())
+    trials = sequence(search(target, ONE_VARIANT), lambda _: failure())
 
     assert visits(trials) == [("default", 1)]
 
@@ -417,12 +419,12 @@ def measure_all(trials: Iterable[Trial], respond: Respond) -> list[TrialRecord]:
 
 
 def test_a_load_that_failed_before_is_not_tried_again() -> None:
-    what = subject(model(max_batch_size=0), constraints=[latency_within(45)])
+    target = subject(model(max_batch_size=0), constraints=[latency_within(45)])
     where = limits(instances=(1, 1), concurrency=(1, 2))
 
     def second_fails(trial: Trial) -> Outcome:
         return failure() if load(trial) == 2 else growing(trial)
 
-    trials = sequence(search(what, where), second_fails)
+    trials = sequence(search(target, where), second_fails)
 
     assert visits(trials) == [("default", 1), ("default", 2), ("0", 1), ("0", 2)]

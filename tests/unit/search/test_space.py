@@ -17,17 +17,17 @@ from tests.unit.search.surfaces import composing, counts, ensemble, model, subje
 
 
 def space(
-    what: Subject, *, batches: tuple[int, int] = (1, 8), instances: tuple[int, int] = (1, 3)
+    target: Subject, *, batches: tuple[int, int] = (1, 8), instances: tuple[int, int] = (1, 3)
 ) -> Space:
-    return space_of_sizes(what, batch_limits=batches, instances=instances)
+    return space_of_sizes(target, batch_limits=batches, instances=instances)
 
 
 def values(of: Space) -> dict[str, list[list[int]]]:
     """The values of the dimensions of each model."""
-    found: dict[str, list[list[int]]] = {}
+    by_model: dict[str, list[list[int]]] = {}
     for dimension in of.dimensions:
-        found.setdefault(dimension.model, []).append(list(dimension.values))
-    return found
+        by_model.setdefault(dimension.model, []).append(list(dimension.values))
+    return by_model
 
 
 def listed(parameters: Mapping[str, Sequence[Any]], **facts: Any) -> list[list[int]]:
@@ -55,9 +55,9 @@ def test_a_model_that_does_not_batch_has_its_instances_alone() -> None:
 def test_batch_limits_double_between_bounds_that_can_be_reached(
     bounds: tuple[int, int], limits: list[int]
 ) -> None:
-    (found, _) = space(subject(), batches=bounds).dimensions
+    (limit, _) = space(subject(), batches=bounds).dimensions
 
-    assert list(found.values) == limits
+    assert list(limit.values) == limits
 
 
 def test_instances_begin_at_the_minimum() -> None:
@@ -73,7 +73,7 @@ def test_lists_are_brought_into_order() -> None:
     assert listed({**counts(4, 1, 2), "max_batch_size": [8, 2, 2]}) == [[2, 8], [1, 2, 4]]
 
 
-def test_a_list_is_all_there_is_where_a_bound_may_be_overstepped() -> None:
+def test_a_list_is_complete_even_if_bounds_may_be_exceeded() -> None:
     (limit, instances) = space(subject(parameters=counts(1, 4))).dimensions
 
     assert [instances.holds(index) for index in (-1, 0, 1, 2)] == [False, True, True, False]
@@ -142,9 +142,9 @@ def test_all_profiled_models_come_before_what_they_call() -> None:
 
 
 def test_options_of_composing_models_bound_their_dimensions() -> None:
-    what = subject(ensemble(model("a"), model("b")), composing("a", parameters=counts(1, 2, 4)))
+    target = subject(ensemble(model("a"), model("b")), composing("a", parameters=counts(1, 2, 4)))
 
-    assert values(space(what)) == {
+    assert values(space(target)) == {
         "a": [[1, 2, 4, 8], [1, 2, 4]],
         "b": [[1, 2, 4, 8], [1, 2, 3]],
     }
@@ -169,10 +169,10 @@ def test_a_coordinate_stands_for_a_size_of_every_model() -> None:
         ),
     ],
 )
-def test_what_else_varies_is_an_error(parameters: Mapping[str, Any], message: str) -> None:
-    what = subject(ensemble(model("a")), composing("a", parameters=parameters))
+def test_other_varied_parameters_are_an_error(parameters: Mapping[str, Any], message: str) -> None:
+    target = subject(ensemble(model("a")), composing("a", parameters=parameters))
 
     with pytest.raises(ConfigError, match=message) as raised:
-        space(what)
+        space(target)
 
     assert raised.value.problems[0].where == "model_config_parameters of a"

@@ -86,17 +86,17 @@ def test_the_load_stops_growing_at_a_plateau(
     throughputs: Sequence[float], loads: list[int]
 ) -> None:
     # The objective is met equally by every load, so that the refinement adds nothing.
-    what = subject(objective="perf_latency_avg")
+    target = subject(objective="perf_latency_avg")
 
-    trials = sequence(search(what, ONE_VARIANT), by_order(throughputs))
+    trials = sequence(search(target, ONE_VARIANT), by_order(throughputs))
 
     assert [load(trial) for trial in trials] == loads
 
 
 def test_a_plateau_is_looked_for_in_each_client_batch_size_anew() -> None:
-    what = subject(batch_sizes=(1, 2), objective="perf_latency_avg")
+    target = subject(batch_sizes=(1, 2), objective="perf_latency_avg")
 
-    trials = sequence(search(what, ONE_VARIANT), flat)
+    trials = sequence(search(target, ONE_VARIANT), flat)
 
     assert [(client_batch(trial), load(trial)) for trial in trials] == [
         (size, value) for size in (1, 2) for value in (1, 2, 4, 8)
@@ -127,10 +127,10 @@ def test_listed_loads_are_cut_short_on_request() -> None:
 def test_the_log_says_why_the_load_grows_no_more(
     kind: LoadKind, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    what = subject(loads=(1, 2, 3, 4, 5), load_kind=kind)
+    target = subject(loads=(1, 2, 3, 4, 5), load_kind=kind)
 
     with caplog.at_level("INFO"):
-        sequence(search(what, limits(disable=True, early_exit=True)), flat)
+        sequence(search(target, limits(disable=True, early_exit=True)), flat)
 
     assert caplog.messages.count(message) == 1
 
@@ -139,13 +139,13 @@ def test_the_log_says_why_the_load_grows_no_more(
 
 
 def test_a_failure_ends_the_loads_and_client_batch_sizes_of_its_variant() -> None:
-    what = subject(loads=(1, 2, 3), batch_sizes=(1, 2))
+    target = subject(loads=(1, 2, 3), batch_sizes=(1, 2))
     where = limits(instances=(1, 2), batch=(4, 4))
 
     def fails_once(trial: Trial) -> Outcome:
         return failure() if (short_name(trial), load(trial)) == ("0", 2) else growing(trial)
 
-    trials = sequence(search(what, where), fails_once)
+    trials = sequence(search(target, where), fails_once)
 
     whole = [(size, value) for size in (1, 2) for value in (1, 2, 3)]
     assert [(short_name(trial), client_batch(trial), load(trial)) for trial in trials] == [
@@ -168,9 +168,9 @@ def test_the_search_goes_on_after_a_default_that_fails() -> None:
 
 
 def test_a_client_batch_above_the_batch_limit_is_never_sent() -> None:
-    what = subject(batch_sizes=(1, 2, 4, 8, 16), loads=(1, 2))
+    target = subject(batch_sizes=(1, 2, 4, 8, 16), loads=(1, 2))
 
-    trials = sequence(search(what, limits(disable=True)), growing)
+    trials = sequence(search(target, limits(disable=True)), growing)
 
     assert [(client_batch(trial), load(trial)) for trial in trials] == [
         (size, value) for size in (1, 2, 4, 8) for value in (1, 2)
@@ -178,27 +178,27 @@ def test_a_client_batch_above_the_batch_limit_is_never_sent() -> None:
 
 
 def test_a_model_without_batching_takes_client_batches_of_one() -> None:
-    what = subject(model(max_batch_size=0), batch_sizes=(1, 2), loads=(1,))
+    target = subject(model(max_batch_size=0), batch_sizes=(1, 2), loads=(1,))
 
-    trials = sequence(search(what, limits(disable=True)), growing)
+    trials = sequence(search(target, limits(disable=True)), growing)
 
     assert [client_batch(trial) for trial in trials] == [1]
 
 
 def test_a_preferred_batch_above_the_batch_limit_is_never_tried() -> None:
     facts = model(dynamic_batching={"preferred_batch_size": [2, 4]})
-    what = subject(facts, parameters={"max_batch_size": [2, 3, 4, 5]}, loads=(1,))
+    target = subject(facts, parameters={"max_batch_size": [2, 3, 4, 5]}, loads=(1,))
 
-    trials = sequence(search(what, limits()), growing)
+    trials = sequence(search(target, limits()), growing)
 
     assert [batch_limit(trial) for trial in trials] == [8, 4, 5]
 
 
 def test_illegal_combinations_are_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    what = subject(batch_sizes=(16,), loads=(1,))
+    target = subject(batch_sizes=(16,), loads=(1,))
 
     with caplog.at_level("INFO"):
-        trials = sequence(search(what, limits(disable=True)), growing)
+        trials = sequence(search(target, limits(disable=True)), growing)
 
     assert trials == []
     assert [text for text in caplog.messages if "illegal" in text] == [
@@ -210,11 +210,11 @@ def test_illegal_combinations_are_named_in_the_log(caplog: pytest.LogCaptureFixt
 
 
 def test_client_batch_sizes_stop_growing_at_a_plateau(caplog: pytest.LogCaptureFixture) -> None:
-    what = subject(model(max_batch_size=64), batch_sizes=(1, 2, 3, 4, 5, 6))
+    target = subject(model(max_batch_size=64), batch_sizes=(1, 2, 3, 4, 5, 6))
     where = limits(disable=True, concurrency=ONE_LOAD)
 
     with caplog.at_level("INFO"):
-        trials = sequence(search(what, where), flat)
+        trials = sequence(search(target, where), flat)
 
     assert [client_batch(trial) for trial in trials] == [1, 2, 3, 4]
     assert "No longer increasing client batch size as throughput has plateaued" in caplog.messages
@@ -222,7 +222,7 @@ def test_client_batch_sizes_stop_growing_at_a_plateau(caplog: pytest.LogCaptureF
 
 @pytest.mark.parametrize(("last", "goes_on"), [(105.0, False), (105.1, True)])
 def test_client_batch_sizes_are_judged_by_the_best_load_of_each(last: float, goes_on: bool) -> None:
-    what = subject(model(max_batch_size=64), batch_sizes=(1, 2, 3, 4, 5))
+    target = subject(model(max_batch_size=64), batch_sizes=(1, 2, 3, 4, 5))
     where = limits(disable=True, concurrency=(1, 2))
 
     def best_is_the_first_load(trial: Trial) -> Outcome:
@@ -230,7 +230,7 @@ def test_client_batch_sizes_are_judged_by_the_best_load_of_each(last: float, goe
             return measurement(1.0)
         return measurement(last if client_batch(trial) == 4 else 100.0)
 
-    trials = sequence(search(what, where), best_is_the_first_load)
+    trials = sequence(search(target, where), best_is_the_first_load)
 
     assert (5 in map(client_batch, trials)) is goes_on
 
@@ -239,9 +239,9 @@ def test_client_batch_sizes_are_judged_by_the_best_load_of_each(last: float, goe
 def test_with_listed_loads_client_batch_sizes_stop_only_on_request(
     early_exit: bool, tried: list[int]
 ) -> None:
-    what = subject(batch_sizes=(1, 2, 3, 4, 5), loads=(1,))
+    target = subject(batch_sizes=(1, 2, 3, 4, 5), loads=(1,))
 
-    trials = sequence(search(what, limits(disable=True, early_exit=early_exit)), flat)
+    trials = sequence(search(target, limits(disable=True, early_exit=early_exit)), flat)
 
     assert [client_batch(trial) for trial in trials] == tried
 
@@ -319,13 +319,13 @@ def test_a_variant_without_a_measurement_ends_the_batch_limits_of_its_instance_c
 
 
 def test_a_variant_that_fails_at_a_high_load_counts_with_what_it_measured() -> None:
-    what = subject(loads=(1, 2))
+    target = subject(loads=(1, 2))
     where = limits(instances=(1, 1), batch=(1, 4))
 
     def high_load_fails(trial: Trial) -> Outcome:
         return failure() if load(trial) == 2 else growing(trial)
 
-    trials = sequence(search(what, where), high_load_fails)
+    trials = sequence(search(target, where), high_load_fails)
 
     assert [batch_limit(trial) for trial in variants(trials)[1:]] == [1, 2, 4]
 
@@ -344,16 +344,16 @@ def test_the_instance_count_never_stops_growing() -> None:
     ] == [1, 2, 3, 4, 5]
 
 
-def test_illegal_batch_limits_are_passed_over_and_not_taken_for_a_plateau() -> None:
-    what = subject(batch_sizes=(4,))
+def test_illegal_batch_limits_are_skipped_and_are_no_plateau() -> None:
+    target = subject(batch_sizes=(4,))
     where = limits(instances=(1, 1), batch=(1, 16), concurrency=ONE_LOAD)
 
-    trials = sequence(search(what, where), growing)
+    trials = sequence(search(target, where), growing)
 
     assert [batch_limit(trial) for trial in variants(trials)] == [8, 4, 8, 16]
 
 
-def test_the_batch_limit_grows_once_even_where_nothing_gets_through() -> None:
+def test_the_batch_limit_grows_once_even_without_any_throughput() -> None:
     where = limits(instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD)
 
     trials = sequence(search(subject(), where), lambda _: measurement(0.0))

@@ -47,9 +47,9 @@ def preferring(*sizes: int) -> Mapping[str, Sequence[Any]]:
 
 
 def trial_map(
-    what: Subject | None = None, where: SearchSettings | None = None, *, formula: bool = False
+    target: Subject | None = None, where: SearchSettings | None = None, *, formula: bool = False
 ) -> TrialMap:
-    return TrialMap(what or subject(), where or limits(), use_formula=formula)
+    return TrialMap(target or subject(), where or limits(), use_formula=formula)
 
 
 def dimensions(of: TrialMap) -> Mapping[str, list[Any]]:
@@ -62,10 +62,10 @@ def coordinates(of: TrialMap) -> list[Coordinate]:
 
 def legal(of: TrialMap) -> list[Coordinate]:
     """Every coordinate that the space gives, each once."""
-    known: list[Coordinate] = []
-    while (new := of.nearest(coordinates(of)[0], known)) is not None:
-        known.append(new)
-    return known
+    seen: list[Coordinate] = []
+    while (new := of.nearest(coordinates(of)[0], seen)) is not None:
+        seen.append(new)
+    return seen
 
 
 def trials(of: TrialMap) -> list[Trial]:
@@ -89,7 +89,7 @@ def test_by_default_batch_limits_instances_and_concurrencies_are_varied() -> Non
 
 
 @pytest.mark.parametrize(
-    ("what", "where", "size"),
+    ("target", "where", "size"),
     [
         (subject(model(max_batch_size=0)), limits(), 5 * 11),
         (subject(batch_sizes=(1, 4)), limits(), 2 * 440),
@@ -111,9 +111,9 @@ def test_by_default_batch_limits_instances_and_concurrencies_are_varied() -> Non
     ],
 )
 def test_the_size_is_the_product_over_all_models(
-    what: Subject, where: SearchSettings, size: int
+    target: Subject, where: SearchSettings, size: int
 ) -> None:
-    assert trial_map(what, where).space.size == size
+    assert trial_map(target, where).space.size == size
 
 
 def test_with_the_formula_concurrencies_are_no_axis_and_request_rates_still_are() -> None:
@@ -151,13 +151,13 @@ def test_loads_between_doublings_go_on_to_the_highest_that_is_allowed(
 
 
 def test_lists_of_composing_models_are_axes_too() -> None:
-    what = subject(ensemble(model("a"), model("b")), composing("a", parameters=DELAYS))
+    target = subject(ensemble(model("a"), model("b")), composing("a", parameters=DELAYS))
 
-    assert dimensions(trial_map(what))["a::dynamic_batching"] == DELAYS["dynamic_batching"]
+    assert dimensions(trial_map(target))["a::dynamic_batching"] == DELAYS["dynamic_batching"]
     assert {
         thaw(all_parts(trial)["a"].config["dynamic_batching"])["max_queue_delay_microseconds"]
         for trial in trials(
-            trial_map(what, limits(instances=(1, 1), batch=(1, 1), concurrency=(1, 1)))
+            trial_map(target, limits(instances=(1, 1), batch=(1, 1), concurrency=(1, 1)))
         )
     } == {100, 200}
 
@@ -179,24 +179,24 @@ BATCHED = model(dynamic_batching={"max_queue_delay_microseconds": 9, "preserve_o
         ),
     ],
 )
-def test_of_values_that_come_to_the_same_configuration_there_is_one(
+def test_values_with_the_same_configuration_are_one(
     facts: ModelFacts, listed: Sequence[Any], varied: Sequence[Any]
 ) -> None:
-    what = subject(facts, parameters={"dynamic_batching": listed})
-    of = trial_map(what, limits(concurrency=(1, 1)))
+    target = subject(facts, parameters={"dynamic_batching": listed})
+    of = trial_map(target, limits(concurrency=(1, 1)))
 
-    found = trials(of)
+    distinct = trials(of)
 
     assert dimensions(of).get("m::dynamic_batching", []) == varied
-    assert len({trial.key for trial in found}) == len(found) == 40 * max(len(varied), 1)
+    assert len({trial.key for trial in distinct}) == len(distinct) == 40 * max(len(varied), 1)
 
 
 # -- trials ------------------------------------------------------------------------------------
 
 
 def test_a_coordinate_stands_for_a_variant_under_a_load() -> None:
-    what = subject(parameters=DELAYS, batch_sizes=(1, 2), cpu_only=True)
-    of = trial_map(what)
+    target = subject(parameters=DELAYS, batch_sizes=(1, 2), cpu_only=True)
+    of = trial_map(target)
     names = [dimension.parameter for dimension in of.space.dimensions]
     at = {
         "max_batch_size": 3, "instance_count": 1, "dynamic_batching": 1, "batch_sizes": 1,
@@ -215,7 +215,7 @@ def test_a_coordinate_stands_for_a_variant_under_a_load() -> None:
     assert (load(trial), client_batch(trial)) == (16, 2)
 
 
-def test_a_count_of_0_is_one_instance_as_it_is_to_triton() -> None:
+def test_a_count_of_0_is_one_instance_as_in_triton() -> None:
     of = trial_map(subject(parameters=counts(0, 2, kind="KIND_CPU")), limits(concurrency=(1, 1)))
 
     assert dimensions(of)["m::instance_count"] == [1, 2]
@@ -232,11 +232,11 @@ def test_dynamic_batching_keeps_what_the_model_says_about_it() -> None:
 
 
 def test_different_coordinates_are_different_trials() -> None:
-    what = subject(parameters={**DELAYS, **counts(1, 2)}, batch_sizes=(1, 2))
+    target = subject(parameters={**DELAYS, **counts(1, 2)}, batch_sizes=(1, 2))
 
-    found = trials(trial_map(what, limits(batch=(1, 4), concurrency=(1, 4))))
+    distinct = trials(trial_map(target, limits(batch=(1, 4), concurrency=(1, 4))))
 
-    assert len({trial.key for trial in found}) == len(found) == (3 + 2) * 2 * 2 * 3
+    assert len({trial.key for trial in distinct}) == len(distinct) == (3 + 2) * 2 * 2 * 3
 
 
 @pytest.mark.parametrize(
@@ -245,24 +245,24 @@ def test_different_coordinates_are_different_trials() -> None:
 def test_the_formula_keeps_both_bounds(
     bounds: tuple[int, int], smallest: int, largest: int
 ) -> None:
-    found = trials(trial_map(where=limits(concurrency=bounds), formula=True))
+    made = trials(trial_map(where=limits(concurrency=bounds), formula=True))
 
-    for trial in found:
+    for trial in made:
         wanted = 2 * instances(trial) * batch_limit(trial)
         assert load(trial) == min(max(wanted, bounds[0]), bounds[1])
-    assert {min(map(load, found)), max(map(load, found))} == {smallest, largest}
+    assert {min(map(load, made)), max(map(load, made))} == {smallest, largest}
 
 
 def test_the_formula_takes_listed_concurrencies() -> None:
-    found = trials(trial_map(subject(loads=(3, 10, 100)), formula=True))
+    made = trials(trial_map(subject(loads=(3, 10, 100)), formula=True))
 
-    for trial in found:
+    for trial in made:
         wanted = 2 * instances(trial) * batch_limit(trial)
         assert load(trial) == (3 if wanted < 10 else 10 if wanted < 100 else 100)
 
 
 @pytest.mark.parametrize("listed", [(4,), (16, 4), (4, 64)])
-def test_preferred_sizes_that_are_listed_take_the_place_of_the_own_ones(
+def test_listed_preferred_sizes_replace_those_of_the_model(
     listed: Sequence[int],
 ) -> None:
     of = trial_map(subject(PREFERS_64, parameters=preferring(*listed)), limits(concurrency=(1, 1)))
@@ -274,7 +274,7 @@ def test_preferred_sizes_that_are_listed_take_the_place_of_the_own_ones(
 
 
 @pytest.mark.parametrize(
-    ("what", "where"),
+    ("target", "where"),
     [
         (subject(batch_sizes=(1, 4, 16)), limits(batch=(1, 32), concurrency=(1, 1))),
         (subject(batch_sizes=(4, 16)), limits(batch=(1, 32), concurrency=(1, 1))),
@@ -308,8 +308,10 @@ def test_preferred_sizes_that_are_listed_take_the_place_of_the_own_ones(
         ),
     ],
 )
-def test_every_legal_trial_is_there_once_and_no_other(what: Subject, where: SearchSettings) -> None:
-    of = trial_map(what, where)
+def test_every_legal_trial_is_there_once_and_no_other(
+    target: Subject, where: SearchSettings
+) -> None:
+    of = trial_map(target, where)
     names = VariantNames()
 
     assert sorted(legal(of)) == [at for at in coordinates(of) if of.trial(at, names).is_legal]
@@ -339,7 +341,7 @@ def test_client_batches_are_lowered_before_anything_else() -> None:
         (0, 2, (0, 0)),
     ],
 )
-def test_preferred_sizes_get_their_room_in_every_model_at_once(
+def test_batch_limits_rise_to_the_preferred_sizes_in_all_models_at_once(
     limit: int, way: int, expected: tuple[int, int]
 ) -> None:
     parts = [model(name) for name in "abcd"]
@@ -356,16 +358,16 @@ def test_preferred_sizes_get_their_room_in_every_model_at_once(
 def test_the_nearest_new_coordinate_is_the_fewest_steps_away() -> None:
     of = trial_map()
     at = (3, 2, 0, 5)
-    known: list[Coordinate] = [at]
+    seen: list[Coordinate] = [at]
 
     for distance in (1, 1, 1, 1, 1, 1, 2):
-        nearest = of.nearest(at, known)
+        nearest = of.nearest(at, seen)
         assert nearest is not None
         assert sum(abs(a - b) for a, b in zip(at, nearest, strict=True)) == distance
-        known.append(nearest)
+        seen.append(nearest)
 
 
-def test_where_all_is_known_there_is_nothing_near() -> None:
+def test_without_new_coordinates_there_is_no_nearest() -> None:
     of = trial_map(where=limits(batch=(1, 2), instances=(1, 2), concurrency=(1, 2)))
 
     assert len(legal(of)) == 8
@@ -373,7 +375,7 @@ def test_where_all_is_known_there_is_nothing_near() -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "message"),
+    ("target", "message"),
     [
         (subject(model(max_batch_size=0), batch_sizes=(2, 4)), "batch_sizes are above .*limit .1"),
         (subject(batch_sizes=(256,)), "batch_sizes are above the model's batch limit .128"),
@@ -381,16 +383,16 @@ def test_where_all_is_known_there_is_nothing_near() -> None:
         (subject(parameters=counts(1, 1)), "same number of instances"),
     ],
 )
-def test_a_space_without_a_legal_trial_is_an_error(what: Subject, message: str) -> None:
+def test_a_space_without_a_legal_trial_is_an_error(target: Subject, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        trial_map(what)
+        trial_map(target)
 
 
 # -- the default -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("what", "where", "expected"),
+    ("target", "where", "expected"),
     [
         (subject(), limits(), 16),
         (subject(), limits(concurrency=(1, 4)), 4),
@@ -403,20 +405,20 @@ def test_a_space_without_a_legal_trial_is_an_error(what: Subject, message: str) 
     ],
 )
 def test_the_default_is_kept_busy_as_far_as_loads_allow(
-    what: Subject, where: SearchSettings, expected: int
+    target: Subject, where: SearchSettings, expected: int
 ) -> None:
-    assert load(trial_map(what, where).default(VariantNames())) == expected
+    assert load(trial_map(target, where).default(VariantNames())) == expected
 
 
 def test_the_default_is_kept_busy_on_every_gpu() -> None:
     facts = model(instance_group=[{"count": 2, "kind": "KIND_GPU"}])
-    what = Subject(models=subject(facts).models, setup=ServerSetup(devices=("a", "b")))
+    target = Subject(models=subject(facts).models, setup=ServerSetup(devices=("a", "b")))
 
-    assert load(trial_map(what).default(VariantNames())) == 2 * 8 * 2 * 2
+    assert load(trial_map(target).default(VariantNames())) == 2 * 8 * 2 * 2
 
 
 @pytest.mark.parametrize(("sizes", "expected"), [((1, 4), 1), ((4, 16), 4), ((16, 32), 8)])
-def test_clients_send_the_default_what_it_takes(sizes: Sequence[int], expected: int) -> None:
+def test_clients_send_batches_that_the_default_accepts(sizes: Sequence[int], expected: int) -> None:
     default = trial_map(subject(batch_sizes=sizes)).default(VariantNames())
 
     assert client_batch(default) == expected
@@ -430,7 +432,7 @@ ON_A_CPU: Mapping[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("what", "is_in_the_space"),
+    ("target", "is_in_the_space"),
     [
         (subject(model(**ON_A_CPU), cpu_only=True), True),
         (subject(model(), cpu_only=True), False),
@@ -442,9 +444,9 @@ ON_A_CPU: Mapping[str, Any] = {
     ],
 )
 def test_the_default_has_a_coordinate_where_the_space_holds_its_content(
-    what: Subject, is_in_the_space: bool
+    target: Subject, is_in_the_space: bool
 ) -> None:
-    of, names = trial_map(what), VariantNames()
+    of, names = trial_map(target), VariantNames()
     default = of.default(names)
 
     same = [at for at in coordinates(of) if of.trial(at, names).key == default.key]
@@ -455,11 +457,11 @@ def test_the_default_has_a_coordinate_where_the_space_holds_its_content(
 
 def test_every_trial_of_the_space_has_its_coordinate() -> None:
     calling = model("m", model("a"), model("b"))
-    for what in (
+    for target in (
         subject(calling, composing("a", parameters=DELAYS)),
         subject(ensemble(model("a"), model("b"))),
         together(subject(model("m")), subject(model("n", max_batch_size=0))),
     ):
-        of = trial_map(what, limits(instances=(1, 2), batch=(1, 2), concurrency=(1, 2)))
+        of = trial_map(target, limits(instances=(1, 2), batch=(1, 2), concurrency=(1, 2)))
         for at in filter(of.is_legal, coordinates(of)):
             assert of.coordinate_of(of.trial(at, VariantNames())) == at

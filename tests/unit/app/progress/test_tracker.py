@@ -15,13 +15,13 @@ from model_analyzer.app.progress.events import (
     TrialFinished,
     TrialStarted,
 )
-from tests.unit.cli.progress.runs import Kept, listed, told
+from tests.unit.cli.progress.runs import Kept, listed, play_run
 from tests.unit.search.surfaces import measurement
 
 
 def test_each_change_of_the_best_is_an_event_with_its_gain() -> None:
     kept = Kept()
-    told(kept)
+    play_run(kept)
 
     best = [event for event in kept.events if isinstance(event, BestChanged)]
 
@@ -33,7 +33,7 @@ def test_each_change_of_the_best_is_an_event_with_its_gain() -> None:
 
 def test_a_trial_that_misses_the_constraints_has_its_shortfall() -> None:
     kept = Kept()
-    told(kept, outcomes=[measurement(100.0, latency=120.0)])
+    play_run(kept, outcomes=[measurement(100.0, latency=120.0)])
 
     (best,) = (event for event in kept.events if isinstance(event, BestChanged))
     assert best.shortfall_percent == 50.0
@@ -41,7 +41,7 @@ def test_a_trial_that_misses_the_constraints_has_its_shortfall() -> None:
 
 def test_phases_numbers_and_failures() -> None:
     kept = Kept()
-    told(kept)
+    play_run(kept)
 
     phases = [event.phase for event in kept.events if isinstance(event, PhaseStarted)]
     assert phases == [Phase.STARTING_SERVER, Phase.MEASURING, Phase.REPORTS]
@@ -56,7 +56,7 @@ def test_phases_numbers_and_failures() -> None:
 
 def test_events_have_the_time_left() -> None:
     kept = Kept()
-    told(kept)
+    play_run(kept)
 
     left = [event.time_left_s for event in kept.events if isinstance(event, TrialFinished)]
     # of six trials of two seconds
@@ -65,18 +65,18 @@ def test_events_have_the_time_left() -> None:
 
 def test_resumed_trials_count_and_are_not_started() -> None:
     kept = Kept()
-    told(kept, known=2)
+    play_run(kept, resumed=2)
 
     started = [event.number for event in kept.events if isinstance(event, TrialStarted)]
     assert started == [3, 4, 5]
-    known = [event.resumed for event in kept.events if isinstance(event, TrialFinished)]
-    assert known == [True, True, False, False]
+    resumed = [event.resumed for event in kept.events if isinstance(event, TrialFinished)]
+    assert resumed == [True, True, False, False]
 
 
 def test_an_objective_other_than_throughput_decides() -> None:
     kept = Kept()
-    what = listed(objective="perf_latency_p99", constraints=())
-    told(kept, what, [measurement(100.0, latency=9.0), measurement(900.0, latency=12.0)])
+    target = listed(objective="perf_latency_p99", constraints=())
+    play_run(kept, target, [measurement(100.0, latency=9.0), measurement(900.0, latency=12.0)])
 
     best = [event for event in kept.events if isinstance(event, BestChanged)]
     assert [event.measurement.value("perf_latency_p99") for event in best] == [9.0]

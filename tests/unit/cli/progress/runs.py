@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A short run, told to a tracker with a clock of its own."""
+"""A short run, played for a tracker with its own clock."""
 
 from __future__ import annotations
 
@@ -68,35 +68,35 @@ OUTCOMES: Sequence[Outcome] = (
 )
 
 
-def told(
+def play_run(
     sink: Sink,
-    what: Subject | None = None,
+    target: Subject | None = None,
     outcomes: Sequence[Outcome] = OUTCOMES,
     *,
-    known: int = 0,
+    resumed: int = 0,
     model_ends: bool = True,
 ) -> Clock:
-    """Tells `sink` a run over `what` with these outcomes, each after two seconds; the first ones
-    are `known`.
+    """Plays a run over `target` for `sink`. Each outcome comes after two seconds; the first
+    `resumed` ones are from an earlier run.
     """
-    what = what or listed()
+    target = target or listed()
     clock = Clock()
     tracker = Tracker(sink, clock=clock, hypothetically=nullcontext)
-    tracker.run_started([what.name])
+    tracker.run_started([target.name])
     tracker.phase(Phase.STARTING_SERVER)
     clock.now += 3
-    expectation = Expectation(what, WHERE)
+    expectation = Expectation(target, WHERE)
     part = Part(expectation, trial_s=1.5, load_s=1.0)
-    tracker.searches([what], lambda _: TimeLeft([part]))
-    chosen = search(what, WHERE)
+    tracker.searches([target], lambda _: TimeLeft([part]))
+    chosen = search(target, WHERE)
     tracker.model_started(0)
     for number, outcome in enumerate(outcomes):
         trial = chosen.ask()
         assert trial is not None
-        if number >= known:
+        if number >= resumed:
             tracker.tell(TrialStarted(trial, Slot()))
             clock.now += 2
-        tracker.tell(TrialFinished(trial, outcome, None if number < known else Slot()))
+        tracker.tell(TrialFinished(trial, outcome, None if number < resumed else Slot()))
         chosen.tell(trial, outcome)
     if model_ends:
         tracker.model_finished()
@@ -106,9 +106,9 @@ def told(
     return clock
 
 
-def told_by_slots(
+def play_slots(
     sink: Sink,
-    what: Subject,
+    target: Subject,
     slots: int,
     *,
     steps: int,
@@ -128,11 +128,11 @@ def told_by_slots(
     executor = SimulatedExecutor(slots, measure, lambda trial, _: float(load(trial)))
     began = executor.now_s
     tracker = Tracker(sink, clock=lambda: executor.now_s, hypothetically=nullcontext)
-    tracker.run_started([what.name])
+    tracker.run_started([target.name])
     tracker.searches(
-        [what], lambda _: TimeLeft([Part(Expectation(what, WHERE), trial_s=1.5, load_s=0.0)])
+        [target], lambda _: TimeLeft([Part(Expectation(target, WHERE), trial_s=1.5, load_s=0.0)])
     )
     tracker.model_started(0, executor.slots)
-    for event in islice(measure_all(search(what, WHERE), executor, MemoryState()), steps):
+    for event in islice(measure_all(search(target, WHERE), executor, MemoryState()), steps):
         tracker.tell(event)
     return executor.now_s - began

@@ -26,7 +26,7 @@ from model_analyzer.domain.settings import ProgressMode
 from tests.unit.builders import at_most, goal, objectives
 from tests.unit.builders import measurement as one
 from tests.unit.builders import together as two_models
-from tests.unit.cli.progress.runs import Clock, told
+from tests.unit.cli.progress.runs import Clock, play_run
 from tests.unit.search.surfaces import measurement as surface
 from tests.unit.search.surfaces import subject, together
 
@@ -35,7 +35,7 @@ def lines(width: int, height: int = 24, *, stopping: bool = False, **run: Any) -
     screen = Screen()
     sink = Silence()
     sink.show = screen.show  # type: ignore[method-assign]
-    now = told(sink, **run)
+    now = play_run(sink, **run)
     elapsed_s = now.now - 100.0
     return [
         line.plain.rstrip() for line in screen.lines(width, height, elapsed_s, stopping=stopping)
@@ -90,7 +90,7 @@ def test_reports_are_a_phase() -> None:
 
 
 def test_a_run_that_goes_on_says_what_was_known() -> None:
-    shown = lines(79, known=2, model_ends=False)
+    shown = lines(79, resumed=2, model_ends=False)
 
     assert shown[6].endswith("m_config_default: concurrency 1 (resumed)")
 
@@ -122,7 +122,7 @@ def test_the_live_view_draws_itself_below_what_is_printed() -> None:
     console = on(terminal)
     view = LiveView(console, clock=Clock(), stopping=lambda: False)
 
-    told(view, model_ends=False)
+    play_run(view, model_ends=False)
     console.print("a log line")
     view.close()
     view.close()
@@ -136,7 +136,7 @@ def test_a_pause_takes_the_live_view_away() -> None:
     terminal = _Unsteady()
     console = on(terminal)
     view = LiveView(console, clock=Clock(), stopping=lambda: False)
-    told(view, model_ends=False)
+    play_run(view, model_ends=False)
 
     with view.paused():
         before = len(terminal.getvalue())
@@ -152,7 +152,7 @@ def test_a_pause_takes_the_live_view_away() -> None:
 
 def test_lines(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.plain"):
-        told(Lines(), known=1)
+        play_run(Lines(), resumed=1)
 
     messages = [record.getMessage() for record in caplog.records if record.name.endswith(".plain")]
     assert messages[:3] == [
@@ -165,7 +165,7 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_lines_tell_what_the_best_misses(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.plain"):
-        told(Lines(), outcomes=[surface(100.0, latency=120.0), surface(1.0, latency=10.0)])
+        play_run(Lines(), outcomes=[surface(100.0, latency=120.0), surface(1.0, latency=10.0)])
 
     best = (
         "best so far 100.0 infer/s, p99 120.0 ms, misses the constraints by 50.0 %, measured once"
@@ -189,33 +189,33 @@ def test_the_screen_claims_no_gain_that_the_answer_would_not() -> None:
 
 def documents(**run: Any) -> list[Mapping[str, Any]]:
     text = io.StringIO()
-    told(JsonLines(text.write), **run)
+    play_run(JsonLines(text.write), **run)
     return [json.loads(line) for line in text.getvalue().splitlines()]
 
 
 def test_json_names_units_and_trials() -> None:
-    found = documents()
+    events = documents()
 
-    finished = [event for event in found if event["event"] == "trial_finished"]
+    finished = [event for event in events if event["event"] == "trial_finished"]
     assert finished[0]["metrics"]["perf_throughput_infer_per_s"] == 100.0
     assert finished[0]["metrics"]["perf_latency_p99_ms"] == 10.0
     assert len({event["trial"] for event in finished}) == 4
-    (failed,) = (event for event in found if event["event"] == "trial_failed")
+    (failed,) = (event for event in events if event["event"] == "trial_failed")
     assert (failed["reason"], failed["hint"]) == ("model_not_loaded", None)
-    best = [event for event in found if event["event"] == "best"]
+    best = [event for event in events if event["event"] == "best"]
     assert (best[-1]["gain_percent"], best[-1]["times_measured"]) == (50.0, 1)
-    assert found[0]["schema"] == 1
-    assert found[-1]["event"] == "run_finished"
-    assert all(event["elapsed_s"] >= 0 for event in found)
+    assert events[0]["schema"] == 1
+    assert events[-1]["event"] == "run_finished"
+    assert all(event["elapsed_s"] >= 0 for event in events)
 
 
 def test_json_has_the_metrics_of_each_of_several_models() -> None:
-    what = together(subject(loads=(1,)), subject(loads=(2,)))
+    target = together(subject(loads=(1,)), subject(loads=(2,)))
     outcome = two_models({"perf_throughput": 10.0}, {"perf_throughput": 30.0})
 
-    found = documents(what=what, outcomes=[outcome])
+    events = documents(target=target, outcomes=[outcome])
 
-    (finished,) = (event for event in found if event["event"] == "trial_finished")
+    (finished,) = (event for event in events if event["event"] == "trial_finished")
     assert finished["metrics"] == {"perf_throughput_infer_per_s": 40.0}
     own = [work["metrics"]["perf_throughput_infer_per_s"] for work in finished["workloads"]]
     assert own == [10.0, 30.0]
@@ -226,11 +226,11 @@ def test_json_has_the_metrics_of_each_of_several_models() -> None:
 
 @pytest.fixture
 def logger() -> Iterator[logging.Logger]:
-    found = logging.getLogger("model_analyzer")
-    before = (found.handlers, found.level, found.propagate)
-    yield found
-    found.handlers, found.propagate = before[0], before[2]
-    found.setLevel(before[1])
+    root = logging.getLogger("model_analyzer")
+    before = (root.handlers, root.level, root.propagate)
+    yield root
+    root.handlers, root.propagate = before[0], before[2]
+    root.setLevel(before[1])
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from model_analyzer.cli.progress.jsonlines import JsonLines
 from model_analyzer.cli.progress.plain import Lines
 from model_analyzer.cli.progress.screen import Screen
 from model_analyzer.search.plan import Subject
-from tests.unit.cli.progress.runs import Kept, listed, told_by_slots
+from tests.unit.cli.progress.runs import Kept, listed, play_slots
 from tests.unit.search.surfaces import counts
 
 
@@ -34,7 +34,7 @@ def screen(steps: int, *, width: int = 79, height: int = 24, slots: int = 3) -> 
     shown = Screen()
     sink = Silence()
     sink.show = shown.show  # type: ignore[method-assign]
-    elapsed_s = told_by_slots(sink, several_variants(), slots, steps=steps)
+    elapsed_s = play_slots(sink, several_variants(), slots, steps=steps)
     return [line.plain.rstrip() for line in shown.lines(width, height, elapsed_s, stopping=False)]
 
 
@@ -63,7 +63,7 @@ def test_slots_that_have_no_line_are_counted() -> None:
 
 def test_events_name_their_slot() -> None:
     kept = Kept()
-    told_by_slots(kept, several_variants(), 3, steps=8)
+    play_slots(kept, several_variants(), 3, steps=8)
 
     (model,) = [event for event in kept.events if isinstance(event, ModelStarted)]
     assert model.slots == ("slot 1", "slot 2", "slot 3")
@@ -76,7 +76,7 @@ def test_events_name_their_slot() -> None:
 
 def documents(steps: int, slots: int, lost: tuple[int, ...] = ()) -> list[dict[str, object]]:
     output = io.StringIO()
-    told_by_slots(JsonLines(output.write), several_variants(), slots, steps=steps, lost=lost)
+    play_slots(JsonLines(output.write), several_variants(), slots, steps=steps, lost=lost)
     return [json.loads(line) for line in output.getvalue().splitlines()]
 
 
@@ -88,7 +88,7 @@ def test_json_lines_have_the_slot_only_if_there_are_several() -> None:
 
 def test_a_lost_trial_is_told(caplog: pytest.LogCaptureFixture) -> None:
     kept = Kept()
-    told_by_slots(kept, several_variants(), 3, steps=12, lost=(2,))
+    play_slots(kept, several_variants(), 3, steps=12, lost=(2,))
 
     (lost,) = [event for event in kept.events if isinstance(event, TrialLost)]
     assert (lost.slot, lost.reason) == ("slot 1", "its host is gone")
@@ -100,6 +100,6 @@ def test_a_lost_trial_is_told(caplog: pytest.LogCaptureFixture) -> None:
 def test_log_lines_say_where(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
 
-    told_by_slots(Lines(), several_variants(), 3, steps=3)
+    play_slots(Lines(), several_variants(), 3, steps=3)
 
     assert "Profiling m_config_default: concurrency=1 on slot 1" in caplog.messages

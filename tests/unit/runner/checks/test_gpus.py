@@ -70,7 +70,7 @@ def test_a_driver_that_does_not_answer() -> None:
 def test_a_gpu_in_order() -> None:
     driver, gpu, chosen = judged(state())
 
-    assert {one.level for one in (driver, gpu, chosen)} == {Level.OK}
+    assert {finding.level for finding in (driver, gpu, chosen)} == {Level.OK}
     assert driver.found == "999.99"
     assert chosen.found == "GPU-0"
 

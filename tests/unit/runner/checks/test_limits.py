@@ -47,7 +47,7 @@ def tree(tmp_path: Path) -> Tree:
 
 
 def judged(group: Group) -> dict[str, Finding]:
-    return {one.check: one for one in judge_group(group, cores=8, memory=32 * GIB)}
+    return {finding.check: finding for finding in judge_group(group, cores=8, memory=32 * GIB)}
 
 
 def test_version_2_of_a_container_that_sees_its_own_group_as_the_top(tree: Tree) -> None:

@@ -25,8 +25,8 @@ def test_open_sizes_are_those_of_the_flags_or_one() -> None:
     given = sized(CONFIG, {"IMAGE": (3, 224, 224)})
     made_up = sized(CONFIG, {})
 
-    assert [one["dims"] for one in given["input"]] == [[3, 224, 224], [1]]
-    assert [one["dims"] for one in made_up["input"]] == [[3, 1, 1], [1]]
+    assert [tensor["dims"] for tensor in given["input"]] == [[3, 224, 224], [1]]
+    assert [tensor["dims"] for tensor in made_up["input"]] == [[3, 1, 1], [1]]
     assert has_fixed_shapes(given)
     assert not has_fixed_shapes(CONFIG)
     assert CONFIG["input"][0]["dims"] == ["3", "-1", "-1"]  # type: ignore[index]

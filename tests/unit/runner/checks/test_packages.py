@@ -72,7 +72,9 @@ class Models:
         (self.repository / "m" / "1" / "model.py").write_text(source)
 
     def levels(self) -> list[Level]:
-        return [one.level for one in check_packages(self.repository, [self.facts], self.server)]
+        return [
+            finding.level for finding in check_packages(self.repository, [self.facts], self.server)
+        ]
 
 
 @pytest.fixture
