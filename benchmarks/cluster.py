@@ -4,9 +4,11 @@
 
     python benchmarks/cluster.py slots
     python benchmarks/cluster.py adaptive --set reporting --seeds 4
+    python benchmarks/cluster.py real
 
-Slots are simulated on a virtual clock; the search, the loop and the checkpoint are real. The
-durations of trials are lognormal (sigma 0.5).
+For the first two, slots are simulated on a virtual clock; the search, the loop and the checkpoint
+are real. The durations of trials are lognormal (sigma 0.5). `real` measures a model that sleeps, on
+one slot and on four of a local Ray cluster, with the installed runtime.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import argparse
 import json
 import logging
 import random
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +30,7 @@ from statistics import fmean, median
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.common import timed, write_config
 from benchmarks.search import drive
 from benchmarks.search.families import SurfaceSet, surfaces
 from benchmarks.search.plain import plain_surfaces
@@ -45,6 +50,8 @@ from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import SearchedModel, Subject
 from model_analyzer.state.profile_state import ProfileState
 
+STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
+
 _SIGMA = 0.5
 _LOADS = [1, 2, 4, 8, 16, 32, 64, 128]
 
@@ -56,14 +63,16 @@ def main() -> None:
     if options.part == "slots":
         _show_slots(slots=8, trials=200, mean_s=5.0)
         _show_slots(slots=64, trials=640, mean_s=5.0)
-    else:
+    elif options.part == "adaptive":
         _show_adaptive(options)
+    else:
+        _show_real(slots=4)
 
 
 def _options() -> argparse.Namespace:
     assert __doc__ is not None
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("part", choices=["slots", "adaptive"])
+    options.add_argument("part", choices=["slots", "adaptive", "real"])
     options.add_argument("--slots", type=int, default=8, help="of the adaptive search")
     options.add_argument("--set", default="tuning", choices=["tuning", "reporting", "plain"])
     options.add_argument("--seeds", type=int, default=2, help="runs on each surface")
@@ -200,6 +209,92 @@ def _show_pairs(kind: str, pairs: Sequence[tuple[_Result, _Result]], slots: int)
         f"{kind}, {len(pairs)} runs: one slot {mean(quality, 0):.1%}, {slots} slots"
         f" {mean(quality, 1):.1%}; {measured:.2f} times the measurements in {wall:.2f} of the time"
     )
+
+
+# -- real servers on a local cluster ---------------------------------------------------------------
+
+
+def _show_real(slots: int) -> None:
+    """Compares one slot with several: all trials of a list, 36 in 9 variants."""
+    with tempfile.TemporaryDirectory() as name, _nodes(slots) as address:
+        one = _measured(Path(name, "one"), address, 1)
+        several = _measured(Path(name, "several"), address, slots)
+    assert one.keys() == several.keys(), "both runs measure the same trials"
+    ratios = [
+        (several[key].value("perf_throughput") or 0.0) / (one[key].value("perf_throughput") or 1.0)
+        for key in one
+    ]
+    print(
+        f"{len(one)} trials: {_wall_s(one):.0f} s with one slot, {_wall_s(several):.0f} s with"
+        f" {slots}: {_wall_s(one) / _wall_s(several):.2f} times as fast; throughput"
+        f" {median(ratios):.3f} times (median; {min(ratios):.3f} to {max(ratios):.3f})"
+    )
+
+
+@contextmanager
+def _nodes(count: int) -> Iterator[str]:
+    """A local Ray cluster; yields its address."""
+    script = Path(__file__).parents[1] / "qa" / "cluster" / "nodes.py"
+    nodes = subprocess.Popen(
+        [sys.executable, str(script), str(count)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert nodes.stdout is not None
+    try:
+        yield nodes.stdout.readline().strip()
+    finally:
+        nodes.communicate("", timeout=120)
+
+
+def _measured(directory: Path, address: str, slots: int) -> Mapping[str, Measurement]:
+    """The measurements of a run, by the key of the trial."""
+    directory.mkdir()
+    config = {
+        "model_repository": str(STARTER),
+        "output_model_repository_path": str(directory / "variants"),
+        "checkpoint_directory": str(directory / "checkpoints"),
+        "export_path": str(directory / "results"),
+        "executor": "ray",
+        "ray_address": address,
+        "slots": slots,
+        "slots_per_host": slots,
+        "run_config_search_mode": "brute",
+        "profile_models": {
+            "sim_gpu": {
+                "cpu_only": True,
+                "parameters": {"concurrency": [1, 2, 4, 8]},
+                "model_config_parameters": {
+                    "max_batch_size": [2, 4, 8, 16],
+                    "instance_group": [
+                        [{"count": 1, "kind": "KIND_CPU"}],
+                        [{"count": 2, "kind": "KIND_CPU"}],
+                    ],
+                },
+                "perf_analyzer_flags": {
+                    "measurement-mode": "time_windows",
+                    "measurement-interval": 1000,
+                    "stability-percentage": 25,
+                },
+            }
+        },
+    }
+    path = write_config(directory / "config.yaml", config)
+    tool = Path(sys.executable).with_name("model-analyzer")
+    timed([str(tool), "profile", "-f", str(path)], cwd=directory, log=directory / "log.txt")
+    with ProfileState(directory / "checkpoints") as state:
+        return {
+            record.trial.key: record.outcome
+            for record in state.profile.records
+            if isinstance(record.outcome, Measurement)
+        }
+
+
+def _wall_s(measured: Mapping[str, Measurement]) -> float:
+    """From the start of the first trial to the end of the last one."""
+    ends = [each.started + each.duration_s for each in measured.values()]
+    return max(ends) - min(each.started for each in measured.values())
 
 
 if __name__ == "__main__":
