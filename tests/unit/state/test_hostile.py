@@ -54,8 +54,8 @@ def peak_mb(call: Callable[[], object]) -> float:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"perf_throughput":1.0', '"perf_throughput":NaN', "NaN is no number"),
-        ('"perf_throughput":1.0', '"perf_throughput":Infinity', "Infinity is no number"),
+        ('"perf_throughput":1.0', '"perf_throughput":NaN', "NaN is not a number"),
+        ('"perf_throughput":1.0', '"perf_throughput":Infinity', "Infinity is not a number"),
         ('"perf_throughput":1.0', '"perf_throughput":1e999', "expected a number from"),
         (
             '"perf_throughput":1.0',

@@ -155,7 +155,7 @@ def test_what_a_bls_model_calls_may_be_known_only_from_the_key() -> None:
     parts = [record.trial.workloads[0].variant.composing for record in checkpoint.profile.records]
     assert [part[1].config["max_batch_size"] for part in parts[3:6]] == [1, 1, 2]
     assert "bls-composing-models" not in record_at(checkpoint, 0).trial.workloads[0].flags
-    assert any("bls_chain_config_0 is there with several" in one for one in checkpoint.remarks)
+    assert any("bls_chain_config_0 has several variants" in one for one in checkpoint.remarks)
 
 
 def test_the_run_configuration_need_not_tell_what_a_bls_model_calls() -> None:
@@ -175,7 +175,7 @@ def test_a_variant_that_nothing_describes_keeps_its_name() -> None:
     checkpoint = read_changed("bls", forget)
 
     assert trials(checkpoint)[5].startswith("bls_chain_config_0: scale_config_0, add_sub_config_3")
-    assert "nothing tells the configuration of add_sub_config_3" in checkpoint.remarks
+    assert "the configuration of add_sub_config_3 is missing" in checkpoint.remarks
 
 
 def test_every_combination_of_what_a_bls_model_calls_is_there() -> None:
@@ -350,7 +350,7 @@ def test_a_key_that_says_nothing_is_remarked() -> None:
     checkpoint = read_changed("plain", rename)
 
     assert len(checkpoint.profile.records) == 10
-    assert any("is not clear" in remark for remark in checkpoint.remarks)
+    assert any("are unclear" in remark for remark in checkpoint.remarks)
 
 
 def test_what_a_user_moved_elsewhere_is_kept() -> None:
@@ -436,11 +436,11 @@ def refused(data: bytes) -> str:
         (b"", "Expecting value"),
         (b"\xff\xfe{}", "decode"),
         (b"{}", "it has no MetricsManager.gpus"),
-        (b"[]", "no JSON object"),
-        (b"7", "no JSON object"),
-        (b'{"a": 1, "b": 2, "a": 3}', "the key 'a' is there twice"),
-        (b'{"a": NaN}', "NaN is no number"),
-        (b'{"a": -Infinity}', "-Infinity is no number"),
+        (b"[]", "not a JSON object"),
+        (b"7", "not a JSON object"),
+        (b'{"a": 1, "b": 2, "a": 3}', "the key 'a' occurs twice"),
+        (b'{"a": NaN}', "NaN is not a number"),
+        (b'{"a": -Infinity}', "-Infinity is not a number"),
         (b'{"a": ' * 100 + b"1" + b"}" * 100, "nested too deeply"),
         (b"[" * 200_000, "nested too deeply"),
         (b'{"a": ' + b"9" * 5000 + b"}", "it has no|digits"),
@@ -478,33 +478,33 @@ def parameters(of: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda of: results(of).update(add_sub=[]), "add_sub is no object"),
-        (lambda of: first_pair(of).pop(), "no pair of a run configuration and measurements"),
+        (lambda of: results(of).update(add_sub=[]), "add_sub is not an object"),
+        (lambda of: first_pair(of).pop(), "not a pair of a run configuration and measurements"),
         (lambda of: first_pair(of)[0].pop("_model_run_configs"), "has no _model_run_configs"),
         (lambda of: first_model(of).pop("_model_name"), "has no _model_name"),
         (lambda of: first_model(of).pop("_model_config_variant"), "no _model_config_variant"),
         (lambda of: first_model(of).update(_perf_config=5), "_perf_config of .* is not an object"),
         (lambda of: first_model(of)["_perf_config"].pop("_args"), "_perf_config has no _args"),
-        (lambda of: arguments(of).update(shape={"a": 1}), "shape of _args is neither"),
-        (lambda of: first_pair(of)[0].update(_triton_env=[1]), "_triton_env of .* is no object"),
+        (lambda of: arguments(of).update(shape={"a": 1}), "shape of _args is not a text, a number or a list"),
+        (lambda of: first_pair(of)[0].update(_triton_env=[1]), "_triton_env of .* is not an object"),
         (lambda of: first_measurement(of).pop("_gpu_data"), "has no _gpu_data"),
         (lambda of: first_measurement(of).update(_model_config_measurements=[]), "has 0 models"),
         (lambda of: parameters(of).pop("batch-size"), "has no batch-size"),
         (lambda of: parameters(of).update({"batch-size": "1"}), "batch-size .* is not an integer"),
         (lambda of: parameters(of).update({"concurrency-range": True}), "is not an integer"),
-        (lambda of: records(of).append("perf_throughput"), "no metric with its value"),
-        (lambda of: value(of, "fast"), "no metric with its value"),
-        (lambda of: value(of, None), "no metric with its value"),
-        (lambda of: value(of, False), "no metric with its value"),
+        (lambda of: records(of).append("perf_throughput"), "not a metric with a value"),
+        (lambda of: value(of, "fast"), "not a metric with a value"),
+        (lambda of: value(of, None), "not a metric with a value"),
+        (lambda of: value(of, False), "not a metric with a value"),
         (lambda of: value(of, 10**400), "perf_latency_avg is too large"),
         (
             lambda of: first_model(of)["_model_config_variant"]["model_config"].update(nmae="m"),
             "the configuration of add_sub_config_default is not a model configuration: .*nmae",
         ),
-        (lambda of: of["MetricsManager.gpus"].update({GPU: 1}), f"{GPU} is no object"),
+        (lambda of: of["MetricsManager.gpus"].update({GPU: 1}), f"{GPU} is not an object"),
         (
             lambda of: of["ResultManager.server_only_data"].update({GPU: 1}),
-            "no metric with its value",
+            "not a metric with a value",
         ),
         (lambda of: of.update({"OptunaRunConfigGenerator.seed": 0.5}), "is not an integer"),
     ],
