@@ -120,5 +120,7 @@ def list_checkpoints(
     checkpoints = [Checkpoint.of(value.assemble([(path, read_listed(path))])) for path in paths]
     is_descending = order == "desc" if order else is_best_high(sort_by)
     return value.in_order(
-        checkpoints, lambda each: value.sort_value(each, sort_by), is_descending=is_descending
+        checkpoints,
+        lambda checkpoint: value.sort_value(checkpoint, sort_by),
+        is_descending=is_descending,
     )[:limit]

@@ -113,8 +113,8 @@ class Checkpoint:
     @property
     def missing(self) -> Mapping[str, int]:
         """The number of outcomes of each cluster node that are missing (so far)."""
-        present = self.records.nodes
-        missing = {node: count - present.get(node, 0) for node, count in self.header.nodes.items()}
+        counts = self.records.nodes
+        missing = {node: count - counts.get(node, 0) for node, count in self.header.nodes.items()}
         return {node: count for node, count in missing.items() if count > 0}
 
     @property
@@ -229,8 +229,8 @@ def read_file(path: Path) -> Checkpoint:
     """Reads a checkpoint file or a journal. Raises CheckpointError if it is damaged or none."""
     try:
         with open_regular(path) as file:
-            read = read_journal_from if is_journal(path) else read_checkpoint_from
-            content = read(file, str(path))
+            reader = read_journal_from if is_journal(path) else read_checkpoint_from
+            content = reader(file, str(path))
             is_named_as_ours = is_journal(path) or number_of(path) is not None
             if not (is_named_as_ours or content.intact) and is_foreign(file):
                 raise CheckpointError(f"{path}: is not a checkpoint")

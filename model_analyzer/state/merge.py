@@ -78,10 +78,10 @@ def _records(checkpoints: Iterable[Checkpoint], names: _Names) -> tuple[Records,
     return records, conflicts
 
 
-def _replaces(new: Outcome, old: Outcome) -> bool:
-    if isinstance(new, Measurement) != isinstance(old, Measurement):
+def _replaces(new: Outcome, present: Outcome) -> bool:
+    if isinstance(new, Measurement) != isinstance(present, Measurement):
         return isinstance(new, Measurement)
-    return new.started >= old.started
+    return new.started >= present.started
 
 
 def _check_hardware(first: Checkpoint, other: Checkpoint) -> None:

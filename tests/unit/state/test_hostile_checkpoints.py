@@ -19,13 +19,13 @@ from model_analyzer.state.format.fields import (
     Malformed,
     amounts,
     flags,
-    listed,
+    integer,
+    list_of,
     metrics,
     name,
     node,
     optional,
     record,
-    whole,
 )
 from model_analyzer.state.verify import verify
 from tests.unit.state.hostile_checkpoints import (
@@ -148,7 +148,7 @@ def test_the_program_names_what_it_leaves_out_like_verify(tmp_path: Path) -> Non
 
 
 def test_fields_say_what_is_wrong_and_where() -> None:
-    field: Field[dict[str, Any]] = record(dict, a=listed(whole(1, 3)), b=optional(name, "x"))
+    field: Field[dict[str, Any]] = record(dict, a=list_of(integer(1, 3)), b=optional(name, "x"))
 
     assert field({"a": [1, 2], "c": None}) == {"a": (1, 2), "b": "x"}
     for value, said in (

@@ -485,8 +485,14 @@ def parameters(of: dict[str, Any]) -> dict[str, Any]:
         (lambda of: first_model(of).pop("_model_config_variant"), "no _model_config_variant"),
         (lambda of: first_model(of).update(_perf_config=5), "_perf_config of .* is not an object"),
         (lambda of: first_model(of)["_perf_config"].pop("_args"), "_perf_config has no _args"),
-        (lambda of: arguments(of).update(shape={"a": 1}), "shape of _args is not a text, a number or a list"),
-        (lambda of: first_pair(of)[0].update(_triton_env=[1]), "_triton_env of .* is not an object"),
+        (
+            lambda of: arguments(of).update(shape={"a": 1}),
+            "shape of _args is not a text, a number or a list",
+        ),
+        (
+            lambda of: first_pair(of)[0].update(_triton_env=[1]),
+            "_triton_env of .* is not an object",
+        ),
         (lambda of: first_measurement(of).pop("_gpu_data"), "has no _gpu_data"),
         (lambda of: first_measurement(of).update(_model_config_measurements=[]), "has 0 models"),
         (lambda of: parameters(of).pop("batch-size"), "has no batch-size"),
