@@ -91,7 +91,7 @@ class Durations:
 
 @dataclass(slots=True)
 class Part:
-    """The search for a subject; `trial_s` and `load_s` are assumed durations of a trial and a load."""
+    """The search for a subject; `trial_s` and `load_s` are assumed for a trial and for a load."""
 
     expectation: Expectation
     trial_s: float

@@ -8,8 +8,8 @@ from model_analyzer.forecast.expectation.history import History
 from model_analyzer.forecast.searches import Forecast
 from model_analyzer.search.plan import Subject
 
-# A climb takes about `_CLIMB + _CLIMB_PER_DIMENSION * dimensions` trials; with constraints, it takes
-# more. A longer climb takes a few more.
+# A climb takes about `_CLIMB + _CLIMB_PER_DIMENSION * dimensions` trials, and more under
+# constraints. A longer climb takes a few more.
 _CLIMB, _CLIMB_PER_DIMENSION = 5, 2
 _CLIMB_ALONG_CONSTRAINTS = 3
 _LEAST_LEFT = 3.0
