@@ -39,7 +39,7 @@ def concurrencies(directory: Path) -> list[int]:
     """What a later run finds."""
     loaded = load(directory)
     assert loaded.damage == ()
-    return [known.trial.workloads[0].load.value for known in loaded.profile.records]
+    return [record.trial.workloads[0].load.value for record in loaded.profile.records]
 
 
 def entries(path: Path) -> list[Any]:
@@ -62,8 +62,8 @@ def test_a_run_that_never_saved_has_lost_nothing(tmp_path: Path) -> None:
 
 def test_an_outcome_is_in_the_journal_when_record_returns(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
-        for number, one in enumerate(several(3), start=1):
-            state.record(one, measurement(number))
+        for number, sample in enumerate(several(3), start=1):
+            state.record(sample, measurement(number))
             assert concurrencies(tmp_path) == list(range(1, number + 1))
 
 
@@ -144,8 +144,8 @@ def test_a_checkpoint_holds_everything_since_the_beginning(tmp_path: Path) -> No
 def test_the_index_goes_up_with_each_save(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         saved = []
-        for one in several(3):
-            state.record(one, measurement())
+        for sample in several(3):
+            state.record(sample, measurement())
             saved.append(state.save())
     record(tmp_path, [4], save=True)
 
@@ -327,8 +327,8 @@ def test_every_line_is_plain_json(tmp_path: Path) -> None:
 
 def test_a_checkpoint_names_its_parent(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
-        for one in several(2):
-            state.record(one, measurement())
+        for sample in several(2):
+            state.record(sample, measurement())
             state.save()
     with ProfileState(tmp_path) as state:
         state.record(trial(3), measurement())

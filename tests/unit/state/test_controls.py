@@ -48,8 +48,8 @@ def files(directory: Path) -> set[str]:
 
 def test_a_checkpoint_every_so_many_outcomes(tmp_path: Path) -> None:
     with ProfileState(tmp_path, save_every=2) as state:
-        for number, one in enumerate(several(5), start=1):
-            state.record(one, measurement())
+        for number, sample in enumerate(several(5), start=1):
+            state.record(sample, measurement())
             assert len(Layout(tmp_path).indices()) == number // 2
         state.save()
 
@@ -58,13 +58,13 @@ def test_a_checkpoint_every_so_many_outcomes(tmp_path: Path) -> None:
 
 
 def test_who_asked_is_reported_of_every_checkpoint(tmp_path: Path) -> None:
-    told: list[Path] = []
-    with ProfileState(tmp_path, save_every=1, on_save=told.append) as state:
-        for one in several(2):
-            state.record(one, measurement())
+    paths: list[Path] = []
+    with ProfileState(tmp_path, save_every=1, on_save=paths.append) as state:
+        for sample in several(2):
+            state.record(sample, measurement())
         state.save()
 
-    assert told == [tmp_path / "0.ckpt", tmp_path / "1.ckpt"]
+    assert paths == [tmp_path / "0.ckpt", tmp_path / "1.ckpt"]
 
 
 # -- under which name --------------------------------------------------------------------------
@@ -82,9 +82,9 @@ def test_runs_with_different_prefixes_know_nothing_of_each_other(tmp_path: Path)
 
 
 def test_runs_with_different_prefixes_may_write_at_once(tmp_path: Path) -> None:
-    with ProfileState(tmp_path, prefix="a") as one, ProfileState(tmp_path, prefix="b") as other:
-        one.record(trial(1), measurement())
-        other.record(trial(2), measurement())
+    with ProfileState(tmp_path, prefix="a") as first, ProfileState(tmp_path, prefix="b") as second:
+        first.record(trial(1), measurement())
+        second.record(trial(2), measurement())
 
     assert concurrencies(load(tmp_path, "a")) == [1]
     assert concurrencies(load(tmp_path, "b")) == [2]

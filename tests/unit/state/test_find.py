@@ -21,8 +21,8 @@ from tests.unit.state.samples import measurement, trial
 def run(directory: Path, *throughputs: float, prefix: str = "", save: bool = True) -> None:
     """A run that measures so much at concurrencies that nobody has measured."""
     with ProfileState(directory, prefix=prefix) as state:
-        known = len(state.profile.records)
-        for concurrency, throughput in enumerate(throughputs, start=known + 1):
+        count = len(state.profile.records)
+        for concurrency, throughput in enumerate(throughputs, start=count + 1):
             state.record(trial(concurrency), measurement(throughput))
         if save:
             state.save()

@@ -35,7 +35,7 @@ def files_limited_to(size: int) -> Iterator[None]:
 def concurrencies(directory: Path) -> list[int]:
     loaded = load(directory)
     assert loaded.damage == ()
-    return [known.trial.workloads[0].load.value for known in loaded.profile.records]
+    return [record.trial.workloads[0].load.value for record in loaded.profile.records]
 
 
 @pytest.mark.parametrize("room", [0, 1, 100, 300])

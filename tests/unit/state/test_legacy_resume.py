@@ -87,10 +87,10 @@ def asked_and_answered(text: str, sample: str) -> tuple[list[str], dict[str, Tri
     ("text", "sample"), [(PLAIN, "plain"), (MANUAL, "manual"), (RATES, "request_rate")]
 )
 def test_every_question_is_answered_under_the_same_name(text: str, sample: str) -> None:
-    asked, known = asked_and_answered(text, sample)
+    asked, answered = asked_and_answered(text, sample)
 
-    assert sorted(asked) == sorted(map(str, known.values()))
-    assert len(known) == len(asked)
+    assert sorted(asked) == sorted(map(str, answered.values()))
+    assert len(answered) == len(asked)
 
 
 # -- what makes an unverified answer another one ---------------------------------------------------
@@ -194,7 +194,7 @@ def test_another_configuration_load_protocol_or_variable_is_another_trial() -> N
         replace(trial, workloads=(work, work)),
     ]
 
-    keys = {unverified_key(one) for one in others}
+    keys = {unverified_key(other) for other in others}
 
     assert len(keys) == len(others)
     assert unverified_key(trial) not in keys
@@ -221,8 +221,8 @@ def test_called_models_count_in_any_order() -> None:
 
 
 def test_times_of_tokens_count_with_the_flags_of_genai_perf() -> None:
-    def speak(of: dict[str, Any]) -> None:
-        pair = of["ResultManager.results"]["_results"]["add_sub"]["add_sub_config_default"]
+    def speak(document: dict[str, Any]) -> None:
+        pair = document["ResultManager.results"]["_results"]["add_sub"]["add_sub_config_default"]
         measurement = next(iter(pair[1].values()))["_model_config_measurements"][0]
         measurement["_non_gpu_data"].append(["inter_token_latency_avg", {"_value": 5.0}])
         pair[0]["_genai_perf_config"]["_args"]["tokenizer"] = "small"

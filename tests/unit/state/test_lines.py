@@ -89,7 +89,7 @@ def test_numbers_that_json_does_not_have_are_refused(value: float) -> None:
 
 def test_every_flipped_bit_before_the_last_brace_shows() -> None:
     line = encode({"entry": "failure", "key": "größe", "values": [1.5, None, {"a": "b"}]})
-    whole = decode(line)
+    entry = decode(line)
 
     for position in range(len(line) - len(b'"}\n')):
         for bit in range(8):
@@ -98,7 +98,7 @@ def test_every_flipped_bit_before_the_last_brace_shows() -> None:
             with pytest.raises(DamagedLine):
                 decode(bytes(damaged))
 
-    assert decode(line) == whole
+    assert decode(line) == entry
 
 
 def test_every_cut_shows() -> None:

@@ -198,7 +198,7 @@ def test_nodes_of_runs_with_different_prefixes_are_different(tmp_path: Path) -> 
 def test_losing_a_node_loses_its_running_trial_only(tmp_path: Path) -> None:
     """Three nodes write at full speed, one after another is killed, and the leader saves."""
     dice = random.Random(3)
-    told: list[str] = []
+    reported: list[str] = []
     with ProfileState(tmp_path) as state, ExitStack() as stack:
         nodes = [
             stack.enter_context(writer(tmp_path, first=1000 * number, node=node))
@@ -206,16 +206,16 @@ def test_losing_a_node_loses_its_running_trial_only(tmp_path: Path) -> None:
         ]
         for node in nodes:
             assert node.stdout is not None
-            told.append(node.stdout.readline().strip())  # it is at work
+            reported.append(node.stdout.readline().strip())  # it is at work
         for node in nodes:
             time.sleep(dice.uniform(0.05, 0.3))
             state.fold()
             kill(node)
-            told += acknowledged(node)
+            reported += acknowledged(node)
             state.save()
 
-    kept = {record.trial.key for record in load(tmp_path).records}
-    assert len(told) > 3
-    assert set(told) <= kept
-    assert len(kept - set(told)) <= 3, "on disk, and not yet acknowledged"
+    stored = {record.trial.key for record in load(tmp_path).records}
+    assert len(reported) > 3
+    assert set(reported) <= stored
+    assert len(stored - set(reported)) <= 3, "on disk, and not yet acknowledged"
     assert resume_index(Layout(tmp_path)) == max(Layout(tmp_path).indices())

@@ -73,15 +73,15 @@ def test_to_import_the_package_imports_nothing_else() -> None:
         "import sys, model_analyzer; assert 'Checkpoint' in dir(model_analyzer)\n"
         "print([name for name in sys.modules if name.startswith('model_analyzer.')])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stderr
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert process.stdout.strip() == "[]", process.stderr
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         model_analyzer.Nothing  # noqa: B018  the look is what raises
 
 
 def test_a_directory_opens_with_all_that_it_knows(directory: Path) -> None:
     checkpoint = Checkpoint.open(directory)
-    keys = [one.key for one in (trial(1), trial(2), rich_trial())]
+    keys = [sample.key for sample in (trial(1), trial(2), rich_trial())]
     assert [record.trial.key for record in checkpoint.records] == keys
     assert [item.trial.key for item in checkpoint.measurements()] == [keys[0], keys[2]]
 
@@ -126,7 +126,7 @@ def test_to_save_loses_nothing_that_the_directory_knows(directory: Path) -> None
     path = noted.save()
     assert Checkpoint.open(directory).holds_same_as(noted)
     assert Checkpoint.open(path).header.parent == noted.header.uuid
-    assert any(one.holds_same_as(everything) for one in list_checkpoints(directory))
+    assert any(listed.holds_same_as(everything) for listed in list_checkpoints(directory))
 
 
 def test_notes_win_over_older_ones_in_the_journal(directory: Path) -> None:
@@ -206,8 +206,8 @@ def test_without_pandas_the_command_to_install_it_is_given(
 
 def test_the_measurements_of_many_are_distinguished(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
-        for one in several(4):
-            state.record(one, measurement())
+        for sample in several(4):
+            state.record(sample, measurement())
     assert len([*Checkpoint.open(tmp_path).measurements()]) == 4
 
 
@@ -222,10 +222,10 @@ def test_checkpoints_are_listed_by_a_metric_or_by_time(tmp_path: Path) -> None:
     )
     for index, (throughput, latency, time) in enumerate(rows):
         values = {"perf_throughput": throughput, "perf_latency_p99": latency}
-        known = {tag: value for tag, value in values.items() if value is not None}
+        present = {tag: value for tag, value in values.items() if value is not None}
         records = Records()
         record = TrialRecord(
-            trial=trial(), outcome=Measurement(models=(ModelMeasurement(values=known),))
+            trial=trial(), outcome=Measurement(models=(ModelMeasurement(values=present),))
         )
         for entry in Encoder().record(record.trial.key, record):
             records.take(entry, encode(entry))

@@ -59,8 +59,8 @@ def saved(tmp_path: Path) -> list[Path]:
     """Three numbered checkpoints."""
     paths: list[Path] = []
     with ProfileState(tmp_path / "c", on_save=paths.append, save_every=1) as state:
-        for one in several(3):
-            state.record(one, measurement())
+        for sample in several(3):
+            state.record(sample, measurement())
     return paths
 
 
@@ -81,8 +81,8 @@ def test_each_saved_checkpoint_is_uploaded(tmp_path: Path, caplog) -> None:
         Uploads(store) as uploads,
         ProfileState(tmp_path, on_save=uploads.add, save_every=1) as state,
     ):
-        for one in several(3):
-            state.record(one, measurement())
+        for sample in several(3):
+            state.record(sample, measurement())
     layout = Layout(tmp_path)
     assert store.kept == {number: layout.checkpoint(number).read_bytes() for number in range(3)}
     assert warnings(caplog) == []
@@ -161,8 +161,8 @@ def test_a_store_that_hangs_holds_nobody_up(tmp_path: Path, caplog) -> None:
         Uploads(store, patience_s=0.3) as uploads,
         ProfileState(tmp_path, on_save=uploads.add, save_every=1) as state,
     ):
-        for one in several(20):
-            state.record(one, measurement())
+        for sample in several(20):
+            state.record(sample, measurement())
         assert len(store.attempts) <= 1
         assert time.monotonic() - began < 60  # it hangs for ten minutes
         waiting = time.monotonic()
@@ -176,9 +176,11 @@ def test_the_wait_is_said_and_an_interrupt_ends_it(saved: list[Path], caplog) ->
     asked: list[bool] = []
 
     def is_said() -> bool:
-        said = any("waiting up to 300 s" in record.getMessage() for record in caplog.records)
-        asked.append(said)
-        return said
+        is_explained = any(
+            "waiting up to 300 s" in record.getMessage() for record in caplog.records
+        )
+        asked.append(is_explained)
+        return is_explained
 
     with Uploads(store, impatience=lambda: is_said, patience_s=300) as uploads:
         uploads.add(saved[0])
