@@ -63,9 +63,7 @@ def left_after(
 
 @pytest.mark.parametrize("respond", [growing, filling, saturating])
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.75])
-def test_a_brute_search_is_expected_to_go_on_as_it_has_begun(
-    respond: Respond, share: float
-) -> None:
+def test_a_brute_search_is_expected_to_continue_as_before(respond: Respond, share: float) -> None:
     expected, actual = left_after(share, subject(), SMALL, respond)
 
     assert expected == pytest.approx(actual, rel=0.25)
@@ -102,7 +100,7 @@ def test_a_list_too_long_to_be_made_is_expected_whole() -> None:
     assert expected.remaining().trials == (10**6 * 8 + 1) * 11 - 1
 
 
-def test_what_failed_takes_the_rest_of_its_sweep_with_it() -> None:
+def test_a_failure_ends_its_sweep() -> None:
     target = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
     trials = sequence(search(target, SMALL), lambda _: failure())
     expected = expectation(target, SMALL)
@@ -155,7 +153,7 @@ def test_an_adaptive_search_stays_within_its_limit() -> None:
     assert expected == pytest.approx(actual, abs=2)
 
 
-def test_nothing_is_left_of_a_search_that_has_taken_all_it_may() -> None:
+def test_a_search_at_its_limit_has_no_trials_left() -> None:
     settings = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
     trials = sequence(
         search(subject(), settings, adaptive=AdaptiveSettings(max_trials=4)), saturating
@@ -193,7 +191,7 @@ def test_the_best_measured_again_are_finalists() -> None:
     assert {expected.stage_of(trial) for trial in repeated} == {Stage.FINALISTS}
 
 
-def test_what_is_left_is_guessed_though_a_metric_is_missing() -> None:
+def test_the_rest_is_estimated_even_if_a_metric_is_missing() -> None:
     target = subject(constraints=[latency_within(300)])
     expected = expectation(target, SMALL)
     for trial in sequence(search(target, SMALL), growing)[:8]:

@@ -50,7 +50,7 @@ def varied(result: Forecast) -> dict[str, Sequence[Any]]:
     return {f"{item.model}.{item.parameter}": item.values for item in result.varied}
 
 
-def test_a_brute_search_names_all_that_it_could_come_to() -> None:
+def test_a_brute_search_lists_all_possible_trials() -> None:
     result = forecast_of(subject())
 
     assert result.mode is SearchMode.BRUTE
@@ -67,7 +67,7 @@ def test_a_brute_search_names_all_that_it_could_come_to() -> None:
 
 
 @pytest.mark.parametrize("respond", [growing, flat, saturating], ids=["grows", "flat", "ends"])
-def test_a_brute_search_does_what_was_told_or_less(respond: Any) -> None:
+def test_a_brute_search_measures_only_listed_trials(respond: Any) -> None:
     result = forecast_of(subject())
     assert result.trials is not None
 
@@ -79,7 +79,7 @@ def test_a_brute_search_does_what_was_told_or_less(respond: Any) -> None:
     ]
 
 
-def test_what_is_listed_is_told_exactly() -> None:
+def test_lists_of_loads_are_exact() -> None:
     target = subject(loads=(1, 3), parameters={**counts(1, 4), "max_batch_size": (2, 8)})
 
     result = forecast_of(target)
@@ -121,7 +121,7 @@ ILLEGAL = [
 
 
 @pytest.mark.parametrize("target", ILLEGAL)
-def test_what_is_illegal_is_in_none_of_the_numbers(target: Subject) -> None:
+def test_illegal_trials_are_not_counted(target: Subject) -> None:
     result = forecast_of(target)
 
     measured = sequence(search(target, SMALL), growing)
@@ -138,7 +138,7 @@ def test_what_is_illegal_is_in_none_of_the_numbers(target: Subject) -> None:
 
 @pytest.mark.parametrize("respond", [flat, saturating, growing], ids=["flat", "ends", "grows"])
 @pytest.mark.parametrize("target", ILLEGAL[:2])
-def test_no_search_comes_to_more_than_was_told(target: Subject, respond: Any) -> None:
+def test_no_search_exceeds_its_forecast(target: Subject, respond: Any) -> None:
     model_settings = target.models[0].settings
     goal = replace(model_settings.goal, constraints=(latency_within(15),))
     settings = replace(model_settings, goal=goal)
@@ -172,7 +172,7 @@ def test_for_another_objective_the_best_may_come_back() -> None:
     assert 3 < loads <= result.loads
 
 
-def test_nothing_is_refined_but_the_variants_there_are() -> None:
+def test_only_existing_variants_are_refined() -> None:
     result = forecast_of(subject(constraints=(latency_within(10),)), limits(disable=True))
 
     assert result.trials is not None
@@ -180,7 +180,7 @@ def test_nothing_is_refined_but_the_variants_there_are() -> None:
     assert result.most_trials == len(result.trials) + 5
 
 
-def test_a_long_list_is_told_to_its_end() -> None:
+def test_a_long_list_is_complete() -> None:
     search_settings = limits(instances=(1, 200))
 
     result = forecast_of(subject(), search_settings)
@@ -192,7 +192,7 @@ def test_a_long_list_is_told_to_its_end() -> None:
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
-def test_what_nobody_can_list_has_numbers_all_the_same(mode: SearchMode) -> None:
+def test_a_search_too_large_to_list_has_numbers(mode: SearchMode) -> None:
     search_settings = limits(instances=(1, 2**31 - 1), mode=mode)
 
     result = forecast_of(
@@ -213,7 +213,7 @@ def test_what_nobody_can_list_has_numbers_all_the_same(mode: SearchMode) -> None
 MANY = tuple(range(1, 10_001))
 
 
-def test_what_is_illegal_is_passed_over_without_trying_it_under_all_loads() -> None:
+def test_illegal_variants_are_skipped_for_all_loads_at_once() -> None:
     loads = MANY[:1000]
     result = forecast_of(
         subject(loads=loads, batch_sizes=MANY), limits(instances=(1, 3), batch=(1, 1))
@@ -224,7 +224,7 @@ def test_what_is_illegal_is_passed_over_without_trying_it_under_all_loads() -> N
     assert len(result.trials) == 1000 * (3 + 8)
 
 
-def test_several_models_have_no_list_in_memory_of_what_nobody_can_list() -> None:
+def test_several_models_with_too_many_trials_are_not_listed() -> None:
     parameters = {"max_batch_size": tuple(range(1, 100_001))}
     target = together(
         subject(model("m"), loads=MANY, batch_sizes=MANY, parameters=parameters),
@@ -238,7 +238,7 @@ def test_several_models_have_no_list_in_memory_of_what_nobody_can_list() -> None
     assert result.size == 10**12 * (1 + 10**10)
 
 
-def test_other_fields_are_told_with_their_values() -> None:
+def test_other_fields_have_their_values() -> None:
     batching = ({"max_queue_delay_microseconds": 0}, {"max_queue_delay_microseconds": 100})
     result = forecast_of(subject(parameters={**counts(1, 2), "dynamic_batching": batching}))
 
@@ -275,7 +275,7 @@ def test_an_ensemble_is_varied_by_its_parts() -> None:
     assert "b.max_batch_size" in varied(result)
 
 
-def test_optuna_tells_its_share() -> None:
+def test_the_forecast_of_optuna_has_its_share() -> None:
     result = forecast_of(
         subject(), limits(mode=SearchMode.OPTUNA, sweeps=False), optuna=shares(most=10)
     )
@@ -287,7 +287,7 @@ def test_optuna_tells_its_share() -> None:
     assert result.loads == result.most_trials
 
 
-def test_an_adaptive_search_tells_the_loads_between_doublings() -> None:
+def test_the_forecast_of_an_adaptive_search_has_loads_between_doublings() -> None:
     search_settings = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
 
     result = forecast_of(subject(), search_settings)
@@ -298,7 +298,7 @@ def test_an_adaptive_search_tells_the_loads_between_doublings() -> None:
     assert result.size == 8 * 5 * len(varied(result)["m.concurrency"])
 
 
-def test_of_listed_loads_an_adaptive_search_tells_these_alone() -> None:
+def test_the_forecast_of_an_adaptive_search_keeps_listed_loads() -> None:
     result = forecast_of(subject(loads=(3, 60)), limits(mode=SearchMode.ADAPTIVE))
 
     assert varied(result)["m.concurrency"] == (3, 60)
@@ -310,7 +310,7 @@ def test_without_dynamic_sizes_optuna_may_take_loads_from_them() -> None:
     assert "m.concurrency" not in varied(result)
 
 
-def test_several_models_are_told_in_all_combinations() -> None:
+def test_several_models_have_all_combinations() -> None:
     target = together(
         subject(model("m"), loads=(1, 2)), subject(model("n"), loads=(4,), parameters=counts(1, 3))
     )

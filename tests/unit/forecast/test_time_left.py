@@ -99,7 +99,7 @@ def test_after_a_quarter_of_the_run_it_is_about_right(
     assert abs(error_after_a_quarter(target, settings, machine)) <= within
 
 
-def test_at_the_end_nothing_is_left_but_what_comes_behind() -> None:
+def test_at_the_end_only_the_time_for_reports_is_left() -> None:
     target = subject(loads=(1, 2))
     estimate = TimeLeft([part(target, BRUTE)], after_s=2.0)
     estimate.begin(0)
@@ -127,7 +127,7 @@ def test_later_models_are_as_slow_as_this_one() -> None:
     assert estimate.seconds() > 3 * before
 
 
-def test_what_was_known_tells_nothing_about_durations() -> None:
+def test_resumed_outcomes_have_no_durations() -> None:
     target = subject(loads=(1, 2, 4, 8))
     trials = sequence(search(target, BRUTE), saturating)
     estimate = TimeLeft([part(target, BRUTE)])
@@ -141,14 +141,14 @@ def test_what_was_known_tells_nothing_about_durations() -> None:
     assert estimate.seconds() >= rest * 1.4
 
 
-def test_durations_begin_with_what_is_assumed() -> None:
+def test_durations_start_with_assumptions() -> None:
     durations = Durations(2.0, 1.0)
 
     assert durations.of(10, 3) == pytest.approx(23.0)
     assert durations.pace == 1.0
 
 
-def test_durations_tell_loads_from_trials() -> None:
+def test_durations_separate_loads_from_trials() -> None:
     durations = Durations(2.0, 1.0)
     for _ in range(30):
         durations.add(3.0, load=0.0, failed=False)

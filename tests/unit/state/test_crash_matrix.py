@@ -104,7 +104,7 @@ def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Dis
     return made
 
 
-def test_whichever_request_of_a_save_fails_nothing_acknowledged_is_lost(
+def test_no_failing_request_of_a_save_loses_an_acknowledged_outcome(
     tmp_path: Path, disk: Disk
 ) -> None:
     errors: list[str] = []
@@ -136,7 +136,7 @@ def test_whichever_request_of_a_save_fails_nothing_acknowledged_is_lost(
     assert len(errors) >= 10  # one for each line, flush, two fsyncs and the rename
 
 
-def test_whichever_request_of_a_record_fails_nothing_acknowledged_is_lost(
+def test_no_failing_request_of_a_record_loses_an_acknowledged_outcome(
     tmp_path: Path, disk: Disk
 ) -> None:
     errors: list[str] = []

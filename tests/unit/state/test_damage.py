@@ -113,7 +113,7 @@ def test_a_run_continues_a_journal_cut_anywhere(tmp_path: Path) -> None:
         assert loads_of(loaded) == [*[1, 2][:expected], 3], f"cut at {length}"
 
 
-def test_a_journal_with_everything_in_it_survives_a_cut_at_random(tmp_path: Path) -> None:
+def test_a_full_journal_survives_a_random_cut(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(rich_trial(1), rich_measurement())
         state.record(rich_trial(2), rich_failure())
@@ -161,7 +161,7 @@ def test_a_torn_line_longer_than_a_block_is_dropped(tmp_path: Path) -> None:
     assert loads_of(loaded) == [1, 2]
 
 
-def test_a_journal_of_one_torn_line_starts_anew(tmp_path: Path) -> None:
+def test_a_journal_of_one_torn_line_starts_again(tmp_path: Path) -> None:
     (tmp_path / "journal").write_bytes(b'{"entry":"header","format":1')
 
     record(tmp_path, [1, 2])
@@ -376,7 +376,7 @@ def test_a_lower_checkpoint_is_not_looked_at_while_the_highest_is_intact(
 
 
 @pytest.mark.parametrize("name", ["journal", "0.ckpt"])
-def test_a_flipped_bit_never_invents_anything_and_loses_nothing_in_silence(
+def test_a_flipped_bit_invents_nothing_and_every_loss_is_reported(
     tmp_path: Path, name: str
 ) -> None:
     record(tmp_path, [1, 2, 3, 4, 5], save=name == "0.ckpt")

@@ -177,7 +177,7 @@ def test_a_line_of_half_a_gigabyte_is_not_read_into_memory(
     )
 
 
-def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+def test_special_files_are_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "0.ckpt")
     (tmp_path / "1.ckpt").symlink_to("/dev/zero")
 

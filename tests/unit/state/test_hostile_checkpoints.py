@@ -47,7 +47,7 @@ QUICK = settings(
 
 
 @pytest.mark.parametrize("line", CORPUS, ids=range(len(CORPUS)))
-def test_what_ever_failed_is_used_or_named(line: str) -> None:
+def test_every_earlier_failure_is_used_or_reported(line: str) -> None:
     check_checkpoint(json.loads(line))
 
 
@@ -67,7 +67,7 @@ def test_any_change_is_used_or_named(example: Example) -> None:
 
 @QUICK
 @given(UPSTREAM_CHECKPOINTS)
-def test_any_change_in_one_of_upstream_is_used_or_named(example: Example) -> None:
+def test_any_change_of_an_upstream_checkpoint_is_used_or_reported(example: Example) -> None:
     check_checkpoint(example)
 
 
@@ -87,7 +87,7 @@ def outcomes_of(tree: list[Any]) -> list[int]:
         (["statistics", "m", "batches", 0], [1], "statistics.m.batches[0]: expected a list of 3"),
     ],
 )
-def test_an_outcome_with_nonsense_is_the_only_one_that_is_left_out(
+def test_only_the_invalid_outcome_is_left_out(
     tmp_path: Path, at: list[Any], to: Any, message: str
 ) -> None:
     sample = "checkpoints/format3/0.ckpt"
@@ -106,7 +106,7 @@ def test_an_outcome_with_nonsense_is_the_only_one_that_is_left_out(
     assert verdict.loss.endswith(f": an outcome of m_config_default (line {place + 1})")
 
 
-def test_an_outcome_of_upstream_that_cannot_be_is_the_only_one_that_is_left_out(
+def test_only_the_invalid_outcome_of_upstream_is_left_out(
     tmp_path: Path,
 ) -> None:
     sample = "upstream/plain.ckpt"
@@ -129,7 +129,7 @@ def test_an_outcome_of_upstream_that_cannot_be_is_the_only_one_that_is_left_out(
     assert verdict.loss.endswith(f": an outcome of {variant}")
 
 
-def test_the_program_names_what_it_leaves_out_like_verify(tmp_path: Path) -> None:
+def test_every_command_reports_left_out_entries_like_verify(tmp_path: Path) -> None:
     change = {"at": [outcomes_of(tree_of(OURS[0]))[0], "started"], "to": "now"}
     (tmp_path / "0.ckpt").write_bytes(
         content_of({"sample": OURS[0], "changes": [change], "bare": True})

@@ -17,7 +17,7 @@ from tests.unit.state.samples import measurement, trial
 
 
 @pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.slow)])
-def test_everything_acknowledged_by_killed_writers_is_there(tmp_path: Path, kills: int) -> None:
+def test_killed_writers_lose_no_acknowledged_outcome(tmp_path: Path, kills: int) -> None:
     dice = random.Random(3)
     first, keys = 1, []
 

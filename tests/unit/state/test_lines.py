@@ -72,7 +72,7 @@ def test_json_may_be_spelt_in_other_ways_than_ours(written: bytes, value: Any) -
 @pytest.mark.parametrize(
     "text", [b'{"a":1,"a":1}', b'{"a":1,"\\u0061":2}', b'{"b":{"a" :1,"a":1}}', b'{"a":1}{"a":1}']
 )
-def test_json_means_one_thing_only(text: bytes) -> None:
+def test_ambiguous_json_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"twice|follows"):
         parse(text)
 
@@ -133,7 +133,7 @@ def checked(body: bytes) -> bytes:
         pytest.param(b" " * (64 * 2**20 + 1), "64 MiB", id="huge"),
     ],
 )
-def test_a_damaged_line_says_how_it_shows(line: bytes, reason: str) -> None:
+def test_a_damaged_line_is_explained(line: bytes, reason: str) -> None:
     with pytest.raises(DamagedLine, match=reason):
         decode(line)
 

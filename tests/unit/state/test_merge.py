@@ -72,7 +72,7 @@ def test_both_are_in_and_are_read_back(tmp_path: Path) -> None:
     assert not any(secret.encode() in merged.checkpoint.to_bytes() for secret in SECRETS)
 
 
-def test_what_both_have_is_there_once(tmp_path: Path) -> None:
+def test_an_outcome_of_both_checkpoints_is_merged_once(tmp_path: Path) -> None:
     first = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
     second = checkpoint(tmp_path / "b", (trial(1), measurement(1)))
 
@@ -105,7 +105,7 @@ def test_of_two_measurements_the_newer_one_counts(tmp_path: Path, is_swapped: bo
     assert outcomes(merged.checkpoint) == {str(trial(1)): newer}
 
 
-def test_a_name_means_one_configuration_only(tmp_path: Path) -> None:
+def test_a_name_stands_for_one_configuration(tmp_path: Path) -> None:
     small, large, huge = (
         builders.variant(name, max_batch_size=size)
         for name, size in (("m_config_0", 1), ("m_config_0", 8), ("m_config_1", 16))
@@ -137,7 +137,7 @@ def test_one_configuration_has_one_name(tmp_path: Path) -> None:
     assert [variant.name for variant in merged.checkpoint.profile.variants] == ["m_config_0"]
 
 
-def test_what_a_variant_calls_is_renamed_with_it(tmp_path: Path) -> None:
+def test_composing_variants_are_renamed_too(tmp_path: Path) -> None:
     def ensemble(size: int) -> ModelVariant:
         part = builders.variant("p_config_0", model="p", max_batch_size=size)
         return builders.variant("e_config_0", model="e", composing=[part])

@@ -53,7 +53,7 @@ def test_the_same_again_is_no_difference(base: Checkpoint) -> None:
     assert differences(base, RUN) == []
 
 
-def test_where_nothing_was_measured_nothing_is_different() -> None:
+def test_an_empty_checkpoint_has_no_differences() -> None:
     assert differences(Checkpoint(), RUN) == ()
 
 
@@ -103,7 +103,7 @@ def test_another_machine_matters(base: Checkpoint, change: Mapping[str, Any], me
         ),
     ],
 )
-def test_what_is_measured_again_anyway_is_only_said(
+def test_changes_that_cause_new_measurements_do_not_matter(
     base: Checkpoint, change: Mapping[str, Any], message: str
 ) -> None:
     (difference,) = differences(base, replace(RUN, **change))
@@ -123,9 +123,7 @@ def test_what_is_measured_again_anyway_is_only_said(
         {"searches": {"m": {**SEARCH, "search.new_option": "1"}}},
     ],
 )
-def test_what_cannot_be_compared_is_no_difference(
-    base: Checkpoint, change: Mapping[str, Any]
-) -> None:
+def test_unknown_values_are_no_difference(base: Checkpoint, change: Mapping[str, Any]) -> None:
     assert differences(base, replace(RUN, **change)) == []
 
 
@@ -144,7 +142,7 @@ def test_settings_of_the_search_are_in_words(
     assert str(difference) == f"{name} of m: {message}"
 
 
-def test_what_matters_comes_first(base: Checkpoint) -> None:
+def test_differences_that_matter_come_first(base: Checkpoint) -> None:
     result = differences(base, replace(RUN, server="other", devices=[]))
 
     assert [difference.subject for difference in result] == ["GPUs", "server"]

@@ -33,7 +33,7 @@ def measure(directory: Path, node: str, *numbers: int) -> int:
         return journal.recorded
 
 
-def test_what_a_node_records_is_known_at_once(tmp_path: Path) -> None:
+def test_outcomes_of_a_node_are_read_at_once(tmp_path: Path) -> None:
     with NodeJournal(tmp_path, "a") as journal:
         assert journal.record(trial(1), measurement(1)) == 1
         assert concurrencies(load(tmp_path)) == [1]
@@ -148,7 +148,7 @@ def test_a_node_whose_journal_was_removed_does_not_measure_on(tmp_path: Path) ->
             node.record(trial(1), measurement())
 
 
-def test_what_failed_on_a_node_is_measured_again_if_asked(tmp_path: Path) -> None:
+def test_a_failure_of_a_node_can_be_retried(tmp_path: Path) -> None:
     with NodeJournal(tmp_path, "a") as node:
         node.record(trial(1), failure())
 

@@ -68,7 +68,7 @@ def test_each_checkpoint_is_counted_by_itself_and_then_the_journal(tmp_path: Pat
     ]
 
 
-def test_a_damaged_one_is_named_with_what_is_intact(tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_listed_with_its_intact_part(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(1), measurement(5.0))
         state.save()

@@ -105,7 +105,7 @@ def test_an_empty_outcome_comes_back(reload: Reload, outcome: Outcome) -> None:
     assert record.outcome == outcome
 
 
-def test_without_statistics_nothing_is_written_of_them(tmp_path: Path) -> None:
+def test_missing_statistics_are_not_written(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(), measurement())
 
@@ -178,7 +178,7 @@ def test_a_changed_secret_is_no_reason_to_measure_again(tmp_path: Path) -> None:
         assert state.outcome_of(with_token("new")) == measurement()
 
 
-def test_what_comes_back_cannot_be_changed(reload: Reload) -> None:
+def test_records_that_are_read_back_are_read_only(reload: Reload) -> None:
     (record,) = reload((rich_trial(), rich_measurement())).profile.records
     assert isinstance(record.outcome, Measurement)
     mappings: list[Any] = [

@@ -104,7 +104,7 @@ def test_a_stored_record_equals_the_one_that_is_read_back(record: TrialRecord) -
     assert kept.trial.key == record.trial.key
 
 
-def test_what_needs_no_change_is_kept_as_it_is() -> None:
+def test_unchanged_parts_of_a_record_are_the_same_objects() -> None:
     record = TrialRecord(trial(), rich_measurement())
 
     kept = stored(record)

@@ -89,7 +89,7 @@ def test_each_saved_checkpoint_is_uploaded(tmp_path: Path, caplog) -> None:
 
 
 @pytest.mark.parametrize("fails", [1, 3])
-def test_what_fails_for_a_while_is_uploaded_in_the_end(
+def test_an_upload_that_fails_for_a_while_succeeds_later(
     saved: list[Path], caplog, fails: int
 ) -> None:
     faults = [CheckpointError("no way"), OSError(28, "No space left on device"), KeyError("a bug")]
@@ -115,9 +115,7 @@ def test_pauses_between_attempts_grow(saved: list[Path]) -> None:
         assert pause >= least
 
 
-def test_a_store_that_fails_for_ever_is_one_warning_with_what_to_do(
-    saved: list[Path], caplog
-) -> None:
+def test_a_store_that_always_fails_is_one_warning_with_advice(saved: list[Path], caplog) -> None:
     store = BrokenStore()
     with Uploads(store, first_pause_s=0.01, patience_s=0.2) as uploads:
         for path in saved:
@@ -133,7 +131,7 @@ def test_a_store_that_fails_for_ever_is_one_warning_with_what_to_do(
     )
 
 
-def test_a_run_that_ends_is_not_kept_by_a_long_pause(saved: list[Path], caplog) -> None:
+def test_a_long_pause_does_not_delay_the_end_of_a_run(saved: list[Path], caplog) -> None:
     store = FaultyStore(OSError("not yet"))
     with Uploads(store, first_pause_s=600) as uploads:
         uploads.add(saved[0])

@@ -32,7 +32,7 @@ def lines_of(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines(keepends=True)
 
 
-def test_intact_files_say_nothing(checkpoint: Path) -> None:
+def test_intact_files_have_no_damage(checkpoint: Path) -> None:
     files = files_of(Layout(checkpoint.parent))
 
     assert [path.name for path in files] == ["0.ckpt", "journal"]
@@ -79,7 +79,7 @@ def test_lines_in_another_order_lose_nothing(checkpoint: Path) -> None:
     assert verdict.outcomes == 3
 
 
-def test_of_one_that_is_cut_nobody_knows_how_much_is_lost(checkpoint: Path) -> None:
+def test_the_loss_of_a_cut_checkpoint_is_unknown(checkpoint: Path) -> None:
     lines = lines_of(checkpoint)
     checkpoint.write_bytes(b"".join(lines[:-2]))
 
@@ -109,7 +109,7 @@ def test_of_an_empty_or_foreign_file_all_is_lost(checkpoint: Path) -> None:
         assert verify(checkpoint).loss == "all of it"
 
 
-def test_what_is_not_there_or_too_new_is_reported(checkpoint: Path) -> None:
+def test_missing_and_too_new_files_are_reported(checkpoint: Path) -> None:
     assert verify(checkpoint.with_name("7.ckpt")).damage.startswith("cannot be read")
     checkpoint.write_bytes(encode({"entry": "header", "format": FORMAT + 1}))
     assert verify(checkpoint).damage.startswith(f"written in format {FORMAT + 1} by a newer")

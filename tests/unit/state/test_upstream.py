@@ -63,7 +63,7 @@ def arguments(document: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_its_first_bytes_tell_a_checkpoint_of_upstream(name: str) -> None:
+def test_the_first_bytes_identify_a_checkpoint_of_upstream(name: str) -> None:
     assert is_upstream(raw(name)[:100])
 
 
@@ -78,7 +78,7 @@ def test_others_are_distinguished_from_it(other: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_measurement_is_there(name: str) -> None:
+def test_every_measurement_is_read(name: str) -> None:
     keys = [
         key
         for document in results(content(name)).values()
@@ -137,7 +137,7 @@ def test_several_models_at_once() -> None:
     assert measured.measurement.value("perf_throughput") == sum(throughputs)
 
 
-def test_an_ensemble_with_what_it_calls() -> None:
+def test_an_ensemble_with_its_composing_models() -> None:
     checkpoint = read("ensemble")
 
     assert trials(checkpoint)[-1] == (
@@ -148,7 +148,7 @@ def test_an_ensemble_with_what_it_calls() -> None:
     assert variant.composing[1].instances(gpus=0) == ((2, "CPU"),)
 
 
-def test_what_a_bls_model_calls_may_be_known_only_from_the_key() -> None:
+def test_composing_models_of_a_bls_model_may_be_only_in_the_key() -> None:
     checkpoint = read("bls")
 
     assert trials(checkpoint)[3:6] == [
@@ -161,7 +161,7 @@ def test_what_a_bls_model_calls_may_be_known_only_from_the_key() -> None:
     assert any("bls_chain_config_0 has several variants" in remark for remark in checkpoint.remarks)
 
 
-def test_the_run_configuration_need_not_tell_what_a_bls_model_calls() -> None:
+def test_the_run_configuration_may_lack_the_composing_models() -> None:
     def forget(document: dict[str, Any]) -> None:
         for run, _ in results(document)["bls_chain"].values():
             run["_model_run_configs"][0]["_composing_config_variants"] = []
@@ -171,7 +171,7 @@ def test_the_run_configuration_need_not_tell_what_a_bls_model_calls() -> None:
     assert trials(checkpoint) == trials(read("bls"))
 
 
-def test_a_variant_that_nothing_describes_keeps_its_name() -> None:
+def test_a_variant_without_a_configuration_keeps_its_name() -> None:
     def forget(document: dict[str, Any]) -> None:
         del document["ModelManager.model_variant_name_manager"]["_model_config_dicts"][
             "add_sub_config_3"
@@ -183,7 +183,7 @@ def test_a_variant_that_nothing_describes_keeps_its_name() -> None:
     assert "the configuration of add_sub_config_3 is missing" in checkpoint.remarks
 
 
-def test_every_combination_of_what_a_bls_model_calls_is_there() -> None:
+def test_every_combination_of_composing_models_is_read() -> None:
     checkpoint = read("bls_combinations")
 
     variants = [record.trial.workloads[0].variant for record in checkpoint.profile.records]
@@ -288,7 +288,7 @@ def test_an_unknown_metric_is_kept() -> None:
     assert any("perf_magic" in remark for remark in checkpoint.remarks)
 
 
-def test_times_of_tokens_are_microseconds_there() -> None:
+def test_upstream_stores_times_of_tokens_in_microseconds() -> None:
     def speak(document: dict[str, Any]) -> None:
         records(document).append(["time_to_first_token_avg", {"_value": 12345.6, "_timestamp": 0}])
         records(document).append(["output_token_throughput", {"_value": 250.5, "_timestamp": 0}])
@@ -349,7 +349,7 @@ def test_each_of_several_models_finds_its_flags_in_the_key() -> None:
     assert raised == [{}, {"measurement-interval": "700"}]
 
 
-def test_a_key_that_says_nothing_is_remarked() -> None:
+def test_an_unclear_key_gives_a_remark() -> None:
     def rename(document: dict[str, Any]) -> None:
         measurements = first_pair(document)[1]
         measurements["some other key"] = measurements.pop(next(iter(measurements)))
@@ -360,7 +360,7 @@ def test_a_key_that_says_nothing_is_remarked() -> None:
     assert any("are unclear" in remark for remark in checkpoint.remarks)
 
 
-def test_what_a_user_moved_elsewhere_is_kept() -> None:
+def test_addresses_and_variables_of_the_user_are_kept() -> None:
     def move(document: dict[str, Any]) -> None:
         for variants in results(document).values():
             for run, measurements in variants.values():
@@ -382,7 +382,7 @@ def test_what_a_user_moved_elsewhere_is_kept() -> None:
     assert checkpoint.remarks == ()
 
 
-def test_without_a_server_of_its_own_models_have_the_names_of_variants() -> None:
+def test_in_launch_mode_c_api_models_have_the_names_of_variants() -> None:
     name = "add_sub_config_default"
 
     def embed(document: dict[str, Any]) -> None:
@@ -453,7 +453,7 @@ def refused(data: bytes) -> str:
         (b'{"a": ' + b"9" * 5000 + b"}", "it has no|digits"),
     ],
 )
-def test_what_is_no_checkpoint_is_refused(data: bytes, message: str) -> None:
+def test_other_files_are_refused(data: bytes, message: str) -> None:
     assert re.search(message, refused(data))
 
 
@@ -573,7 +573,7 @@ def places(value: Any, *path: Any) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("junk", [None, True, 7, -0.5, "x", [], {}, [[]], {"x": 1}], ids=repr)
-def test_whatever_a_part_is_it_is_read_or_refused(junk: Any) -> None:
+def test_any_value_of_a_part_is_read_or_refused(junk: Any) -> None:
     for path in places(content("request_intervals")):
         changed: Any = {"": content("request_intervals")}
         inner = changed

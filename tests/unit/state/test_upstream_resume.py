@@ -126,7 +126,7 @@ def test_files_and_versions_do_not_count() -> None:
         {"streaming": "false"},
     ],
 )
-def test_flags_that_say_nothing_new_do_not_count(flags: dict[str, str]) -> None:
+def test_flags_without_effect_do_not_change_the_key(flags: dict[str, str]) -> None:
     (work,) = imported().workloads
 
     ours = verified(imported(), flags=freeze({**work.flags, **flags}))
@@ -144,7 +144,7 @@ def test_flags_that_say_nothing_new_do_not_count(flags: dict[str, str]) -> None:
         {"shape": ("A:1", "B:2")},
     ],
 )
-def test_flags_that_change_what_is_measured_do(flags: dict[str, Any]) -> None:
+def test_flags_with_an_effect_change_the_key(flags: dict[str, Any]) -> None:
     (work,) = imported().workloads
 
     ours = verified(imported(), flags=freeze({**work.flags, **flags}))
@@ -234,14 +234,14 @@ def test_times_of_tokens_count_with_the_flags_of_genai_perf() -> None:
     assert unverified_key(trial) != unverified_key(imported())
 
 
-def test_what_no_server_takes_is_like_nothing_else() -> None:
+def test_an_invalid_configuration_equals_no_other() -> None:
     (work,) = imported().workloads
     odd = replace(work.variant, config=freeze({"name": "add_sub", "no_such_field": 1}))
 
     assert odd.unverified_identity != work.variant.unverified_identity
 
 
-def test_an_answer_says_where_it_is_from() -> None:
+def test_an_answer_from_upstream_has_a_notice() -> None:
     outcome = record_at(read("plain"), 0).outcome
 
     assert isinstance(outcome, Measurement)

@@ -81,7 +81,7 @@ def test_a_count_that_upstream_raised_was_not_asked_for() -> None:
     ]
 
 
-def test_what_was_raised_is_known_of_the_first_measurement_only() -> None:
+def test_an_enlarged_count_is_stored_of_the_first_measurement_only() -> None:
     of_one = [
         record
         for record in read("raised_count").profile.records
@@ -102,7 +102,7 @@ def test_a_count_that_a_user_gave_is_asked_for_by_every_trial() -> None:
     ]
 
 
-def test_where_every_variant_was_raised_nothing_was_asked_for() -> None:
+def test_if_all_variants_have_enlarged_windows_the_user_set_none() -> None:
     def raise_all(document: Pairs) -> None:
         for pair in document.values():
             flags_of_run(pair)[COUNT] = 200
@@ -139,7 +139,7 @@ def test_an_interval_that_upstream_raised_was_not_asked_for() -> None:
     ]
 
 
-def test_what_was_measured_once_more_in_the_window_asked_for_is_a_repetition() -> None:
+def test_a_second_measurement_with_the_original_window_is_a_repetition() -> None:
     *_, first, second = read("raised_interval").profile.records
 
     assert (raised(first), raised(second)) == ({INTERVAL: "4000"}, {})
@@ -147,7 +147,7 @@ def test_what_was_measured_once_more_in_the_window_asked_for_is_a_repetition() -
     assert second.trial.first.key == first.trial.key
 
 
-def test_the_newest_may_be_the_one_that_was_raised() -> None:
+def test_the_newest_measurement_may_have_the_enlarged_window() -> None:
     checkpoint = changed(
         "raised_interval", lambda document: document["add_sub_config_1"][1].popitem()
     )
@@ -201,7 +201,7 @@ def test_the_default_interval_is_not_written() -> None:
         ("bls_combinations", {COUNT: "70"}),
     ],
 )
-def test_what_was_raised_answers_the_trial_that_was_asked_for(
+def test_a_measurement_with_an_enlarged_window_answers_the_original_trial(
     tmp_path: Path, name: str, flags: dict[str, str]
 ) -> None:
     (tmp_path / "0.ckpt").write_bytes(raw(name))

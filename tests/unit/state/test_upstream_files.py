@@ -89,7 +89,7 @@ def test_a_new_measurement_replaces_an_imported_one(directory: Path) -> None:
     assert measurement(17) in [record.outcome for record in load(directory).records]
 
 
-def test_a_damaged_one_gives_way_to_the_one_before(directory: Path) -> None:
+def test_the_checkpoint_before_a_damaged_one_is_used(directory: Path) -> None:
     raw = (directory / "0.ckpt").read_bytes()
     (directory / "1.ckpt").write_bytes(raw[: len(raw) // 2])
 

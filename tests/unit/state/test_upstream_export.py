@@ -50,7 +50,7 @@ def values(measurement_: Measurement) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_checkpoint_of_upstream_is_written_as_it_was(name: str) -> None:
+def test_a_checkpoint_of_upstream_is_exported_unchanged(name: str) -> None:
     expected = content(name)
     table = expected["ModelManager.model_variant_name_manager"]["_model_config_dicts"]
     for config in table.values():  # its optuna search writes this for a batcher without settings
@@ -69,7 +69,7 @@ def test_keys_are_in_the_order_of_upstream() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_was_written_is_read_again(name: str) -> None:
+def test_an_exported_checkpoint_is_read_again(name: str) -> None:
     checkpoint = read(name)
 
     reread = read_upstream(
@@ -136,7 +136,7 @@ def test_times_of_tokens_are_written_in_upstreams_unit() -> None:
     assert reread.trial.workloads[0].times_tokens
 
 
-def test_what_upstream_does_not_know_is_left_out() -> None:
+def test_metrics_unknown_to_upstream_are_left_out() -> None:
     ours = Measurement(
         models=(
             ModelMeasurement(values=freeze({"perf_latency_p50": 1.0, "perf_latency_p99": 2.0})),
@@ -232,7 +232,7 @@ def test_only_numbers_that_options_set_are_numbers_in_the_table() -> None:
     assert table["m_config_0"]["input"] == [{"name": "IN", "dims": ["16"]}]
 
 
-def test_nothing_measured_gives_an_empty_checkpoint() -> None:
+def test_an_empty_profile_gives_an_empty_checkpoint() -> None:
     reread = read_upstream(write_upstream(Profile(), seed=None).text.encode(), "x")
 
     assert reread.profile == Profile()
