@@ -286,11 +286,13 @@ def decode_server_only(entry: Entry) -> Mapping[str, Values]:
     return gpus
 
 
-_asked = keyed(subject=name, number=_count, key=text, after=listed(text))
+_asked = keyed(subject=name, number=_count, key=text, after=list_of(text))
 
 
 def decode_asked(entry: Entry) -> tuple[str, int, Asked]:
-    """The subject of a search, and a question by its number. Raises ValueError if unusable."""
+    """The subject of a search, and a question with its number. Raises ValueError if the entry is
+    invalid.
+    """
     fields = _decoded(_asked, entry)
     return fields["subject"], fields["number"], Asked(key=fields["key"], after=fields["after"])
 
