@@ -394,16 +394,3 @@ def in_order(items: Iterable[T], value: Callable[[T], Any], *, is_descending: bo
     present = [pair for pair in pairs if pair[0] is not None]
     present.sort(key=itemgetter(0), reverse=is_descending)
     return [item for _, item in (*present, *(pair for pair in pairs if pair[0] is None))]
-
-
-def resume_index(layout: Layout) -> int | None:
-    """The number of the newest checkpoint with the outcomes of every node, late journals
-    included; None if there is none.
-    """
-    journals = [(path, read_journal(path)) for path in map(layout.journal, layout.nodes())]
-    for index in reversed(layout.indices()):
-        path = layout.checkpoint(index)
-        content = read_checkpoint(path)
-        if not content.damage and not assemble([(path, content), *journals]).missing:
-            return index
-    return None

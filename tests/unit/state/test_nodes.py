@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint, load, read_file, resume_index
+from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.node import NodeJournal
@@ -63,7 +63,7 @@ def test_the_leader_folds_all_journals_into_its_checkpoint(tmp_path: Path) -> No
     saved = read_file(tmp_path / "1.ckpt")
     assert sorted(concurrencies(saved)) == [1, 2, 3, 4, 5]
     assert dict(saved.header.nodes) == {"a": 3, "b": 1}
-    assert resume_index(Layout(tmp_path)) == 1
+    assert saved.is_accessible
 
 
 def test_a_checkpoint_is_accessible_when_every_part_is_in(tmp_path: Path) -> None:
@@ -78,12 +78,13 @@ def test_a_checkpoint_is_accessible_when_every_part_is_in(tmp_path: Path) -> Non
 
     assert read_file(shared / "1.ckpt").missing == {"b": 2}
     assert not load(shared).is_accessible
-    assert resume_index(Layout(shared)) == 0
+    assert read_file(shared / "0.ckpt").is_accessible
+    assert not read_file(shared / "1.ckpt").is_accessible
 
     (far / "journal-b").rename(shared / "journal-b")
 
     assert load(shared).is_accessible
-    assert resume_index(Layout(shared)) == 1
+    assert read_file(shared / "1.ckpt").is_accessible
     assert sorted(concurrencies(load(shared))) == [1, 2, 3, 4]
     with ProfileState(shared) as state:
         assert state.outcome_of(trial(3)) == measurement(3)
@@ -102,7 +103,7 @@ def test_a_part_that_came_half_is_not_in(tmp_path: Path) -> None:
     (shared / "journal-b").write_bytes(b"".join(lines[:-1]))
 
     assert load(shared).missing == {"b": 1}
-    assert resume_index(Layout(shared)) is None
+    assert not read_file(shared / "0.ckpt").is_accessible
 
 
 def test_a_node_goes_on_counting_after_its_journal_was_folded(tmp_path: Path) -> None:
@@ -218,4 +219,5 @@ def test_losing_a_node_loses_its_running_trial_only(tmp_path: Path) -> None:
     assert len(reported) > 3
     assert set(reported) <= stored
     assert len(stored - set(reported)) <= 3, "on disk, and not yet acknowledged"
-    assert resume_index(Layout(tmp_path)) == max(Layout(tmp_path).indices())
+    layout = Layout(tmp_path)
+    assert read_file(layout.checkpoint(max(layout.indices()))).is_accessible
