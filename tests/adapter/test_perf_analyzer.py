@@ -230,6 +230,70 @@ def test_the_next_load_starts_with_the_stable_window(pretend, make) -> None:
     assert intervals == ["100", "200", "200"]
 
 
+SPARSE = {"requests": 3, "throughput": 0.5, "windows": [0.5, 0.5, 0.5]}
+
+
+def test_a_window_with_few_requests_is_enlarged_once_to_hold_ten(pretend, make, caplog) -> None:
+    program = pretend.perf_analyzer(SPARSE, {**SPARSE, "requests": 24, "throughput": 0.7})
+    generator = make(program)
+    caplog.set_level("INFO")
+
+    readings = [
+        generator.generate([work(value, measurement_mode="time_windows")], AliveServer())
+        for value in (1, 2)
+    ]
+
+    assert [reading.models[0].values["perf_throughput"] for reading in readings] == [0.7, 0.7]
+    intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
+    stability = [option(launch, "--stability-percentage") for launch in pretend.launches]
+    assert intervals == [None, "24000", "24000"]
+    assert stability == [None, "999", None]
+    assert "window holds fewer than 10 requests, increased to 24000 ms" in caplog.text
+    assert [notice.kind for notice in readings[0].notices] == [NoticeKind.FEW_REQUESTS]
+
+
+def test_a_longer_window_that_is_not_steady_is_noticed(pretend, make) -> None:
+    program = pretend.perf_analyzer(SPARSE, {"requests": 400, "windows": [80, 100, 120]})
+
+    reading = make(program).generate([work(measurement_mode="time_windows")], AliveServer())
+
+    assert [notice.kind for notice in reading.notices] == [NoticeKind.UNSTABLE]
+
+
+def test_a_window_that_the_user_gave_is_kept_with_a_remark(pretend, make) -> None:
+    program = pretend.perf_analyzer(SPARSE)
+    flags = {"measurement_mode": "time_windows", "measurement_interval": "2000"}
+
+    reading = make(program).generate([work(1, **flags)], AliveServer())
+
+    assert len(pretend.launches) == 1
+    (notice,) = reading.notices
+    assert notice.kind is NoticeKind.FEW_REQUESTS
+    assert "One request more changes the throughput by 33%" in notice.text
+    assert "set measurement-interval in perf_analyzer_flags to more than 2000" in notice.text
+
+
+def test_a_window_of_the_user_that_is_too_small_is_enlarged_to_hold_ten(pretend, make) -> None:
+    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    program = pretend.perf_analyzer(short, SPARSE, {})
+    flags = {"measurement_mode": "time_windows", "measurement_interval": "1000"}
+
+    make(program).generate([work(1, **flags)], AliveServer())
+
+    intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
+    assert intervals == ["1000", "2000", "24000"]
+
+
+def test_few_requests_are_taken_from_the_last_launch(pretend, make) -> None:
+    program = pretend.perf_analyzer(SPARSE)
+    sparse = work(measurement_mode="time_windows")
+
+    reading = make(program, max_launches=1).generate([sparse], AliveServer())
+
+    assert isinstance(reading, Reading)
+    assert len(pretend.launches) == 1
+
+
 def test_launches_are_limited(pretend, make) -> None:
     program = pretend.perf_analyzer({"status": 3, "text": "Please use a larger time window."})
 

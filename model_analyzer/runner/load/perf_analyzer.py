@@ -28,7 +28,8 @@ from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
-from model_analyzer.domain.windows import Window
+from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import OutputError
 from model_analyzer.reading import open_regular
 from model_analyzer.runner.client.interface import has_fixed_shapes
@@ -138,6 +139,8 @@ class PerfAnalyzer:
             if isinstance(outcome, Reading):
                 statistics = counted_between(earlier, server.statistics(variants))
                 outcome = replace(outcome, statistics=statistics)
+                if launch < self._settings.max_launches and self._fill(workloads, windows, ended):
+                    continue
             if outcome is not None:
                 break
             unstable += any(run.verdict is OutputVerdict.UNSTABLE for run in ended)
@@ -166,23 +169,38 @@ class PerfAnalyzer:
                 " the run; run the same command again to resume"
             ) from error
 
+    def _fill(
+        self, workloads: Sequence[Workload], windows: list[Window], ended: Sequence[Ended]
+    ) -> bool:
+        """Enlarges windows with few requests, unless the user gave their size or they were enlarged
+        for that before; returns whether there are any.
+        """
+        is_changed = False
+        for index, (work, run) in enumerate(zip(workloads, ended, strict=True)):
+            window = windows[index]
+            is_kept = window.accepting or window.is_set_by(work.flags)
+            if is_kept or not run.report.has_few_requests:
+                continue
+            rate = run.report.requests_per_s(work.load.batch_size)
+            larger = window.filled(rate, timeout_s=self._settings.timeout_s)
+            if larger != window:
+                _log_larger(work, f"holds fewer than {ENOUGH_REQUESTS} requests", larger)
+                windows[index], is_changed = larger, True
+        return is_changed
+
     def _enlarge(self, work: Workload, window: Window, ended: Ended, *, accept: bool) -> Window:
-        rates = ended.report.windows
-        rate = sum(rates) / len(rates) / work.load.batch_size if rates else 0.0
-        larger = window.enlarged(rate)
-        log.info(
-            "%s: measurement window is %s, increased to %s",
-            work.variant.name,
-            "too small" if ended.verdict in _TOO_SMALL else "not stable",
-            larger,
-        )
+        larger = window.enlarged(ended.report.requests_per_s(work.load.batch_size))
+        reason = "is too small" if ended.verdict in _TOO_SMALL else "is not stable"
+        _log_larger(work, reason, larger)
         return replace(larger, accepting=accept and ended.verdict is OutputVerdict.UNSTABLE)
 
-    def _learn(self, workloads: Sequence[Workload], windows: Sequence[Window]) -> None:
+    def _learn(
+        self, workloads: Sequence[Workload], windows: Sequence[Window], ended: Sequence[Ended]
+    ) -> None:
         """Stores the windows that gave stable results."""
-        for work, window in zip(workloads, windows, strict=True):
-            if not window.accepting:
-                self._learned[_kind(work)] = window
+        for work, window, run in zip(workloads, windows, ended, strict=True):
+            if not _is_unstable(window, run):
+                self._learned[_kind(work)] = replace(window, accepting=False)
 
     def _launch(
         self, workloads: Sequence[Workload], windows: Sequence[Window], server: Server
@@ -304,7 +322,7 @@ class PerfAnalyzer:
             if run.verdict is OutputVerdict.DONE and work.times_tokens and run.tokens is None:
                 return replace(no_tokens(work.variant.name, run), commands=commands)
         if all(run.verdict is OutputVerdict.DONE for run in ended):
-            self._learn(workloads, windows)
+            self._learn(workloads, windows, ended)
             return self._reading(workloads, windows, ended)
         return None
 
@@ -366,10 +384,9 @@ class PerfAnalyzer:
                     composing=run.composing,
                 )
             )
-            if window.accepting:
+            if _is_unstable(window, run):
                 notices.append(_unstable(work, report))
-            if report.requests is not None and report.requests < REQUESTS_FOR_P99:
-                notices.append(_few_requests(work, report.requests))
+            notices += _few_requests(work, window, report)
         commands = tuple(run.command for run in ended)
         return Reading(tuple(models), tuple(notices), commands)
 
@@ -415,7 +432,7 @@ class _Child:
         self._used = (time.monotonic(), 0.0)
 
     def trouble(self) -> FailureReason | None:
-        """The reason to stop it, or Nrun."""
+        """The reason to stop it, or None."""
         if _bytes_below(self.directory) > self._most_bytes:
             return FailureReason.NO_RESULT
         if self._is_loading:
@@ -483,12 +500,30 @@ def _unstable(work: Workload, report: Report) -> Notice:
     )
 
 
-def _few_requests(work: Workload, requests: int) -> Notice:
-    return Notice(
-        kind=NoticeKind.FEW_REQUESTS,
-        text=f"{work.variant.name} at {work.load}: p99 is based on {requests} requests;"
-        f" {REQUESTS_FOR_P99} are needed for 95 % confidence",
+def _few_requests(work: Workload, window: Window, report: Report) -> Iterator[Notice]:
+    """A notice if the requests are too few for latencies, or even for the throughput."""
+    if report.requests is None or report.requests >= REQUESTS_FOR_P99:
+        return
+    requests = counted(report.requests, "request")
+    text = (
+        f"{work.variant.name} at {work.load}: p99 is based on {requests};"
+        f" {REQUESTS_FOR_P99} are needed for 95 % confidence"
     )
+    if report.has_few_requests:
+        text += (
+            f". One request more changes the throughput by {1 / max(report.requests, 1):.0%}:"
+            f" set {window.size_flag} in perf_analyzer_flags to more than {window.size}"
+        )
+    yield Notice(kind=NoticeKind.FEW_REQUESTS, text=text)
+
+
+def _is_unstable(window: Window, run: Ended) -> bool:
+    """Whether the result was accepted although its windows differ."""
+    return window.accepting and not run.report.is_steady
+
+
+def _log_larger(work: Workload, reason: str, larger: Window) -> None:
+    log.info("%s: measurement window %s, increased to %s", work.variant.name, reason, larger)
 
 
 def _kind(work: Workload) -> tuple[str, int]:
