@@ -17,11 +17,9 @@ _INTERVAL_MS = 5000
 # With fewer requests in a window, one more or less changes its throughput by more than 10 %.
 ENOUGH_REQUESTS = 10
 
-# The longest window that is made for enough requests; a measurement takes three windows.
-_LONGEST_S = 30
-
-# Few requests give an inexact rate.
-_MARGIN = 1.2
+# The longest interval that is made for enough requests: perf_analyzer adds a fifth to intervals, so
+# each of its three windows takes 30 s.
+_LONGEST_S = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +60,9 @@ class Window:
         """
         if requests_per_s <= 0:
             return self
-        longest_s = min(_LONGEST_S, int(timeout_s / 4))
+        longest_s = min(_LONGEST_S, int(timeout_s / 5))
         if self.is_timed:
-            size = 1000 * min(math.ceil(_MARGIN * ENOUGH_REQUESTS / requests_per_s), longest_s)
+            size = 1000 * min(math.ceil(ENOUGH_REQUESTS / requests_per_s), longest_s)
         else:
             size = min(ENOUGH_REQUESTS, int(requests_per_s * longest_s))
         return replace(self._resized(size), accepting=True) if size > self.size else self

@@ -246,9 +246,9 @@ def test_a_window_with_few_requests_is_enlarged_once_to_hold_ten(pretend, make, 
     assert [reading.models[0].values["perf_throughput"] for reading in readings] == [0.7, 0.7]
     intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
     stability = [option(launch, "--stability-percentage") for launch in pretend.launches]
-    assert intervals == [None, "24000", "24000"]
+    assert intervals == [None, "20000", "20000"]
     assert stability == [None, "999", None]
-    assert "window holds fewer than 10 requests, increased to 24000 ms" in caplog.text
+    assert "window holds fewer than 10 requests, increased to 20000 ms" in caplog.text
     assert [notice.kind for notice in readings[0].notices] == [NoticeKind.FEW_REQUESTS]
 
 
@@ -281,7 +281,7 @@ def test_a_window_of_the_user_that_is_too_small_is_enlarged_to_hold_ten(pretend,
     make(program).generate([work(1, **flags)], AliveServer())
 
     intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
-    assert intervals == ["1000", "2000", "24000"]
+    assert intervals == ["1000", "2000", "20000"]
 
 
 def test_few_requests_are_taken_from_the_last_launch(pretend, make) -> None:
