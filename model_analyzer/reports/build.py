@@ -92,6 +92,28 @@ class Summary:
         return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
 
     @property
+    def advice(self) -> str:
+        """What to do, in a few words; the recommended configuration follows."""
+        match self.verdict:
+            case AnswerVerdict.RECOMMENDED:
+                unsure = "Best so far, but uncertain"
+                advice = unsure if self.is_unsure else "Deploy this configuration"
+                return advice if self.limits else f"{advice} (no constraints were set)"
+            case AnswerVerdict.EQUAL:
+                return "No clear gain (within noise of the default configuration)"
+            case AnswerVerdict.KEEP:
+                return "Keep the default configuration (no other configuration is clearly better)"
+            case AnswerVerdict.NEAREST:
+                return "No configuration meets the constraints; the nearest is"
+            case AnswerVerdict.NOTHING:
+                return "No measurement succeeded"
+
+    @property
+    def has_hints(self) -> bool:
+        """Whether it is known what to do about one of the failures."""
+        return any(failed.failure.hint for failed in self.failures)
+
+    @property
     def sentence(self) -> str:
         return "".join(self.headline)
 
@@ -144,6 +166,7 @@ def build_summary(
         )
     remarks += remarks_of(answer)
     notices = [notice.text for result in chosen for notice in result.best.measurement.notices]
+    notices = [text for text in notices if text not in remarks]
     return Summary(
         model=ranking.model,
         headline=headline(answer, gpus=gpus),

@@ -214,7 +214,7 @@ def test_an_unstable_result_is_accepted_with_a_notice_after_three_larger_windows
     assert counts == [None, "134", "400", "800"]
     assert stability == [None, None, None, "999"]
     assert [notice.kind for notice in reading.notices] == [NoticeKind.UNSTABLE]
-    assert "windows differ by 40%" in reading.notices[0].text
+    assert "windows differ by 40 %" in reading.notices[0].text
 
 
 def test_the_next_load_starts_with_the_stable_window(pretend, make) -> None:
@@ -269,7 +269,7 @@ def test_a_window_that_the_user_gave_is_kept_with_a_remark(pretend, make) -> Non
     assert len(pretend.launches) == 1
     (notice,) = reading.notices
     assert notice.kind is NoticeKind.FEW_REQUESTS
-    assert "One request more changes the throughput by 33%" in notice.text
+    assert "One request more changes the throughput by 33 %" in notice.text
     assert "set measurement-interval in perf_analyzer_flags to more than 2000" in notice.text
 
 

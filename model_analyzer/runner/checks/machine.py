@@ -65,7 +65,8 @@ def _percent(process: psutil.Process) -> tuple[str, float]:
 
 
 def judge_load(load: MachineLoad) -> Finding:
-    state = f"{load.cores} cores, load {load.average:.1f}, {load.share:.0%} of the CPU time used"
+    used = f"{100 * load.share:.0f} % of the CPU time used"
+    state = f"{load.cores} cores, load {load.average:.1f}, {used}"
     if load.share <= _BUSY_SHARE and load.average <= 0.5 * load.cores:
         return ok("load", state)
     users = ", ".join(f"{name} ({cores:.1f} cores)" for name, cores in load.users if cores >= 0.1)

@@ -53,7 +53,7 @@ from model_analyzer.runner.load.output import (
 )
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.log import error_lines
+from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines
 from model_analyzer.runner.stubs import StubWatch, stubs_among
 
 log = logging.getLogger(__name__)
@@ -332,13 +332,14 @@ class PerfAnalyzer:
                 reason=FailureReason.SERVER_DIED,
                 message=f"the server died during the measurement of {name}",
                 log=server.log_tail(),
+                hint=MAY_LACK_MEMORY,
             )
         if run.death:
             return Failure(
                 reason=FailureReason.MODEL_DIED,
                 message=run.death,
                 log=(*deciding_lines(run.output), *server.log_tail()),
-                hint="see the server's log (--triton-output-path); `dmesg` shows if memory ran out",
+                hint=MAY_LACK_MEMORY,
             )
         if run.stopped is FailureReason.TIMEOUT:
             return Failure(
@@ -495,7 +496,7 @@ def _cpu_seconds(process: psutil.Process) -> float:
 def _unstable(work: Workload, report: Report) -> Notice:
     return Notice(
         kind=NoticeKind.UNSTABLE,
-        text=f"{work.variant.name} at {work.load}: windows differ by {report.spread:.0%};"
+        text=f"{work.variant.name} at {work.load}: windows differ by {100 * report.spread:.0f} %;"
         " the machine may be busy, or the window too short",
     )
 
@@ -511,7 +512,7 @@ def _few_requests(work: Workload, window: Window, report: Report) -> Iterator[No
     )
     if report.has_few_requests:
         text += (
-            f". One request more changes the throughput by {1 / max(report.requests, 1):.0%}:"
+            f". One request more changes the throughput by {100 / max(report.requests, 1):.0f} %:"
             f" set {window.size_flag} in perf_analyzer_flags to more than {window.size}"
         )
     yield Notice(kind=NoticeKind.FEW_REQUESTS, text=text)
