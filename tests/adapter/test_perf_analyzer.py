@@ -339,6 +339,7 @@ def test_a_failed_run_says_why(pretend, make, step, reason, words) -> None:
     assert isinstance(failure, Failure)
     assert failure.reason is reason
     assert words in failure.message
+    assert failure.hint
     assert len(pretend.launches) == 1
     assert failure.commands[0].startswith("perf_analyzer -m ")
 
@@ -389,6 +390,7 @@ def test_a_dead_server_ends_the_run_at_once(pretend, make) -> None:
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.SERVER_DIED
     assert failure.log == ("the last words of the server",)
+    assert "dmesg" in failure.hint
     assert time.monotonic() - began < 60
 
 
