@@ -56,11 +56,12 @@ def front_charts(
     return charts
 
 
-def front_of(
-    ranking: Ranking, plot: PlotSettings = THROUGHPUT_OVER_LATENCY
-) -> Sequence[MeasuredTrial]:
-    """The Pareto front: measurements that no other beats in both axes, lowest latency first."""
-    return [ranking.measured[row] for row, _, _ in _front_of(_points_of(ranking, plot))]
+def front_of(ranking: Ranking) -> Sequence[MeasuredTrial]:
+    """The Pareto front of throughput over latency: measurements that no other beats in both, lowest
+    latency first.
+    """
+    points = _front_of(_points_of(ranking, THROUGHPUT_OVER_LATENCY))
+    return [ranking.measured[row] for row, _, _ in points]
 
 
 # A point of the chart: index in the ranking, x and y. A plain tuple, since there may be very many

@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from model_analyzer.runner.checks.finding import Finding, ok, warning
+from model_analyzer.runner.host import kernel_text
 
 _LOOK_S = 0.3
 _BUSY_SHARE = 0.3
@@ -90,7 +91,7 @@ def judge_memory(available_gib: float) -> Finding:
 def read_governors(root: Path = Path("/")) -> frozenset[str]:
     """The frequency governors of the processors; none if they are not visible."""
     cpus = root / "sys/devices/system/cpu"
-    governors = map(_text, cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
+    governors = map(kernel_text, cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
     return frozenset(filter(None, governors))
 
 
@@ -127,11 +128,3 @@ def judge_time_of_day(synchronised: bool | None) -> Finding:
             "`timedatectl set-ntp true` (as root, on the host)",
         )
     return ok("clock", "synchronized by NTP" if synchronised else "synchronization is unknown")
-
-
-def _text(path: Path) -> str:
-    """The text of a file of the kernel; "" if it does not exist or is not readable."""
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""

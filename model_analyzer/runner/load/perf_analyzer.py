@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import logging
-import math
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +21,7 @@ from model_analyzer.domain.measurements import (
     NoticeKind,
 )
 from model_analyzer.domain.models import empty
-from model_analyzer.domain.protocols import Route, Server
+from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
@@ -31,8 +29,8 @@ from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import OutputError
-from model_analyzer.reading import open_regular
 from model_analyzer.runner.client.interface import has_fixed_shapes
+from model_analyzer.runner.load.child import Child
 from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import (
     EXPORT,
@@ -48,18 +46,15 @@ from model_analyzer.runner.load.output import (
     OutputVerdict,
     Report,
     deciding_lines,
-    is_loaded,
-    why_not_loaded,
 )
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines
-from model_analyzer.runner.stubs import StubWatch, stubs_among
+from model_analyzer.runner.stubs import StubWatch
 
 log = logging.getLogger(__name__)
 
 _LOOK_S = 0.5
-_CPU_PERCENT = 80.0
 
 # The number of launches, each with a larger window, before an unstable result is accepted.
 _STRICT_LAUNCHES = 3
@@ -69,9 +64,6 @@ _TOO_SMALL = (OutputVerdict.TOO_SHORT, OutputVerdict.UNCOUNTED)
 
 # The limit for output, tables and exports of one launch: ten times the longest ones (verbose).
 _MOST_BYTES = 4 * 2**30
-
-# The size of a piece of output to read at once, and its overlap with the next piece.
-_LOOKED_AT, _LONGEST_LINE = 2**20, 2**14
 
 # Launches with uncounted requests that may be an accident of timing; more of them are a failure.
 _UNCOUNTED_LAUNCHES = 2
@@ -117,7 +109,7 @@ class PerfAnalyzer:
         self._genai_perf = genai_perf
         self._transcript = transcript
         self._most_bytes = most_bytes
-        self._running: Sequence[_Child] = ()
+        self._running: Sequence[Child] = ()
         # enlarged windows that were stable, by variant and batch size: later loads start with them
         self._learned: dict[tuple[str, int], Window] = {}
 
@@ -235,7 +227,7 @@ class PerfAnalyzer:
 
     def _start(
         self, work: Workload, window: Window, server: Server, directory: Path, stubs: StubWatch
-    ) -> _Child:
+    ) -> Child:
         route = server.route(work.variant, self._protocol)
         if work.genai_perf and self._genai_perf is not None:
             program = self._genai_perf
@@ -270,7 +262,7 @@ class PerfAnalyzer:
             output=directory / OUTPUT,
             directory=directory,
         )
-        return _Child(
+        return Child(
             process,
             shown,
             directory,
@@ -280,7 +272,7 @@ class PerfAnalyzer:
             self._most_bytes,
         )
 
-    def _wait(self, children: Sequence[_Child], server: Server) -> FailureReason | None:
+    def _wait(self, children: Sequence[Child], server: Server) -> FailureReason | None:
         """Waits for all to end; kills them at the deadline, or if the server dies."""
         deadline = time.monotonic() + self._settings.timeout_s
         reason = None
@@ -341,35 +333,24 @@ class PerfAnalyzer:
                 log=(*deciding_lines(run.output), *server.log_tail()),
                 hint=MAY_LACK_MEMORY,
             )
-        if run.stopped is FailureReason.TIMEOUT:
-            return Failure(
-                reason=FailureReason.TIMEOUT,
-                message=f"perf_analyzer did not finish within {self._settings.timeout_s} s",
-                log=deciding_lines(run.output),
-                hint="the model may hang; otherwise raise --perf-analyzer-timeout",
-            )
-        if run.stopped is FailureReason.LOAD_TIMEOUT:
-            return Failure(
-                reason=FailureReason.LOAD_TIMEOUT,
-                message=f"{name} was not loaded in time",
-                log=error_lines(run.output.splitlines()),
-                hint="raise --model-load-timeout",
-            )
-        if run.stopped is FailureReason.NO_RESULT:
-            size = f"{self._most_bytes / 2**30:.3g} GiB"
-            return Failure(
-                reason=FailureReason.NO_RESULT,
-                message=f"perf_analyzer was stopped: it wrote more than {size} for {name}",
-                log=deciding_lines(run.output),
-                hint="use fewer verbose flags or a shorter measurement-interval",
-            )
-        if run.stopped is FailureReason.LOAD_GENERATOR_BUSY:
-            return Failure(
-                reason=FailureReason.LOAD_GENERATOR_BUSY,
-                message=f"perf_analyzer used too much CPU while it measured {name}",
-                hint="raise --perf-analyzer-cpu-util",
-            )
-        return failure_of(name, run)
+        log_lines = deciding_lines(run.output)
+        match run.stopped:
+            case FailureReason.TIMEOUT:
+                message = f"perf_analyzer did not finish within {self._settings.timeout_s} s"
+                advice = "the model may hang; otherwise raise --perf-analyzer-timeout"
+            case FailureReason.LOAD_TIMEOUT:
+                message, advice = f"{name} was not loaded in time", "raise --model-load-timeout"
+                log_lines = error_lines(run.output.splitlines())
+            case FailureReason.NO_RESULT:
+                size = f"{self._most_bytes / 2**30:.3g} GiB"
+                message = f"perf_analyzer was stopped: it wrote more than {size} for {name}"
+                advice = "use fewer verbose flags or a shorter measurement-interval"
+            case FailureReason.LOAD_GENERATOR_BUSY:
+                message = f"perf_analyzer used too much CPU while it measured {name}"
+                advice = "raise --perf-analyzer-cpu-util"
+            case _:
+                return failure_of(name, run)
+        return Failure(reason=run.stopped, message=message, log=log_lines, hint=advice)
 
     def _reading(
         self, workloads: Sequence[Workload], windows: Sequence[Window], ended: Sequence[Ended]
@@ -401,96 +382,6 @@ class PerfAnalyzer:
             hint="set a larger measurement-interval in perf_analyzer_flags",
             commands=tuple(run.command for run in ended),
         )
-
-
-class _Child:
-    """A running perf_analyzer, and the reasons to stop it.
-
-    With an embedded server, its CPU time includes the model: then there is no default CPU limit.
-    """
-
-    def __init__(
-        self,
-        process: Process,
-        command: str,
-        directory: Path,
-        route: Route,
-        stubs: StubWatch,
-        most_cpu_percent: float | None,
-        most_bytes: int,
-    ) -> None:
-        self.process = process
-        self.command = command
-        self.directory = directory
-        self.stubs = stubs
-        self.embeds_server = route.load_timeout_s is not None
-        usual = math.inf if self.embeds_server else _CPU_PERCENT * (os.cpu_count() or 1)
-        self._most_cpu_percent = most_cpu_percent or usual
-        self._most_bytes = most_bytes
-        self._looked_at = 0
-        self._loads_until = time.monotonic() + (route.load_timeout_s or 0)
-        self._is_loading = self.embeds_server
-        self._used = (time.monotonic(), 0.0)
-
-    def trouble(self) -> FailureReason | None:
-        """The reason to stop it, or None."""
-        if _bytes_below(self.directory) > self._most_bytes:
-            return FailureReason.NO_RESULT
-        if self._is_loading:
-            if self._failed_to_load():
-                return FailureReason.MODEL_NOT_LOADED
-            if self._is_loading and time.monotonic() > self._loads_until:
-                return FailureReason.LOAD_TIMEOUT
-            if not self._is_loading:
-                self.stubs = StubWatch([stub.pid for stub in stubs_among(self.process.tree())])
-        elif self.stubs.death():
-            return FailureReason.MODEL_DIED
-        elif self._cpu_percent() > self._most_cpu_percent:
-            return FailureReason.LOAD_GENERATOR_BUSY
-        return None
-
-    def _failed_to_load(self) -> bool:
-        """Whether its new output says that the model could not be loaded; also notes if it is."""
-        with open_regular(self.directory / OUTPUT) as file:
-            size = os.fstat(file.fileno()).st_size
-            while self._is_loading and self._looked_at < size:
-                file.seek(max(self._looked_at - _LONGEST_LINE, 0))
-                output = file.read(_LOOKED_AT).decode(errors="replace")
-                self._looked_at = file.tell()
-                self._is_loading = not is_loaded(output)
-                if self._is_loading and why_not_loaded(output):
-                    return True
-        return False
-
-    def _cpu_percent(self) -> float:
-        """The CPU use of the process tree since the last call, if at least a second has passed."""
-        time_s, (last_time_s, last_used_s) = time.monotonic(), self._used
-        if time_s - last_time_s < 1:
-            return 0.0
-        used_s = sum(map(_cpu_seconds, self.process.tree()))
-        self._used = (time_s, used_s)
-        return (used_s - last_used_s) / (time_s - last_time_s) * 100
-
-
-def _bytes_below(directory: Path) -> int:
-    """The size of the files below a directory on disk."""
-    sizes = (
-        os.lstat(os.path.join(root, name)).st_blocks * 512
-        for root, _, names in os.walk(directory)
-        for name in names
-    )
-    try:
-        return sum(sizes)
-    except FileNotFoundError:
-        return 0  # it has just been removed
-
-
-def _cpu_seconds(process: psutil.Process) -> float:
-    try:
-        times = process.cpu_times()
-    except psutil.Error:
-        return 0.0  # it has just ended
-    return float(times.user + times.system)
 
 
 def _unstable(work: Workload, report: Report) -> Notice:
