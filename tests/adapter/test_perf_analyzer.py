@@ -260,6 +260,15 @@ def test_a_longer_window_that_is_not_steady_is_noticed(pretend, make) -> None:
     assert [notice.kind for notice in reading.notices] == [NoticeKind.UNSTABLE]
 
 
+def test_a_longer_window_is_as_steady_as_the_user_wants(pretend, make) -> None:
+    program = pretend.perf_analyzer(SPARSE, {"requests": 400, "windows": [80, 100, 120]})
+    flags = {"measurement_mode": "time_windows", "stability_percentage": "25"}
+
+    reading = make(program).generate([work(1, **flags)], AliveServer())
+
+    assert reading.notices == ()
+
+
 def test_a_window_that_the_user_gave_is_kept_with_a_remark(pretend, make) -> None:
     program = pretend.perf_analyzer(SPARSE)
     flags = {"measurement_mode": "time_windows", "measurement_interval": "2000"}

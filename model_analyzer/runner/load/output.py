@@ -33,10 +33,8 @@ _COLUMNS: Mapping[str, tuple[str, float]] = {
 
 _SERVER_SIDE = ("perf_throughput", "perf_server_")
 
-# perf_analyzer reports its last three windows, and judges stability by them: each may be 10 % above
-# or below their mean.
+# perf_analyzer reports its last three windows, and judges stability by them.
 _WINDOWS_REPORTED = 3
-_STEADY_SPREAD = 0.2
 
 _NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
 _PASS = re.compile(
@@ -84,10 +82,9 @@ class Report:
         """How far the windows differ in throughput or latency."""
         return max(_spread(self.windows), _spread(self.latencies))
 
-    @property
-    def is_steady(self) -> bool:
-        """Whether the windows agree as well as perf_analyzer asks for by default."""
-        return self.spread <= _STEADY_SPREAD
+    def is_steady(self, percent: float) -> bool:
+        """Whether the windows are at most that far above or below their mean."""
+        return self.spread <= 2 * percent / 100
 
     @property
     def has_few_requests(self) -> bool:

@@ -46,6 +46,7 @@ from model_analyzer.runner.load.output import (
     OutputVerdict,
     Report,
     deciding_lines,
+    finite_number,
 )
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
@@ -55,6 +56,9 @@ from model_analyzer.runner.stubs import StubWatch
 log = logging.getLogger(__name__)
 
 _LOOK_S = 0.5
+
+# perf_analyzer's own default
+_STABILITY_PERCENT = 10.0
 
 # The number of launches, each with a larger window, before an unstable result is accepted.
 _STRICT_LAUNCHES = 3
@@ -191,7 +195,7 @@ class PerfAnalyzer:
     ) -> None:
         """Stores the windows that gave stable results."""
         for work, window, run in zip(workloads, windows, ended, strict=True):
-            if not _is_unstable(window, run):
+            if not _is_unstable(work, window, run):
                 self._learned[_kind(work)] = replace(window, accepting=False)
 
     def _launch(
@@ -366,7 +370,7 @@ class PerfAnalyzer:
                     composing=run.composing,
                 )
             )
-            if _is_unstable(window, run):
+            if _is_unstable(work, window, run):
                 notices.append(_unstable(work, report))
             notices += _few_requests(work, window, report)
         commands = tuple(run.command for run in ended)
@@ -409,9 +413,10 @@ def _few_requests(work: Workload, window: Window, report: Report) -> Iterator[No
     yield Notice(kind=NoticeKind.FEW_REQUESTS, text=text)
 
 
-def _is_unstable(window: Window, run: Ended) -> bool:
-    """Whether the result was accepted although its windows differ."""
-    return window.accepting and not run.report.is_steady
+def _is_unstable(work: Workload, window: Window, run: Ended) -> bool:
+    """Whether the result was accepted although its windows differ more than they should."""
+    percent = finite_number(str(work.flags.get("stability-percentage"))) or _STABILITY_PERCENT
+    return window.accepting and not run.report.is_steady(percent)
 
 
 def _log_larger(work: Workload, reason: str, larger: Window) -> None:

@@ -119,7 +119,8 @@ def test_windows_that_differ_in_latency_only_are_not_steady() -> None:
     )
     assert report.windows == (100, 100)
     assert report.spread == 1
-    assert not report.is_steady
+    assert not report.is_steady(percent=10)
+    assert report.is_steady(percent=50)
 
 
 @pytest.mark.parametrize(("requests", "are_few"), [(29, True), (30, False)])
