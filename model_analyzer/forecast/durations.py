@@ -20,5 +20,4 @@ START_S = 3.0
 def trial_seconds(flags: Mapping[str, Flag]) -> float:
     """The duration of a measurement with these perf_analyzer flags."""
     window = Window.of(flags)
-    is_timed = window.mode == "time_windows"
-    return WINDOWS * (window.length_ms / 1000 if is_timed else COUNTED_WINDOW_S) + AROUND_S
+    return WINDOWS * (window.size / 1000 if window.is_timed else COUNTED_WINDOW_S) + AROUND_S

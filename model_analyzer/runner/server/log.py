@@ -36,6 +36,9 @@ _HINTS = (
 )
 
 
+MAY_LACK_MEMORY = "see the server's log (--triton-output-path); `dmesg` shows if memory ran out"
+
+
 class ServerLog:
     """The log file of a server, and the position up to which it was read."""
 
