@@ -31,7 +31,14 @@ from model_analyzer.search.adaptive.stopping import (
     is_settled,
     most_trials,
 )
-from model_analyzer.search.plan import SEED, LearningPlan, PartialPlan, Subject, side_by_side
+from model_analyzer.search.plan import (
+    SEED,
+    LearningPlan,
+    PartialPlan,
+    Subject,
+    log_skipped,
+    side_by_side,
+)
 from model_analyzer.search.space import Coordinate, Space
 from model_analyzer.search.trial_map import TrialMap
 
@@ -86,7 +93,7 @@ class AdaptiveSearch:
         if knowledge.default.is_legal:
             yield from knowledge.measure(knowledge.default_at)
         else:
-            log.info("Skipping illegal run configuration: %s", knowledge.default)
+            log_skipped(knowledge.default)
         if not knowledge.measured and len(knowledge.records) < self._most:
             yield from knowledge.measure(self._map.smallest)
         if not knowledge.measured:
