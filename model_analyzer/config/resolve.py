@@ -30,6 +30,7 @@ from model_analyzer.config.rules import (
 )
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.domain.environment import Veil
+from model_analyzer.domain.flags import PERF_ANALYZER_OWNED
 from model_analyzer.domain.goals import Constraint, GoalOverride, ModelGoal
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import thaw
@@ -57,12 +58,6 @@ from model_analyzer.domain.settings import (
 from model_analyzer.domain.trials import LoadKind
 
 T = TypeVar("T")
-
-# perf_analyzer flags that model-analyzer sets itself: a user's value is left out, with a remark.
-_OWNED_FLAGS = (
-    "model-name", "url", "protocol", "service-kind", "triton-server-directory",
-    "model-repository", "latency-report-file", "verbose-csv",
-)  # fmt: skip
 
 # perf_analyzer flags that define the load, as `parameters` does.
 _LOAD_FLAGS = {
@@ -284,7 +279,7 @@ def _model(
     batch_sizes = parameters.values.get("batch_sizes") or values["batch_sizes"] or (1,)
     kind, loads = _loads(entry, parameters.values, values, searched)
 
-    for name in [name for name in _OWNED_FLAGS if name in flags]:
+    for name in [name for name in PERF_ANALYZER_OWNED if name in flags]:
         remarks.append(
             f"{entry.name}: perf_analyzer flag {name!r} is ignored: model-analyzer sets it"
         )

@@ -8,9 +8,15 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.config.model_options import ModelEntry
+from model_analyzer.config.flag_values import ignored_part
+from model_analyzer.config.model_options import PERF_ANALYZER, TRITON_SERVER, ModelEntry
 from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
-from model_analyzer.domain.flags import TRITON_SERVER_OWNED
+from model_analyzer.domain.flags import (
+    PERF_ANALYZER_OWNED,
+    PERF_ANALYZER_SWITCHES,
+    TRITON_SERVER_OWNED,
+    is_on,
+)
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,
@@ -52,6 +58,9 @@ _QUICK_FIELDS = ("max_batch_size", "instance_group")
 
 # Supports everything that a quick search does not.
 _ADAPTIVE = "--search adaptive"
+
+_FLAGS = {"perf_analyzer_flags": PERF_ANALYZER, "triton_server_flags": TRITON_SERVER}
+_SWITCHES = {"perf_analyzer_flags": PERF_ANALYZER_SWITCHES, "triton_server_flags": ()}
 
 # The options that have an effect for a composing model.
 _COMPOSING_OPTIONS = ("cpu_only", "model_config_parameters")
@@ -459,7 +468,13 @@ def _tls_on_both_sides(
 
 def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     """A remark for each given option that has no effect."""
-    for remarks in (_ignored_by_mode, _ignored_without_llm, _repeated_models, _ignored_of_models):
+    for remarks in (
+        _ignored_by_mode,
+        _ignored_without_llm,
+        _repeated_models,
+        _ignored_of_models,
+        _odd_flags,
+    ):
         yield from remarks(given, values)
 
 
@@ -504,11 +519,37 @@ def _ignored_of_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]
             if option not in _COMPOSING_OPTIONS:
                 yield f"{where}: {option} has no effect for a composing model"
     key = "triton_server_flags"
-    for place in (given, *(model.given for model in values["profile_models"] or ())):
+    for place in _places(given, values):
         for flag in TRITON_SERVER_OWNED.intersection(place.values.get(key, ())):
             yield (
                 f"{place.where[key]}: tritonserver flag {flag!r} is ignored: model-analyzer sets it"
             )
+
+
+def _odd_flags(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Flags of other versions, and values of which a program reads only the first part."""
+    for key, flags in _FLAGS.items():
+        for place in _places(given, values):
+            for name, value in place.values.get(key, {}).items():
+                about = f"{place.where[key]}: {flags.program} flag {name!r}"
+                parts = ignored_part(flags.kind_of(name), str(value))
+                if not flags.is_known(name) and name not in PERF_ANALYZER_OWNED:
+                    yield f"{about} is unknown: it is given to {flags.program} as it is"
+                elif parts is not None:
+                    number, rest = parts
+                    yield f"{about}: {flags.program} reads {number}, and ignores {rest!r} after it"
+                elif name in _SWITCHES[key] and not _is_switch(value):
+                    yield f"{about}: {value!r} means false (write true or false)"
+
+
+def _is_switch(value: object) -> bool:
+    return is_on(value) or str(value).strip().lower() in ("false", "0", "no", "off", "")
+
+
+def _places(given: Given, values: Mapping[str, Any]) -> Iterator[Given]:
+    """The global options, and the options of each model."""
+    yield given
+    yield from (model.given for model in values["profile_models"] or ())
 
 
 def _is_remote(values: Mapping[str, Any]) -> bool:

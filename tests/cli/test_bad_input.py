@@ -222,7 +222,7 @@ def test_an_export_path_that_cannot_be_written_is_found_before_measuring(
 
     status, line = complain(export_path=str(setting.directory / "file" / "below"))
 
-    assert status == RUN_FAILED
+    assert status == USAGE
     assert "check --export-path" in line
     assert pretend.launches == []
 
@@ -232,7 +232,7 @@ def test_a_checkpoint_directory_that_cannot_be_made(complain, setting) -> None:
 
     status, line = complain(checkpoint_directory=str(setting.directory / "file" / "below"))
 
-    assert status == RUN_FAILED
+    assert status == USAGE
     assert "--checkpoint-directory" in line
 
 
