@@ -130,6 +130,16 @@ def test_a_repository_that_is_not_there(complain) -> None:
     assert "model repository /no/where does not exist: check --model-repository" in line
 
 
+def test_an_empty_repository_says_what_one_looks_like(complain, setting) -> None:
+    (setting.directory / "empty").mkdir()
+
+    status, line = complain(model_repository=str(setting.directory / "empty"))
+
+    assert status == USAGE
+    assert f"config.yaml:1:19: model repository {setting.directory}/empty contains no model" in line
+    assert "MODEL/config.pbtxt" in line
+
+
 def test_a_configuration_of_a_model_that_does_not_parse(complain, setting) -> None:
     path = setting.directory / "models" / "m" / "config.pbtxt"
     path.write_text('name: "m"\nmax_batch_sise: 4\n')
