@@ -249,7 +249,7 @@ def test_a_checkpoint_directory_that_cannot_be_made(complain, setting) -> None:
 def test_a_server_log_that_cannot_be_written(complain) -> None:
     status, line = complain(triton_output_path="/no/such/directory/server.log")
 
-    assert status == RUN_FAILED
+    assert status == USAGE
     assert "--triton-output-path" in line
 
 
