@@ -113,7 +113,8 @@ class NeighbourMonitor:
         notice = Notice(
             kind=NoticeKind.BUSY_MACHINE,
             text=f"{self._load}: other programs used {self._share:.0%} of the machine's CPU time;"
-            " stop them and measure again with --fresh",
+            " stop them and measure again with another --checkpoint-directory (--fresh would delete"
+            " all measurements in this one)",
         )
         return Observation(notices=(notice,))
 
