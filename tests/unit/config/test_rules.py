@@ -140,6 +140,27 @@ def test_adaptive_is_named_for_what_quick_does_not_take_of_composing_models(fiel
     assert settings("run_config_search_mode: adaptive\n" + listed)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "perf_analyzer_flags: {concurrency-range: '1,2'}",
+        "profile_models: {m: {perf_analyzer_flags: {concurrency-range: '1:8'}}}",
+    ],
+)
+def test_lists_of_loads_in_flags_are_refused_where_they_are(text: str) -> None:
+    (problem,) = profile_problems(QUICK + text)
+    assert problem.startswith("f.yaml:2:")
+    assert "supports one load, not" in problem
+    assert settings(QUICK + text.replace("1,2", "4").replace("1:8", "4")).search.mode
+
+
+def test_a_load_that_is_refused_by_its_key_is_not_refused_again() -> None:
+    (problem,) = profile_problems(
+        QUICK + "perf_analyzer_flags: {percentile: 9}\nconcurrency: [1, 2]"
+    )
+    assert f"{QUICK_DOES_NOT_SUPPORT} concurrency" in problem
+
+
 def test_a_quick_search_accepts_defaults() -> None:
     text = QUICK + "concurrency: []\nrequest_rate_search_enable: false"
     assert settings(text).search.mode is SearchMode.QUICK
