@@ -66,5 +66,7 @@ def other_models(client: ServerClient, profiled: Iterable[ModelFacts]) -> Sequen
 
 def _hint(name: str, models: Iterable[str]) -> str:
     matches = get_close_matches(name, models, n=1)
-    available = f"available: {first_few(sorted(models))}"
-    return f"did you mean {matches[0]!r}?" if matches else available
+    if matches:
+        return f"did you mean {matches[0]!r}?"
+    available = first_few(sorted(models))
+    return f"available: {available}" if available else "it has no models: check its repository"

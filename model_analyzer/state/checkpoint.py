@@ -21,7 +21,7 @@ from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.slots import Asked
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint, unreadable
 from model_analyzer.reading import open_regular
 from model_analyzer.state.contents import (
     Content,
@@ -218,7 +218,7 @@ def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
     if loaded.path is None and loaded.damage:
         raise CheckpointError(f"nothing can be read: {'; '.join(loaded.damage)}")
     if loaded.path is None:
-        raise CheckpointError(
+        raise UnusableCheckpoint(
             f"{directory}: no checkpoint found: run `model-analyzer profile` first, or give"
             " --checkpoint-directory"
         )
@@ -233,9 +233,9 @@ def read_file(path: Path) -> Checkpoint:
             content = reader(file, str(path))
             is_named_as_ours = is_journal(path) or number_of(path) is not None
             if not (is_named_as_ours or content.intact) and is_foreign(file):
-                raise CheckpointError(f"{path}: is not a checkpoint")
+                raise UnusableCheckpoint(f"{path}: is not a checkpoint")
     except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
     checkpoint = _intact(assemble([(path, content)]))
     return replace(checkpoint, is_growing=_is_growing(Layout(path.parent, prefix_of(path))))
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.metrics import METRICS, is_best_high
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint
 from model_analyzer.state.checkpoint import (
     SORTS,
     Checkpoint,
@@ -36,7 +36,7 @@ _UUID_DIGITS = 8  # its first group: shorter ones are numbers of checkpoints
 _MOST_LISTED = 12
 
 
-class NoSuchCheckpoint(CheckpointError):
+class NoSuchCheckpoint(UnusableCheckpoint):
     """A store has no checkpoint with this number or uuid. `present` says which ones it has."""
 
     def __init__(self, message: str, present: str) -> None:
@@ -111,7 +111,7 @@ def pick_top(
 
 def _only(matches: Sequence[int], which: str, where: str, present: Sequence[int]) -> int:
     if len(matches) > 1:
-        raise CheckpointError(
+        raise UnusableCheckpoint(
             f"{where}: the uuids of {_listed(matches)} begin with {which!r}: give more of it"
         )
     if not matches:

@@ -18,7 +18,7 @@ from model_analyzer.domain.measurements import Outcome, Values
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
 from model_analyzer.state.checkpoint import (
     Checkpoint,
     headers,
@@ -90,7 +90,7 @@ class ProfileState:
         self._save_every = save_every
         self._on_save = on_save
         self._is_emptied = fresh
-        self._create_directory()
+        self._create_directory(is_first=True)
         with ExitStack() as files:
             self._lock = Lock(self._layout.lock())
             files.callback(self._lock.release)
@@ -435,12 +435,17 @@ class ProfileState:
         self._pending = []
         return lines[len(first) :]
 
-    def _create_directory(self) -> None:
+    def _create_directory(self, *, is_first: bool = False) -> None:
+        """Creates the directory. If that fails the first time, the user may have named a wrong one;
+        later, the directory was removed.
+        """
         directory = self._layout.directory
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CheckpointError(
+            is_wrong = is_first and is_wrong_path(error)
+            kind = UnusableCheckpoint if is_wrong else CheckpointError
+            raise kind(
                 f"{directory}: cannot be created: {error.strerror};"
                 " choose another --checkpoint-directory"
             ) from error

@@ -99,7 +99,9 @@ def _gpu(state: GpuState) -> Finding:
         return warning(
             name,
             f"{text}: programs cannot use it",
-            "`nvidia-smi mig -cgi PROFILE -C` creates a device, `nvidia-smi -mig 0` ends MIG mode",
+            "`nvidia-smi -mig 0` ends MIG mode (as root); or create a device:"
+            " `nvidia-smi mig -lgip` lists the profiles, and `nvidia-smi mig -cgi 0 -C` creates a"
+            " device with profile 0",
         )
     if state.programs:
         count = counted(state.programs, "program")

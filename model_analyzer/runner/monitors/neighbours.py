@@ -113,7 +113,8 @@ class NeighbourMonitor:
         notice = Notice(
             kind=NoticeKind.BUSY_MACHINE,
             text=f"{self._load}: other programs used {100 * self._share:.0f} % of the machine's CPU"
-            " time; stop them and measure again with --fresh",
+            " time; stop them and measure again with another --checkpoint-directory (--fresh would"
+            " delete all measurements in this one)",
         )
         return Observation(notices=(notice,))
 

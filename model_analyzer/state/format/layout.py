@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import unreadable
 
 _JOURNAL = "journal"
 _LOCK = "lock"
@@ -65,7 +65,7 @@ class Layout:
         except FileNotFoundError:
             return ()
         except OSError as error:
-            raise CheckpointError(f"{self.directory}: cannot be read: {error.strerror}") from error
+            raise unreadable(self.directory, error) from error
 
     def _path(self, name: str) -> Path:
         return self.directory / (f"{self.prefix}-{name}" if self.prefix else name)

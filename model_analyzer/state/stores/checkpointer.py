@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint
 from model_analyzer.state.checkpoint import Checkpoint, read_bytes
 from model_analyzer.state.format.header import Header
 
@@ -50,7 +50,7 @@ class Checkpointer(Protocol):
         """
         if index is not None:
             if index not in self.indices():
-                raise CheckpointError(f"{self}: no checkpoint {index}")
+                raise UnusableCheckpoint(f"{self}: no checkpoint {index}")
             return Checkpoint.from_bytes(self.read(index), _name(self, index))
         damage: tuple[str, ...] = ()
         for _, checkpoint in newest_first(self):

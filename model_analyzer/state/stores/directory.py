@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.layout import Layout, index_of, name_of, prefix_of
 from model_analyzer.state.lock import Lock
@@ -41,7 +41,8 @@ class DirectoryCheckpointer(Checkpointer):
         try:
             self._layout.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CheckpointError(f"{path.parent}: cannot be created: {error.strerror}") from error
+            kind = UnusableCheckpoint if is_wrong_path(error) else CheckpointError
+            raise kind(f"{path.parent}: cannot be created: {error.strerror}") from error
         lock = Lock(self._layout.lock())
         try:
             self._check_free(index, path)

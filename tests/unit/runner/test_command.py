@@ -15,7 +15,7 @@ from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.domain.windows import Window
-from model_analyzer.runner.load.command import build_command, named_files
+from model_analyzer.runner.load.command import build_command, named_files, render
 
 HOME = Path("/home/user")
 
@@ -121,6 +121,18 @@ def test_a_switch_is_written_bare_or_not_at_all(value: str, present: bool) -> No
     words = command({"streaming": value})
     assert ("--streaming" in words) is present
     assert value not in words
+
+
+def test_flags_of_other_versions_come_last() -> None:
+    flags: dict[str, Flag] = {
+        "serial-sequences": "true",
+        "off": "false",
+        "new": ("a", "b"),
+        "percentile": "9",
+    }
+    assert [*render(flags, Path("/"))] == [
+        "--percentile", "9", "--serial-sequences", "--new", "a", "--new", "b",
+    ]  # fmt: skip
 
 
 def test_repeated_flags_repeat() -> None:
