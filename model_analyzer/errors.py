@@ -8,16 +8,20 @@
     ├── RuntimeNotFound           1  tritonserver or perf_analyzer is missing or does not start
     ├── ServerError               1  the server does not start
     ├── ClusterError              1  the cluster, or a node of it, cannot measure
-    ├── CheckpointError           1  the checkpoint directory is in use, unreadable or full
+    ├── CheckpointError           1  the checkpoint directory is in use, damaged or full
+    │   └── UnusableCheckpoint    2  what a command names does not exist, or is no checkpoint
     ├── OutputError               1  variants, tables or reports cannot be written
+    │   └── UnusablePath          2  an option names a path that nobody can write to
     └── Interrupted               1  the third interrupt: leave at once
 
+What the user named wrongly has status 2, in every command; what went wrong while it ran has 1.
 A failed trial is not an error: it is a `Failure`, an outcome that is stored and reported.
 A message says in one line what happened, where, and what to do.
 """
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 
 EXIT_OK = 0
@@ -89,12 +93,50 @@ class CheckpointError(ModelAnalyzerError):
     """The checkpoint directory is in use, or cannot be read or written."""
 
 
+class UnusableCheckpoint(CheckpointError):
+    """A command names a checkpoint, model or key that does not exist, or a file that is none."""
+
+    exit_status = EXIT_USAGE
+
+
 class OutputError(ModelAnalyzerError):
     """A variant, table or report cannot be written."""
 
 
+class UnusablePath(OutputError):
+    """An option names a path to write to that is missing, forbidden or of the wrong kind."""
+
+    exit_status = EXIT_USAGE
+
+
 class Interrupted(ModelAnalyzerError):
     """The third interrupt, raised inside a running trial: leave at once."""
+
+
+# Reasons why a path is wrong, unlike those of a full or broken disk.
+_WRONG_PATH = frozenset(
+    {
+        errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM,
+        errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENXIO,
+    }
+)  # fmt: skip
+
+
+def is_wrong_path(error: OSError) -> bool:
+    """Whether another path would help."""
+    return error.errno in _WRONG_PATH
+
+
+def unwritable(path: object, error: OSError, option: str) -> OutputError:
+    """The error for a path that `option` names."""
+    kind = UnusablePath if is_wrong_path(error) else OutputError
+    return kind(f"cannot write {path}: {error.strerror}; check {option}")
+
+
+def unreadable(path: object, error: OSError) -> CheckpointError:
+    """The error for a checkpoint, or a directory of checkpoints."""
+    kind = UnusableCheckpoint if is_wrong_path(error) else CheckpointError
+    return kind(f"{path}: cannot be read: {error.strerror}")
 
 
 def wrong(where: str, message: str) -> ConfigError:

@@ -88,6 +88,8 @@ from model_analyzer.runner.workspace import Workspace
 _LOAD_S = 60
 _USUAL_LOAD_S = 600
 
+_FIX_FILES = "correct the file or name in the message, or leave the model out"
+
 Findings = Iterator[Finding]
 
 
@@ -176,7 +178,7 @@ class _Doctor:
         for origin in variables:
             yield ok(origin.where, f"{origin.text}{origin.replaced}")
         for remark in self._job.remarks:
-            yield warning("option", remark, "remove it or correct it")
+            yield warning("option", remark, "change or remove it, unless that is what you want")
         judged = [*self._judged()]
         yield from judged
         has_problem = any(finding.level is Level.PROBLEM for finding in judged)
@@ -196,12 +198,14 @@ class _Doctor:
                 refused, warnings = without_gpus(self._settings, facts, places)
                 problems += refused
         for error in problems:
-            yield problem("option", f"{error.where}: {error.message}", error.hint or "correct it")
+            fix = error.hint or f"change {error.where}"
+            yield problem("option", f"{error.where}: {error.message}", fix)
         for caution in warnings:
-            yield warning("option", f"{caution.where}: {caution.message}", caution.hint)
+            fix = caution.hint or f"change {caution.where}"
+            yield warning("option", f"{caution.where}: {caution.message}", fix)
         for name, error in self._known.broken.items():
             text = f"{error.where}: {error.message}"
-            yield problem(f"model {name}", text, "correct the model's name or its directory")
+            yield problem(f"model {name}", text, _FIX_FILES)
 
     def _machine(self) -> Findings:
         yield judge_load(read_load())
@@ -322,7 +326,7 @@ class _Doctor:
                         settings, environment, repository, {name: setup}, log, self._work / name
                     )
                 except ModelAnalyzerError as error:
-                    yield problem(f"model {name}", str(error), "fix the model's directory")
+                    yield problem(f"model {name}", str(error), _FIX_FILES)
             if not facts:
                 return
             if self._server is not None:
@@ -344,7 +348,7 @@ class _Doctor:
         try:
             start = launcher(settings, environment, staged)
         except ModelAnalyzerError as error:
-            yield problem("models", str(error), "see above")
+            yield problem("models", str(error), "first fix the problems of the programs above")
             return
         with self._triton(start, settings.server, log) as server:
             for name, fact in facts.items():

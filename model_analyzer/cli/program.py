@@ -62,7 +62,7 @@ Examples:
 Exit status:
   0  success
   1  the command failed or was interrupted
-  2  an option, a file or the model repository is invalid
+  2  an option is wrong, or the file, directory, model or checkpoint that it names
   3  compare --fail-on: results got worse
 
 Each option of profile and report can be given as an environment variable, too:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS
@@ -14,6 +15,8 @@ from model_analyzer.config.table import VARIABLE_PREFIX, Option
 
 # Similarity (0 to 1) above which a name is probably a misspelled key.
 _LEAST_SIMILARITY = 0.8
+# A shorter beginning of an option is probably something else.
+_LEAST_LETTERS = 5
 
 
 def read_environment(environment: Mapping[str, str]) -> Sequence[Entry]:
@@ -40,11 +43,25 @@ def _node(option: Option, text: str) -> Node:
 
 
 def misspelled(environment: Mapping[str, str]) -> Iterator[str]:
-    """A remark for each variable whose name resembles that of an option."""
+    """A remark for each variable whose name resembles that of an option, or is a part of it.
+
+    Other variables with the prefix may belong to other programs, such as those that Kubernetes sets
+    for a service.
+    """
     options = {option.variable.removeprefix(VARIABLE_PREFIX): option for option in OPTIONS}
     for name in environment:
         word = name.removeprefix(VARIABLE_PREFIX)
         if name.startswith(VARIABLE_PREFIX) and word not in options:
-            matches = get_close_matches(word, options, n=1, cutoff=_LEAST_SIMILARITY)
+            matches = get_close_matches(word.upper(), options, n=1, cutoff=_LEAST_SIMILARITY)
+            matches = matches or sorted(filter(partial(_is_part, word.upper()), options), key=len)
             if matches:
-                yield f"{name}: unknown variable, did you mean {options[matches[0]].variable}?"
+                yield (
+                    f"{name}: unknown variable, ignored: did you mean"
+                    f" {options[matches[0]].variable}?"
+                )
+
+
+def _is_part(word: str, option: str) -> bool:
+    """Whether `word` is the beginning of an option, or consists of whole words of it."""
+    begins = len(word) >= _LEAST_LETTERS and option.startswith(word)
+    return begins or f"_{word}_" in f"_{option}_"

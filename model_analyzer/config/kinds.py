@@ -29,7 +29,7 @@ from model_analyzer.config.fragments import (
     whole,
     with_commas,
 )
-from model_analyzer.config.nodes import Node, Problems, did_you_mean, nearest
+from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean, nearest
 
 E = TypeVar("E", bound=Enum)
 
@@ -482,7 +482,11 @@ class Flags:
     """A mapping of another program's flags (without leading dashes) to their values.
 
     A flag in `repeatable` takes a list and is passed once for each item. A flag in `words` has
-    values such as `off` that are not booleans.
+    values such as `off` that are not booleans. `values` has the kinds of values that the program
+    accepts; other flags take any text.
+
+    With `may_have_others`, other versions of the program may have other flags: these are accepted
+    with any values, unless the name is probably a misspelled one.
     """
 
     metavar = "MAPPING"
@@ -494,52 +498,89 @@ class Flags:
         *,
         repeatable: Sequence[str] = (),
         words: Sequence[str] = (),
+        values: Mapping[str, Kind] = MappingProxyType({}),
         underscores: bool,
+        may_have_others: bool = False,
     ) -> None:
-        self._program = program
+        self.program = program
         self._names = names
         self._repeatable = repeatable
         self._words = words
+        self._values = values
         self._underscores = underscores
+        self._may_have_others = may_have_others
 
     def parse(self, node: Node) -> Mapping[str, str | tuple[str, ...]]:
         if not node.is_mapping:
             raise node.problem(
-                f"expected a mapping of {self._program} flags, found {node.describe()}"
+                f"expected a mapping of {self.program} flags, found {node.describe()}"
             )
         problems = Problems()
         flags: dict[str, str | tuple[str, ...]] = {}
         for entry in node.entries:
             with problems.collect():
                 name = entry.key.replace("_", "-") if self._underscores else entry.key
-                if name not in self._names:
-                    raise Node(entry.key, entry.where).problem(
-                        f"{self._program} has no flag {entry.key!r}",
-                        did_you_mean(entry.key.replace("_", "-"), self._names),
-                    )
+                is_other = name not in self._names
+                if is_other:
+                    self._check_other(name, entry)
                 if entry.node.is_null:
                     continue
-                if name in self._repeatable and entry.node.is_list:
+                if entry.node.is_list and (is_other or name in self._repeatable):
                     flags[name] = tuple(self._value(name, item) for item in entry.node.items)
                 else:
                     flags[name] = self._value(name, entry.node)
         problems.raise_any()
         return flags
 
+    def is_known(self, name: str) -> bool:
+        return name in self._names
+
+    def kind_of(self, name: str) -> Kind | None:
+        """The kind of the values of a flag; None if it takes any text."""
+        return self._values.get(name)
+
+    def _check_other(self, name: str, entry: Entry) -> None:
+        word = entry.key.replace("_", "-")
+        hint = did_you_mean(word, self._names)
+        if self._may_have_others and _FLAG_NAME.fullmatch(name):
+            hint = nearest(word, self._names, similarity=_PROBABLY_MISSPELLED)
+            if not hint:
+                return
+        raise Node(entry.key, entry.where).problem(
+            f"{self.program} has no flag {entry.key!r}", hint
+        )
+
     def _value(self, name: str, node: Node) -> str:
         if isinstance(node.value, bool) and name not in self._words:
-            return str(node.value).lower()
-        return Text().parse(node)
+            written = str(node.value).lower()
+        else:
+            written = Text().parse(node)
+        if (kind := self.kind_of(name)) is not None:
+            kind.parse(Node(node.value, node.where, written=node.written))
+        return written
 
     def schema(self) -> Schema:
-        single = any_of(SCALAR, NULL)
-        several = any_of(single, array(SCALAR))
-        flags = {name: several if name in self._repeatable else single for name in self._names}
-        if not self._underscores:
-            return closed(flags)
-        patterns = {name: name.replace("-", "[_-]") for name in flags if "-" in name}
-        by_pattern = {f"^{pattern}$": flags[name] for name, pattern in patterns.items()}
-        return closed(flags, patternProperties=by_pattern)
+        flags = {name: self._flag_schema(name) for name in self._names}
+        by_pattern: dict[str, Schema] = {}
+        if self._underscores:
+            patterns = {name: name.replace("-", "[_-]") for name in flags if "-" in name}
+            by_pattern = {f"^{pattern}$": flags[name] for name, pattern in patterns.items()}
+        if self._may_have_others:
+            separators = "_-" if self._underscores else "-"
+            by_pattern[rf"^[a-z][a-z0-9{separators}]*$(?!\n)"] = _ANY_FLAG
+        return closed(flags, **({"patternProperties": by_pattern} if by_pattern else {}))
+
+    def _flag_schema(self, name: str) -> Schema:
+        kind = self.kind_of(name)
+        value = SCALAR if kind is None else kind.schema()
+        return any_of(value, NULL, *([array(SCALAR)] if name in self._repeatable else []))
+
+
+_FLAG_NAME = re.compile("[a-z][a-z0-9-]*")
+_ANY_FLAG = any_of(SCALAR, NULL, array(SCALAR))
+
+# Similarity (0 to 1) above which an unknown flag is probably a misspelled one.
+_PROBABLY_MISSPELLED = 0.8
 
 
 class Fields:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS
+from model_analyzer.config.flag_values import PERF_ANALYZER_VALUES, TRITON_SERVER_VALUES
 from model_analyzer.config.fragments import (
     NAME,
     NULL,
@@ -44,14 +45,21 @@ from model_analyzer.domain.flags import (
 
 GENAI_PERF = Flags("genai-perf", GENAI_PERF_FLAGS, underscores=False)
 PERF_ANALYZER = Flags(
-    "perf_analyzer", PERF_ANALYZER_FLAGS, repeatable=PERF_ANALYZER_REPEATABLE, underscores=False
+    "perf_analyzer",
+    PERF_ANALYZER_FLAGS,
+    repeatable=PERF_ANALYZER_REPEATABLE,
+    values=PERF_ANALYZER_VALUES,
+    underscores=False,
+    may_have_others=True,
 )
 TRITON_SERVER = Flags(
     "tritonserver",
     TRITON_SERVER_FLAGS,
     repeatable=TRITON_SERVER_REPEATABLE,
     words=TRITON_SERVER_WORDS,
+    values=TRITON_SERVER_VALUES,
     underscores=True,
+    may_have_others=True,
 )
 
 # `parameters` of a model.

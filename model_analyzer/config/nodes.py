@@ -115,7 +115,9 @@ def did_you_mean(word: str, choices: Sequence[str]) -> str:
     return nearest(word, choices) or listed
 
 
-def nearest(word: str, choices: Sequence[str]) -> str:
-    """A hint that names the most similar of the `choices`; "" if none is similar."""
-    matches = get_close_matches(word, choices, n=1, cutoff=0.6)
+def nearest(word: str, choices: Sequence[str], *, similarity: float = 0.6) -> str:
+    """A hint that names the most similar of the `choices`; "" if none has this `similarity` (0 to
+    1).
+    """
+    matches = get_close_matches(word, choices, n=1, cutoff=similarity)
     return f"did you mean {matches[0]!r}?" if matches else ""

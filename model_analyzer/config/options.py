@@ -550,13 +550,13 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="fresh", flags=("--fresh",), kind=Boolean(), default=False,
         target="checkpoint.fresh", group=CHECKPOINTS,
-        help="Remove the checkpoints of earlier runs from the directory, then start from the"
-        " beginning.",
+        help="Delete all measurements of earlier runs from the checkpoint directory, then start"
+        " from the beginning. Another checkpoint directory keeps them.",
     ),
     Option(
         key="yes", flags=("--yes",), kind=Boolean(), default=False,
         target="checkpoint.assume_yes", group=CHECKPOINTS,
-        help="Do not ask before --fresh removes files.",
+        help="Do not ask before --fresh deletes measurements.",
     ),
     Option(
         key="no_checkpoint", flags=("--no-checkpoint",), kind=Boolean(), default=False,

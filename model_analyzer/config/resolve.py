@@ -30,6 +30,7 @@ from model_analyzer.config.rules import (
 )
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.domain.environment import Veil
+from model_analyzer.domain.flags import PERF_ANALYZER_OWNED
 from model_analyzer.domain.goals import Constraint, GoalOverride, ModelGoal
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import thaw
@@ -59,17 +60,13 @@ from model_analyzer.domain.trials import LoadKind
 
 T = TypeVar("T")
 
-# perf_analyzer flags that model-analyzer sets itself: a user's value is left out, with a remark.
-_OWNED_FLAGS = (
-    "model-name", "url", "protocol", "service-kind", "triton-server-directory",
-    "model-repository", "latency-report-file", "verbose-csv",
-)  # fmt: skip
-
 # perf_analyzer flags that define the load, as `parameters` does.
 _LOAD_FLAGS = {
     "concurrency-range": LoadKind.CONCURRENCY,
     "request-rate-range": LoadKind.REQUEST_RATE,
 }
+
+_INTERVALS = "request-intervals"
 
 _NOWHERE = Places()
 
@@ -105,14 +102,33 @@ def resolve_profile(
             models.append(_model(entry, given, values, load_kind, remarks))
     problems.add(check_models(models, given, values))
     problems.raise_any()
+    sections = _sections(command, _with_fields(values, models))
+    settings = _settings(given, values, models, sections, offline=offline)
+    if settings.server.reload_disable:
+        settings = _as_loaded(settings)
+    return Resolved(settings, tuple(remarks), Places(given))
+
+
+def _with_fields(values: Mapping[str, Any], models: Sequence[ModelSettings]) -> Mapping[str, Any]:
+    """The values, with the fields of the tables that the loads of the models determine."""
     with_rates = all(model.load_kind is LoadKind.REQUEST_RATE for model in models)
     computed = {
         "inference_output_fields": _inference_fields(with_rates, values["model_type"]),
         "gpu_output_fields": _gpu_fields(with_rates),
     }
     unset = {key: default for key, default in computed.items() if values[key] is None}
-    sections = _sections(command, {**values, **unset})
-    settings = ProfileSettings(
+    return {**values, **unset}
+
+
+def _settings(
+    given: Given,
+    values: Mapping[str, Any],
+    models: Sequence[ModelSettings],
+    sections: Mapping[str, Mapping[str, Any]],
+    *,
+    offline: bool,
+) -> ProfileSettings:
+    return ProfileSettings(
         models=tuple(models),
         goal=_goal(Given(), given),
         composing=_composing(values),
@@ -136,9 +152,6 @@ def resolve_profile(
         display=DisplaySettings(**sections["display"]),
         offline=offline,
     )
-    if settings.server.reload_disable:
-        settings = _as_loaded(settings)
-    return Resolved(settings, tuple(remarks), Places(given))
 
 
 def _monitors(settings: MonitorSettings, models: Sequence[ModelSettings]) -> MonitorSettings:
@@ -282,27 +295,15 @@ def _model(
     """
     own = entry.given.values
     parameters = own.get("parameters") or Given()
-    flags = dict(_own_or_global("perf_analyzer_flags", own, values))
     batch_sizes = parameters.values.get("batch_sizes") or values["batch_sizes"] or (1,)
     kind, loads = _loads(entry, parameters.values, values, searched)
-
-    for name in [name for name in _OWNED_FLAGS if name in flags]:
-        remarks.append(
-            f"{entry.name}: perf_analyzer flag {name!r} is ignored: model-analyzer sets it"
-        )
-        del flags[name]
+    flags = _own_flags(entry, values, remarks)
     where = entry.given.where.get("perf_analyzer_flags") or given.where.get(
         "perf_analyzer_flags", ""
     )
-    if len([name for name in (*_LOAD_FLAGS, "request-intervals") if name in flags]) > 1:
-        raise Node(None, where).problem("several flags define the load", "remove all but one")
     if "batch-size" in flags:
         batch_sizes = (Integer(1).parse(Node(flags.pop("batch-size"), where)),)
-    for name, load_kind in _LOAD_FLAGS.items():
-        if name in flags:
-            kind, loads = load_kind, Integers(1).parse(Node(flags.pop(name), where))
-    if "request-intervals" in flags:
-        kind, loads = LoadKind.REQUEST_INTERVALS, (0,)
+    kind, loads = _loads_of_flags(flags, where) or (kind, loads)
     remarks += _unused_loads(entry, given, kind)
     if not loads and values["run_config_search_disable"] and kind is LoadKind.CONCURRENCY:
         loads = (1,)
@@ -321,6 +322,31 @@ def _model(
         server_environment=_own_or_global("triton_server_environment", own, values),
         docker_arguments=_own_or_global("triton_docker_args", own, values),
     )
+
+
+def _own_flags(entry: ModelEntry, values: Mapping[str, Any], remarks: list[str]) -> dict[str, Any]:
+    """The perf_analyzer flags of a model, without those that model-analyzer sets. Adds to
+    `remarks`.
+    """
+    flags = dict(_own_or_global("perf_analyzer_flags", entry.given.values, values))
+    for name in [name for name in PERF_ANALYZER_OWNED if name in flags]:
+        remarks.append(
+            f"{entry.name}: perf_analyzer flag {name!r} is ignored: model-analyzer sets it"
+        )
+        del flags[name]
+    return flags
+
+
+def _loads_of_flags(flags: dict[str, Any], where: str) -> tuple[LoadKind, Sequence[int]] | None:
+    """The load that perf_analyzer flags define, removed from `flags`; None if they define none."""
+    if len([name for name in (*_LOAD_FLAGS, _INTERVALS) if name in flags]) > 1:
+        raise Node(None, where).problem("several flags define the load", "remove all but one")
+    if _INTERVALS in flags:
+        return LoadKind.REQUEST_INTERVALS, (0,)  # the flag stays: it names the file
+    for name, kind in _LOAD_FLAGS.items():
+        if name in flags:
+            return kind, Integers(1).parse(Node(flags.pop(name), where))
+    return None
 
 
 def _loads(

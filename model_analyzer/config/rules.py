@@ -4,13 +4,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.config.model_options import ModelEntry
+from model_analyzer.config.flag_values import ignored_part
+from model_analyzer.config.model_options import PERF_ANALYZER, TRITON_SERVER, ModelEntry
 from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
-from model_analyzer.domain.flags import TRITON_SERVER_OWNED
+from model_analyzer.domain.flags import (
+    PERF_ANALYZER_OWNED,
+    PERF_ANALYZER_SWITCHES,
+    TRITON_SERVER_OWNED,
+    is_on,
+)
+from model_analyzer.domain.quick_limits import (
+    ALTERNATIVE,
+    SIZES,
+    field_with_several_values,
+    unsupported_loads,
+)
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,
@@ -44,14 +55,14 @@ _BOUNDS = (
 # The most instances of a model for adaptive and Optuna searches, which may start with any number.
 _MOST_INSTANCES = 10_000
 
+# perf_analyzer flags that define loads and batch sizes.
+_LOADS_IN_FLAGS = frozenset({"concurrency-range", "request-rate-range", "batch-size"})
+
 _TOGETHER = "run_config_profile_models_concurrently_enable"
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
 
-# Fields that a quick search itself varies.
-_QUICK_FIELDS = ("max_batch_size", "instance_group")
-
-# Supports everything that a quick search does not.
-_ADAPTIVE = "--search adaptive"
+_FLAGS = {"perf_analyzer_flags": PERF_ANALYZER, "triton_server_flags": TRITON_SERVER}
+_SWITCHES = {"perf_analyzer_flags": PERF_ANALYZER_SWITCHES, "triton_server_flags": ()}
 
 # The options that have an effect for a composing model.
 _COMPOSING_OPTIONS = ("cpu_only", "model_config_parameters")
@@ -172,7 +183,7 @@ def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterat
             yield Problem(
                 where=given.where[key],
                 message=f"search mode quick does not support {key}",
-                hint=f"{_ADAPTIVE} does",
+                hint=f"{ALTERNATIVE} does",
             )
     called = {entry.name for key in _COMPOSING for entry in values[key]}
     called.update(values["cpu_only_composing_models"])
@@ -193,7 +204,7 @@ def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(
                 where=given.where[key],
                 message=f"{key} needs search mode adaptive",
-                hint=_ADAPTIVE,
+                hint=ALTERNATIVE,
             )
 
 
@@ -222,18 +233,18 @@ def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
             yield Problem(
                 where=where,
                 message=f"search mode quick does not support {key} of {model.name}",
-                hint=f"{_ADAPTIVE} does",
+                hint=f"{ALTERNATIVE} does",
             )
     fields = model.given.values.get("model_config_parameters", {})
     where = model.given.where.get("model_config_parameters", model.where)
     if is_called:
         return
-    for field in _QUICK_FIELDS:
+    for field in SIZES:
         if field in fields:
             yield Problem(
                 where=where,
                 message=f"search mode quick does not support {field} of {model.name}",
-                hint=f"{_ADAPTIVE} does",
+                hint=f"{ALTERNATIVE} does",
             )
     yield from _several_values(model)
 
@@ -241,12 +252,11 @@ def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
 def _several_values(model: ModelEntry) -> Iterator[Problem]:
     """Quick search supports only one value of each field that it does not vary itself."""
     fields = model.given.values.get("model_config_parameters", {})
-    counts = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
-    if math.prod(counts) > 1:
+    if field_with_several_values(fields):
         yield Problem(
             where=model.given.where.get("model_config_parameters", model.where),
             message=f"search mode quick supports one value for each field of {model.name}",
-            hint=f"{_ADAPTIVE} supports several",
+            hint=f"{ALTERNATIVE} supports several",
         )
 
 
@@ -263,7 +273,7 @@ def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
             yield Problem(
                 where=where,
                 message=f"search mode quick does not support the instance counts of {model.name}",
-                hint=f"list consecutive numbers or powers of two; {_ADAPTIVE} supports any",
+                hint=f"list consecutive numbers or powers of two; {ALTERNATIVE} supports any",
             )
 
 
@@ -428,6 +438,8 @@ def check_models(
             hint="a table shows one kind of load: give all models a request_rate, or none",
         )
     yield from _tls_on_both_sides(models, given, values)
+    if values["run_config_search_mode"] is SearchMode.QUICK:
+        yield from _loads_in_flags(models, given, values)
     if values[_TOGETHER]:
         for field in ("server_flags", "server_environment"):
             if any(getattr(model, field) != getattr(models[0], field) for model in models[1:]):
@@ -436,6 +448,23 @@ def check_models(
                     message=f"models profiled concurrently share one server, but their"
                     f" triton_{field} differ",
                 )
+
+
+def _loads_in_flags(
+    models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Loads that quick search does not support, from `perf_analyzer_flags`: for other options,
+    `_quick_searches_by_itself` has said more.
+    """
+    key = "perf_analyzer_flags"
+    entries = {entry.name: entry for entry in values["profile_models"] or ()}
+    for model in models:
+        own = entries[model.name].given
+        place = own if key in own.values else given
+        if _LOADS_IN_FLAGS.isdisjoint(place.values.get(key, ())):
+            continue
+        for limit in unsupported_loads(model):
+            yield Problem(where=place.where[key], message=limit.message, hint=limit.hint)
 
 
 def _tls_on_both_sides(
@@ -459,7 +488,13 @@ def _tls_on_both_sides(
 
 def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     """A remark for each given option that has no effect."""
-    for remarks in (_ignored_by_mode, _ignored_without_llm, _repeated_models, _ignored_of_models):
+    for remarks in (
+        _ignored_by_mode,
+        _ignored_without_llm,
+        _repeated_models,
+        _ignored_of_models,
+        _odd_flags,
+    ):
         yield from remarks(given, values)
 
 
@@ -504,11 +539,37 @@ def _ignored_of_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]
             if option not in _COMPOSING_OPTIONS:
                 yield f"{where}: {option} has no effect for a composing model"
     key = "triton_server_flags"
-    for place in (given, *(model.given for model in values["profile_models"] or ())):
+    for place in _places(given, values):
         for flag in TRITON_SERVER_OWNED.intersection(place.values.get(key, ())):
             yield (
                 f"{place.where[key]}: tritonserver flag {flag!r} is ignored: model-analyzer sets it"
             )
+
+
+def _odd_flags(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Flags of other versions, and values of which a program reads only the first part."""
+    for key, flags in _FLAGS.items():
+        for place in _places(given, values):
+            for name, value in place.values.get(key, {}).items():
+                about = f"{place.where[key]}: {flags.program} flag {name!r}"
+                parts = ignored_part(flags.kind_of(name), str(value))
+                if not flags.is_known(name) and name not in PERF_ANALYZER_OWNED:
+                    yield f"{about} is unknown: it is given to {flags.program} as it is"
+                elif parts is not None:
+                    number, rest = parts
+                    yield f"{about}: {flags.program} reads {number}, and ignores {rest!r} after it"
+                elif name in _SWITCHES[key] and not _is_switch(value):
+                    yield f"{about}: {value!r} means false (write true or false)"
+
+
+def _is_switch(value: object) -> bool:
+    return is_on(value) or str(value).strip().lower() in ("false", "0", "no", "off", "")
+
+
+def _places(given: Given, values: Mapping[str, Any]) -> Iterator[Given]:
+    """The global options, and the options of each model."""
+    yield given
+    yield from (model.given for model in values["profile_models"] or ())
 
 
 def _is_remote(values: Mapping[str, Any]) -> bool:

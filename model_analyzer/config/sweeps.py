@@ -24,6 +24,7 @@ from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 _MOST_ALTERNATIVES = 100_000
 SCALARS: Mapping[str, Kind] = {
     "int32": Integer(-(2**31), 2**31 - 1),
+    "int32 from 0": Integer(0, 2**31 - 1),
     "int64": Integer(-(2**63), 2**63 - 1),
     "uint32": Integer(0, 2**32 - 1),
     "uint64": Integer(0, 2**64 - 1),
@@ -31,6 +32,9 @@ SCALARS: Mapping[str, Kind] = {
     "bool": Boolean(),
     "str": Text(),
 }
+
+# Fields of which Triton refuses negative values, although their type has them.
+_NARROWER = {"ModelConfig": {"max_batch_size": "int32 from 0"}}
 
 Alternatives = tuple[Any, ...]
 
@@ -60,8 +64,8 @@ def definitions() -> Mapping[str, Schema]:
     its sweep forms.
     """
     messages = {
-        name: closed({field: _schema(kind) for field, kind in fields.items()})
-        for name, fields in MESSAGES.items()
+        name: closed({field: _schema(kind) for field, kind in _kinds(name).items()})
+        for name in MESSAGES
     }
     del messages["ModelConfig"]["properties"]["name"]  # model-analyzer names the variants
     kinds = {kind for fields in MESSAGES.values() for kind in fields.values()}
@@ -91,11 +95,16 @@ def _single_schema(kind: str) -> Schema:
     return {"enum": list(ENUMS[kind])} if kind in ENUMS else {"$ref": f"#/$defs/{kind}"}
 
 
+def _kinds(message: str) -> Mapping[str, str]:
+    """The kind of each field of a message."""
+    return {**MESSAGES[message], **_NARROWER.get(message, {})}
+
+
 def _fields(node: Node, message: str) -> dict[str, Alternatives]:
     """The alternatives of each field of a message."""
     if not node.is_mapping:
         raise node.problem(f"expected a mapping of {message} fields, found {node.describe()}")
-    kinds = MESSAGES[message]
+    kinds = _kinds(message)
     problems = Problems()
     fields = {}
     for entry in node.entries:

@@ -66,6 +66,13 @@ PERF_ANALYZER_PATHS = frozenset(
     }
 )  # fmt: skip
 
+# What we decide, because a run depends on it.
+PERF_ANALYZER_OWNED = (
+    "model-name", "url", "protocol", "service-kind", "triton-server-directory",
+    "model-repository", "latency-report-file", "verbose-csv", "profile-export-file",
+    "warmup-request-count",
+)  # fmt: skip
+
 PERF_ANALYZER_FLAGS = (
     *PERF_ANALYZER_LONG_FLAGS, *PERF_ANALYZER_SHORT_FLAGS, *PERF_ANALYZER_VERBOSITY,
 )  # fmt: skip
@@ -80,8 +87,9 @@ TRITON_SERVER_FLAGS = (
     "id", "exit-timeout-secs", "log-verbose", "log-info", "log-warning", "log-error",
     "log-format", "log-file", "model-store", "model-repository", "exit-on-error",
     "disable-auto-complete-config", "strict-readiness", "model-control-mode",
-    "repository-poll-secs", "load-model", "model-load-thread-count", "model-load-retry-count",
-    "model-namespacing", "allow-http", "http-address", "http-port", "reuse-http-port",
+    "repository-poll-secs", "load-model", "model-config-name", "model-load-thread-count",
+    "model-load-retry-count", "model-namespacing", "enable-peer-access", "allow-http",
+    "http-address", "http-port", "reuse-http-port",
     "http-header-forward-pattern", "http-thread-count", "http-restricted-api", "allow-grpc",
     "grpc-address", "grpc-port", "reuse-grpc-port", "grpc-header-forward-pattern",
     "grpc-infer-allocation-pool-size", "grpc-use-ssl", "grpc-use-ssl-mutual",
@@ -97,7 +105,8 @@ TRITON_SERVER_FLAGS = (
     "backend-directory", "backend-config", "repoagent-directory", "cache-config",
     "cache-directory", "rate-limit", "rate-limit-resource", "pinned-memory-pool-byte-size",
     "cuda-memory-pool-byte-size", "cuda-virtual-address-size",
-    "min-supported-compute-capability", "buffer-management-thread-count", "host-policy",
+    "min-supported-compute-capability", "buffer-management-thread-count",
+    "buffer-manager-thread-count", "host-policy",
     "model-load-gpu-limit", "strict-model-config", "response-cache-byte-size", "trace-file",
     "trace-level", "trace-rate", "trace-count", "trace-log-frequency",
 )  # fmt: skip

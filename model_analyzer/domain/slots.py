@@ -38,9 +38,14 @@ class Finished:
     result: Outcome | Lost
 
 
+# The key of a question that was asked in vain. A search may have learnt from outcomes to answer it,
+# so a replay asks it again.
+NOTHING_NOW = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A trial that a search was asked for, by its `key`.
+    """A trial that a search was asked for, by its `key`, or NOTHING_NOW.
 
     `after` has the keys of the trials whose outcomes the search got since the previous question, in
     order. With these, a search asks for the same trials again.

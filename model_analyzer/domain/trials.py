@@ -139,18 +139,26 @@ class Workload:
 
     @property
     def is_legal(self) -> bool:
-        """Whether a server can run it.
+        """Whether a server can run it."""
+        return not self.why_illegal
+
+    @property
+    def why_illegal(self) -> str:
+        """Why no server can run it; "" if one can.
 
         The client must not send larger batches than the variant takes, and no preferred batch may
         be larger than the batch limit, in the variant or in a composing one. An ensemble itself has
         no preferred batches.
         """
-        if self.load.batch_size > max(self.variant.max_batch_size, 1):
-            return False
-        return all(
-            part.largest_preferred_batch_size <= max(part.max_batch_size, 1)
-            for part in self.variant.served
-        )
+        batch_size, limit = self.load.batch_size, self.variant.max_batch_size
+        if batch_size > max(limit, 1):
+            return f"the client batch size {batch_size} is above max_batch_size {limit}"
+        for part in self.variant.served:
+            preferred = part.largest_preferred_batch_size
+            if preferred > max(part.max_batch_size, 1):
+                limit = part.max_batch_size
+                return f"preferred_batch_size {preferred} is above max_batch_size {limit}"
+        return ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,6 +298,11 @@ class Trial:
     @property
     def is_legal(self) -> bool:
         return all(work.is_legal for work in self.workloads)
+
+    @property
+    def why_illegal(self) -> str:
+        """Why no server can run it; "" if one can."""
+        return next((work.why_illegal for work in self.workloads if work.why_illegal), "")
 
     @property
     def content(self) -> str:

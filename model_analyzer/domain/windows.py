@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,13 @@ from model_analyzer.domain.flags import Flag
 # perf_analyzer's own defaults
 _REQUEST_COUNT = 50
 _INTERVAL_MS = 5000
+
+# With fewer requests in a window, one more or less changes its throughput by more than 10 %.
+ENOUGH_REQUESTS = 10
+
+# The longest interval that is made for enough requests: perf_analyzer adds a fifth to intervals, so
+# each of its three windows takes 30 s.
+_LONGEST_S = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,19 +47,53 @@ class Window:
 
     def enlarged(self, requests_per_s: float) -> Window:
         """A window with at least twice as many requests, given the rate so far (0: unknown)."""
-        if self.mode == "time_windows":
-            return replace(self, interval_ms=2 * self.length_ms)
-        count = self.request_count or _REQUEST_COUNT
-        if requests_per_s > 0:
+        size = self.size
+        if not self.is_timed and requests_per_s > 0:
             # perf_analyzer checks once a second: fewer requests than that change nothing
-            seconds = -(-count // requests_per_s)
-            count = max(count, round(seconds * requests_per_s))
-        return replace(self, request_count=2 * count)
+            seconds = -(-size // requests_per_s)
+            size = max(size, round(seconds * requests_per_s))
+        return self._resized(2 * size)
+
+    def filled(self, requests_per_s: float, *, timeout_s: float) -> Window:
+        """A window that holds enough requests, or as many as 30 s have, and takes whatever it sees;
+        this window if that is not larger. Three such windows end before the timeout.
+        """
+        if requests_per_s <= 0:
+            return self
+        longest_s = min(_LONGEST_S, int(timeout_s / 5))
+        if self.is_timed:
+            size = 1000 * min(math.ceil(ENOUGH_REQUESTS / requests_per_s), longest_s)
+        else:
+            size = min(ENOUGH_REQUESTS, int(requests_per_s * longest_s))
+        return replace(self._resized(size), accepting=True) if size > self.size else self
+
+    def _resized(self, size: int) -> Window:
+        if self.is_timed:
+            return replace(self, interval_ms=size)
+        return replace(self, request_count=size)
+
+    def is_set_by(self, flags: Mapping[str, Flag]) -> bool:
+        """Whether the user's flags say how large it is."""
+        return self.size_flag in flags and self == Window.of(flags)
+
+    @property
+    def is_timed(self) -> bool:
+        return self.mode == "time_windows"
+
+    @property
+    def size(self) -> int:
+        """Its milliseconds or requests, depending on what counts."""
+        return self.length_ms if self.is_timed else self.request_count or _REQUEST_COUNT
 
     @property
     def length_ms(self) -> int:
         """Its length in mode `time_windows`."""
         return self.interval_ms or _INTERVAL_MS
+
+    @property
+    def size_flag(self) -> str:
+        """The flag for its size."""
+        return "measurement-interval" if self.is_timed else "measurement-request-count"
 
     @property
     def flags(self) -> Mapping[str, Flag]:
@@ -66,9 +108,7 @@ class Window:
         return flags
 
     def __str__(self) -> str:
-        if self.mode == "time_windows":
-            return f"{self.length_ms} ms"
-        return f"{self.request_count or _REQUEST_COUNT} requests"
+        return f"{self.size} {'ms' if self.is_timed else 'requests'}"
 
 
 def _number(value: Flag | None) -> int | None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a measurement, a load of a variant and a start of a server take, before any was seen."""
+"""Assumed durations of a measurement, of loading a variant and of starting a server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.windows import Window
 
-# perf_analyzer reports three windows that agree, and counts requests once a second
+# perf_analyzer reports when three windows agree; it counts requests once a second
 WINDOWS = 3
 COUNTED_WINDOW_S = 1.0
 AROUND_S = 0.5
@@ -18,7 +18,6 @@ START_S = 3.0
 
 
 def trial_seconds(flags: Mapping[str, Flag]) -> float:
-    """How long one measurement takes with these perf_analyzer flags."""
+    """The duration of a measurement with these perf_analyzer flags."""
     window = Window.of(flags)
-    is_timed = window.mode == "time_windows"
-    return WINDOWS * (window.length_ms / 1000 if is_timed else COUNTED_WINDOW_S) + AROUND_S
+    return WINDOWS * (window.size / 1000 if window.is_timed else COUNTED_WINDOW_S) + AROUND_S

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run would do, as JSON."""
+"""The plan of a run as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from model_analyzer.domain.goals import ModelGoal
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.durations import (
@@ -17,10 +18,11 @@ from model_analyzer.forecast.durations import (
     WINDOWS,
 )
 from model_analyzer.forecast.run_plan import Minutes, Plan, duration, in_minutes, total_seconds
+from model_analyzer.forecast.searches import Forecast
 
 
 def document_of(plans: Sequence[Plan], idle_s: float) -> Mapping[str, Any]:
-    """The plans of a run; the idle server is observed for `idle_s` seconds before."""
+    """The plans of a run, after `idle_s` seconds of observing the idle server."""
     seconds = total_seconds(plans, idle_s)
     return {
         "subjects": [_subject(plan) for plan in plans],
@@ -38,26 +40,28 @@ def document_of(plans: Sequence[Plan], idle_s: float) -> Mapping[str, Any]:
 
 
 def _subject(plan: Plan) -> Mapping[str, Any]:
-    about = {
-        "models": [*plan.goals],
-        "objectives": {
-            name: {objective.tag: objective.weight for objective in goal.objectives}
-            for name, goal in plan.goals.items()
-        },
-        "constraints": {
-            name: {
-                constraint.tag: {"min": constraint.minimum, "max": constraint.maximum}
-                for constraint in goal.constraints
-            }
-            for name, goal in plan.goals.items()
-        },
-        "seconds_per_measurement": plan.trial_s,
-    }
-    forecast = plan.forecast
-    if forecast is None:
-        return {**about, "unknown": plan.unknown}
     return {
-        **about,
+        "models": [*plan.goals],
+        "objectives": {name: _objectives(goal) for name, goal in plan.goals.items()},
+        "constraints": {name: _constraints(goal) for name, goal in plan.goals.items()},
+        "seconds_per_measurement": plan.trial_s,
+        **({"unknown": plan.unknown} if plan.forecast is None else _forecast(plan, plan.forecast)),
+    }
+
+
+def _objectives(goal: ModelGoal) -> Mapping[str, Any]:
+    return {objective.tag: objective.weight for objective in goal.objectives}
+
+
+def _constraints(goal: ModelGoal) -> Mapping[str, Any]:
+    return {
+        constraint.tag: {"min": constraint.minimum, "max": constraint.maximum}
+        for constraint in goal.constraints
+    }
+
+
+def _forecast(plan: Plan, forecast: Forecast) -> Mapping[str, Any]:
+    return {
         "mode": forecast.mode.value,
         "dimensions": [
             {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run would do, and how long that takes."""
+"""The plan of a run, and how long it takes."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from model_analyzer.domain.settings import LaunchMode, ServerRestart, ServerSett
 from model_analyzer.forecast.durations import LOAD_S, START_S
 from model_analyzer.forecast.searches import Forecast
 
-# How far from its estimate a run may end up: a search that decides as it goes may end early, and
-# unstable measurements are repeated in larger windows.
+# How far a run may be from its estimate: a search that chooses trials may end early, and unstable
+# measurements are repeated with larger windows.
 _EARLY = 1 / 3
 _UNSTABLE = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What the run would do for a subject; without a forecast, `unknown` says why.
+    """The plan for a subject. Without a forecast, `unknown` is the reason.
 
-    `trial_s` is the time of one measurement; `starts` counts servers. All numbers of a plan are
-    upper bounds; None is unknown.
+    `trial_s` is the duration of a measurement, and `starts` the number of server starts. All
+    numbers are upper bounds; None means unknown.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Plan:
 
     @property
     def seconds(self) -> float | None:
-        """The time of all measurements, loads and starts."""
+        """The duration of all measurements, loads and starts."""
         forecast = self.forecast
         if forecast is None or forecast.most_trials is None or forecast.loads is None:
             return None
@@ -51,7 +51,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Minutes:
-    """How long a run may take: an estimate, whose ends are no bounds, either."""
+    """The estimated range of a run's duration; the real one may be outside."""
 
     low: float
     high: float
@@ -61,7 +61,7 @@ class Minutes:
 
 
 def within_budget(forecast: Forecast, budget: Budget, trial_s: float) -> Forecast:
-    """The forecast of a search that has this budget, where a measurement takes `trial_s`."""
+    """The forecast, limited to the measurements (of `trial_s` each) that fit into the budget."""
     fitting = budget.trials(trial_s)
     if fitting is None:
         return forecast
@@ -80,9 +80,9 @@ def within_budget(forecast: Forecast, budget: Budget, trial_s: float) -> Forecas
 def server_starts(
     forecast: Forecast, settings: ServerSettings, *, is_first: bool, on_gpus: bool
 ) -> int | None:
-    """How many servers a subject takes at most, if no load fails; None where that is unknown.
+    """The largest number of server starts for a subject if no load fails; None if unknown.
 
-    `is_first`: no server with the same setup runs yet. `on_gpus`: the server sees GPUs.
+    `is_first` means that no server with the same setup runs yet, `on_gpus` that it has GPUs.
     """
     match settings.launch:
         case LaunchMode.REMOTE:
@@ -95,7 +95,7 @@ def server_starts(
 
 
 def duration(plans: Sequence[Plan], idle_s: float = 0) -> Minutes | None:
-    """What all plans take together, after `idle_s` seconds; None where one is unknown."""
+    """The duration of all plans, after `idle_s` seconds; None if one of them is unknown."""
     low, high = idle_s, idle_s
     for plan in plans:
         seconds, forecast = plan.seconds, plan.forecast
@@ -107,12 +107,15 @@ def duration(plans: Sequence[Plan], idle_s: float = 0) -> Minutes | None:
 
 
 def total_seconds(plans: Sequence[Plan], idle_s: float) -> float | None:
-    """The sum of what the plans take at most, after `idle_s` seconds."""
-    seconds = [plan.seconds for plan in plans]
-    known = [each for each in seconds if each is not None]
-    return sum(known) + idle_s if len(known) == len(seconds) else None
+    """The longest duration of all plans, after `idle_s` seconds; None if one of them is unknown."""
+    total = idle_s
+    for plan in plans:
+        if plan.seconds is None:
+            return None
+        total += plan.seconds
+    return total
 
 
 def in_minutes(seconds: float) -> float:
-    """Rounded up to a tenth: an estimate is no more exact."""
+    """The minutes, rounded up to a tenth: an estimate is not more exact."""
     return -(-seconds // 6) / 10

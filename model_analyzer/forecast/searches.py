@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a search would do, as far as that is known before anything is measured.
+"""Forecasts of searches, before anything is measured.
 
-A brute search names every trial that it could come to, as long as anybody could wait for them.
-If a search chooses trials as it goes, only its space and its limit are given.
+The forecast of a brute search lists its trials, unless there are too many. Other searches choose
+trials while they run: their forecasts have only the space and the limit.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, UNBOUNDED, Space
 from model_analyzer.search.trial_map import TrialMap
 from model_analyzer.search.variants import other_parameters
 
-# The values of an unbounded dimension that are shown, and the most of any.
+# How many values of an unbounded dimension are shown, and of any other one.
 _FIRST, _MOST_VALUES = 4, 1000
 
-# A list of more trials, which would take days to measure, is not made.
+# Longer lists, which would take days to measure, are not made.
 _MOST_TRIALS = 50_000
 
-# What the client does: the server does not notice when it changes.
+# Parameters of the client: changing them does not load another variant.
 _CLIENT = ("batch_sizes", *(kind.value for kind in LoadKind))
 
 _SIZES = (INSTANCES, BATCH_LIMIT)
@@ -42,7 +42,7 @@ _SIZES = (INSTANCES, BATCH_LIMIT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Varied:
-    """A parameter of a model and its values; without `is_bounded` they go on behind the last."""
+    """A parameter of a model and its values; if not `is_bounded`, more values follow."""
 
     model: str
     parameter: str
@@ -52,14 +52,13 @@ class Varied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What is known of a search: its mode, what it varies, and the number of combinations (None:
-    without a bound).
+    """The mode of a search, the parameters that it varies, and the number of combinations (`size`;
+    None if unbounded).
 
-    `trials` are those that it comes to at most, in their order, and `is_exact` says that it comes
-    to all of them, and no other; None: chosen during the search, or they are too many to be listed.
-    `most_trials` may be above their number, for those that depend on what is measured. `variants`
-    is how many different contents a server is given at most, and `loads` how often it is given
-    another one.
+    `trials` lists all possible trials in their order; None if the search chooses them, or if there
+    are too many. `is_exact` means that it measures exactly these. `most_trials` is the limit; it
+    may be higher than their number, since some trials depend on outcomes. `variants` is the largest
+    number of different contents of a server, and `loads` of changes between them.
     """
 
     mode: SearchMode
@@ -73,32 +72,33 @@ class Forecast:
 
 
 def forecast(subject: Subject, settings: SearchSettings) -> Forecast:
-    """What the search for `subject`, which was checked, would do."""
+    """The forecast of the search for a `subject` that was checked."""
     mode = mode_of(subject, settings)
     if mode is SearchMode.BRUTE:
         return _listed(subject, settings)
     search = choose(subject, settings, VariantNames())
     if mode is SearchMode.QUICK:
-        return _deciding(mode, [*_quick_varied(subject, settings.quick)], search.most_trials)
+        return _unlisted(mode, [*_quick_varied(subject, settings.quick)], search.most_trials)
     varied = [
         Varied(model=dimension.model, parameter=dimension.parameter, values=dimension.values)
         for dimension in _space(subject, settings, mode).dimensions
     ]
-    return _deciding(mode, varied, search.most_trials)
+    return _unlisted(mode, varied, search.most_trials)
 
 
 def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
-    """The forecast of a brute search, which has a list."""
+    """The forecast of a brute search."""
     search = brute_search(subject, settings, VariantNames())
     trials = tuple(islice(search.trials(), _MOST_TRIALS + 1))
-    varied = map(_shown, _tried(subject, trials))
+    varied = map(_shown, _values_of(subject, trials))
     if len(trials) > _MOST_TRIALS:
         most = search.most_trials
         return Forecast(
             mode=SearchMode.BRUTE,
-            # there may be further sizes in the rest of the list
+            # the rest of the list may have more sizes
             varied=tuple(
-                replace(one, is_bounded=False) if one.parameter in _SIZES else one for one in varied
+                replace(item, is_bounded=False) if item.parameter in _SIZES else item
+                for item in varied
             ),
             size=most,
             trials=None,
@@ -112,9 +112,9 @@ def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
     stops_early = settings.early_exit or not subject.lists_loads
     refined = most_swept(subject, settings, min(settings.refined, variants - 1))
     loads = min(len(contents), 1) + sum(a != b for a, b in pairwise(contents))
-    # loads at which throughput has stopped growing are left out; other objectives may want them
+    # the list leaves out loads where throughput no longer grows; other objectives may need them
     if refined or (sweeps_loads(subject, settings) and not subject.goal.is_for_throughput):
-        loads += min(settings.refined + 1, variants)  # the best come back
+        loads += min(settings.refined + 1, variants)  # the best are loaded again
     return Forecast(
         mode=SearchMode.BRUTE,
         varied=tuple(varied),
@@ -127,14 +127,14 @@ def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
     )
 
 
-def _deciding(mode: SearchMode, varied: Sequence[Varied], most_trials: int | None) -> Forecast:
-    is_bounded = all(one.is_bounded for one in varied)
-    # and the default
-    contents = 1 + math.prod(len(one.values) for one in varied if one.parameter not in _CLIENT)
+def _unlisted(mode: SearchMode, varied: Sequence[Varied], most_trials: int | None) -> Forecast:
+    is_bounded = all(item.is_bounded for item in varied)
+    # with the default
+    contents = 1 + math.prod(len(item.values) for item in varied if item.parameter not in _CLIENT)
     return Forecast(
         mode=mode,
         varied=tuple(map(_shown, varied)),
-        size=math.prod(len(one.values) for one in varied) if is_bounded else None,
+        size=math.prod(len(item.values) for item in varied) if is_bounded else None,
         trials=None,
         is_exact=False,
         most_trials=most_trials,
@@ -144,19 +144,19 @@ def _deciding(mode: SearchMode, varied: Sequence[Varied], most_trials: int | Non
 
 
 def _shown(varied: Varied) -> Varied:
-    """The same with as many values as anybody may want to read."""
+    """A copy with the values that are shown."""
     values = tuple(varied.values[:_MOST_VALUES])
     is_whole = len(values) == len(varied.values)
     return replace(varied, values=values, is_bounded=varied.is_bounded and is_whole)
 
 
 def _space(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Space:
-    """What Optuna or an adaptive search moves in."""
+    """The space of an Optuna or adaptive search."""
     if mode is SearchMode.OPTUNA:
         return TrialMap(
             subject, settings, use_formula=settings.optuna.use_concurrency_formula
         ).space
-    # at the moment of use: it computes with numpy, which takes its time to import
+    # imported when used: numpy is slow to import
     from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 
     return TrialMap(subject, settings, use_formula=False, load_steps=LOAD_STEPS).space
@@ -174,8 +174,8 @@ def _quick_varied(subject: Subject, quick: QuickSettings) -> Iterator[Varied]:
         )
 
 
-def _tried(subject: Subject, trials: Sequence[Trial]) -> Iterator[Varied]:
-    """The values that the trials have, but for the default's own where others are tried."""
+def _values_of(subject: Subject, trials: Sequence[Trial]) -> Iterator[Varied]:
+    """The values of the trials; those of the default count only if there is no other variant."""
     for index, model in enumerate(subject.models):
         works = [trial.workloads[index] for trial in trials]
         works = [work for work in works if not work.variant.is_default] or works
@@ -185,12 +185,12 @@ def _tried(subject: Subject, trials: Sequence[Trial]) -> Iterator[Varied]:
             if parts:
                 sizes = (
                     {_instances(part) for part in parts},
-                    {one.max_batch_size for one in parts},
+                    {part.max_batch_size for part in parts},
                 )
                 for parameter, values in zip(_SIZES, sizes, strict=True):
                     yield Varied(model=name, parameter=parameter, values=tuple(sorted(values)))
-            for field, listed in other_parameters(varied).items():
-                yield Varied(model=name, parameter=field, values=listed)
+            for parameter, options in other_parameters(varied).items():
+                yield Varied(model=name, parameter=parameter, values=options)
         batch_sizes = sorted({work.load.batch_size for work in works})
         yield Varied(model=model.facts.name, parameter="batch_sizes", values=tuple(batch_sizes))
         loads = sorted({work.load.value for work in works})

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long a run will take. Pure: it gets the measurements and their durations.
+"""The time that a run still takes, from its outcomes and their durations.
 
-How many trials are left, the searches are expected to know (`forecast.expectation`); how long one
-takes is what was asked for at first, and more and more what was seen.
+`forecast.expectation` estimates how many trials are left. The duration of a trial is first taken
+from the settings, then more and more from measured durations.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from model_analyzer.forecast.expectation.expectation import Expectation, Stage
 from model_analyzer.forecast.expectation.loading import load_of
 from model_analyzer.search.plan import Subject
 
-# What is assumed beforehand counts as much as so many outcomes do.
+# The weight of the assumed durations, in outcomes.
 _PRIOR = 1.0
 
-# An outcome counts so much of what the next one does: machines and variants change.
+# The weight of an outcome relative to the next one: machines and variants change.
 _FADING = 0.95
 
 
 @dataclass(slots=True)
 class _Sums:
-    """Sums over outcomes, in which older ones count less and less."""
+    """Sums over outcomes; older ones count less."""
 
     weight: float = 0.0
     seconds: float = 0.0
@@ -42,8 +42,8 @@ class _Sums:
 
 
 class Durations:
-    """Seconds from one outcome to the next: `trial_s` if what is loaded stays, and `load_s` more
-    for what has to be loaded (`forecast.expectation.loading`). Both are assumed beforehand.
+    """Seconds from one outcome to the next: `trial_s` with the same variant, and `load_s` more for
+    each unit that is loaded (`forecast.expectation.loading`). Both are assumed at first.
     """
 
     def __init__(self, trial_s: float, load_s: float) -> None:
@@ -54,7 +54,7 @@ class Durations:
         self._count, self._failures = 0, 0
 
     def add(self, seconds: float, *, load: float, failed: bool) -> None:
-        """What an outcome took, everything around it included."""
+        """Adds the duration of an outcome, including everything around it."""
         self._count += 1
         self._failures += failed
         kind = self._failed if failed else self._loaded if load else self._same
@@ -62,7 +62,7 @@ class Durations:
 
     @property
     def pace(self) -> float:
-        """How much slower it is than assumed."""
+        """The ratio of the measured to the assumed durations."""
         trial_s, load_s = self._assumed
         assumed = (self._same.weight + self._loaded.weight + _PRIOR) * trial_s
         assumed += self._loaded.load * load_s
@@ -80,21 +80,18 @@ class Durations:
         return max(seconds / (self._loaded.load + _PRIOR), 0.0)
 
     def of(self, trials: float, loads: float) -> float:
-        """What so many trials will take, with so much to load, and failures as before."""
+        """The expected seconds of `trials` with `loads`, with failures as before."""
         seconds = trials * self.trial_s + loads * self.load_s
         if not self._failures:
             return seconds
         share = self._failures / (self._count + _PRIOR)
-        of_failure = self._failed.seconds / self._failed.weight
-        return (1 - share) * seconds + share * trials * of_failure
+        failure_s = self._failed.seconds / self._failed.weight
+        return (1 - share) * seconds + share * trials * failure_s
 
 
 @dataclass(slots=True)
 class Part:
-    """The search for one subject: what is expected of it, and how long that takes.
-
-    `trial_s` and `load_s` are assumed for a trial and for a load.
-    """
+    """The search for a subject; `trial_s` and `load_s` are assumed for a trial and for a load."""
 
     expectation: Expectation
     trial_s: float
@@ -108,15 +105,15 @@ class Part:
         self.durations = Durations(self.trial_s, self.load_s)
 
     def left_s(self, pace: float) -> float:
-        left = self.expectation.remaining()
-        seconds = self.durations.of(left.trials, left.loads) * pace
+        remaining = self.expectation.remaining()
+        seconds = self.durations.of(remaining.trials, remaining.loads) * pace
         return self.budget.left(seconds, self.spent_s)
 
 
 def time_left(
     subjects: Sequence[Subject], settings: ProfileSettings, *, after_s: float = 0.0
 ) -> TimeLeft:
-    """The estimate for a run over `subjects`, before anything is measured."""
+    """The estimate for a run over `subjects`, before its first trial."""
     return TimeLeft(
         [
             Part(
@@ -136,49 +133,45 @@ def time_left(
 class TimeLeft:
     """The estimate for all parts of a run, in their order.
 
-    `after_s` is what comes behind the last trial: reports.
+    `after_s` is the time after the last trial, for reports.
     """
 
     def __init__(self, parts: Sequence[Part], *, after_s: float = 0.0) -> None:
         self.parts = parts
         self._after_s = after_s
         self._current = 0
-        self._pace = 1.0
 
     def begin(self, index: int) -> None:
-        """The search of the part with this index begins; those before it have ended."""
-        if index:
-            self._pace = self.parts[index - 1].durations.pace
+        """Starts the search of the part with this index; earlier ones have ended."""
         self._current = index
 
     def record(self, trial: Trial, outcome: Outcome, seconds: float | None) -> None:
-        """An outcome, and how long after the one before it came; None if it was known."""
+        """Adds an outcome, and the seconds since the previous one; None if it was resumed."""
         part = self.parts[self._current]
         load = load_of(trial) if trial.content != part.loaded else 0.0
         part.expectation.record(trial, outcome)
         if seconds is None:
-            return  # known: nothing was loaded for it
+            return  # nothing was loaded for it
         part.loaded = trial.content
         part.spent_s += outcome.duration_s
         part.durations.add(seconds, load=load, failed=isinstance(outcome, Failure))
 
     @property
     def most_trials(self) -> int | None:
-        """How many trials the current part may come to; None: nobody knows."""
+        """The limit of trials of the current part; None if unknown."""
         return self.parts[self._current].expectation.most_trials
 
     def stage_of(self, trial: Trial) -> Stage:
-        """What the next trial is for."""
+        """The stage of the next trial."""
         return self.parts[self._current].expectation.stage_of(trial)
 
     def trials(self) -> float:
-        """How many trials the current part is expected to come to in all, those before included."""
+        """The expected number of trials of the current part, finished ones included."""
         expectation = self.parts[self._current].expectation
         return expectation.outcomes + expectation.remaining().trials
 
     def seconds(self) -> float:
-        """What is left of the run."""
+        """The expected seconds until the end of the run."""
         current, *later = self.parts[self._current :]
-        left = current.left_s(1.0)
-        pace = self._pace if not later else current.durations.pace
-        return left + sum(part.left_s(pace) for part in later) + self._after_s
+        pace = current.durations.pace
+        return current.left_s(1.0) + sum(part.left_s(pace) for part in later) + self._after_s

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Search, State
-from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.slots import NOTHING_NOW, Asked
 from model_analyzer.domain.trials import Trial
 
 
@@ -49,10 +49,7 @@ class Questions:
                     yield from self.answer(key, outcome)
             if any(outcome is None for _, outcome in recorded):
                 break
-            trial = self._search.ask()
-            if trial is not None:
-                self._add(trial, is_new=trial.key != asked.key)
-            if trial is None or trial.key != asked.key:
+            if self._ask(asked.key)[1] != asked.key:
                 break
         self._due.extend(trials[0] for trials in self._open.values())
 
@@ -60,10 +57,7 @@ class Questions:
         """The next trial; None if there is none now. Its content may be under way already."""
         if self._due:
             return self._due.popleft()
-        trial = self._search.ask()
-        if trial is not None:
-            self._add(trial, is_new=True)
-        return trial
+        return self._ask()[0]
 
     def again(self, trial: Trial) -> None:
         """Makes a trial that was lost the next one."""
@@ -76,13 +70,20 @@ class Questions:
             yield trial, outcome
             self._search.tell(trial, outcome)
 
-    def _add(self, trial: Trial, *, is_new: bool) -> None:
-        self._open.setdefault(trial.key, []).append(trial)
-        if is_new and self._records:
-            asked = Asked(key=trial.key, after=tuple(self._told))
-            self._state.record_asked(self._subject, self._number, asked)
-        self._number += 1
-        self._told = []
+    def _ask(self, recorded: str | None = None) -> tuple[Trial | None, str]:
+        """The answer of the search and its key, recorded unless it is the `recorded` one."""
+        trial = self._search.ask()
+        if trial is not None:
+            self._open.setdefault(trial.key, []).append(trial)
+        key = NOTHING_NOW if trial is None else trial.key
+        # a search that has nothing now, asked again without an outcome in between, is the same
+        if trial is not None or self._told:
+            if key != recorded and self._records:
+                asked = Asked(key=key, after=tuple(self._told))
+                self._state.record_asked(self._subject, self._number, asked)
+            self._number += 1
+            self._told = []
+        return trial, key
 
     def _recorded(self, key: str) -> Outcome | None:
         return self._state.outcome_of(self._open[key][0]) if key in self._open else None

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.domain.groups import group_members
@@ -146,11 +146,41 @@ def _bars(
     bars: Sequence[tuple[str, MeasuredTrial]], places: Places, *, horizontal: bool
 ) -> dict[str, Any]:
     """The chart: vertical bars for loads, or horizontal bars for variants."""
-    labels = {name: _broken(name) if horizontal else name for name, _ in bars}
-    common, title = ("", None) if horizontal else _common_part([name for name, _ in bars])
-    points = [
+    labelled = [(_broken(name) if horizontal else name, item) for name, item in bars]
+    names = list(dict.fromkeys(name for name, _ in labelled))
+    lines = [line for name in names for line in name.split("\n")]
+    most = max((name.count("\n") + 1 for name in names), default=1)
+    points = _points(labelled, places)
+    bar = _bar_axis(names, most, horizontal=horizontal)
+    if not horizontal:
+        # outer padding keeps a few bars from becoming very wide
+        bar["scale"] = {"paddingOuter": 2 / max(1, len(names))}
+    time = {
+        "field": "time",
+        "type": "quantitative",
+        "title": "Average time (ms)",
+        "axis": {"tickCount": 8},
+    }
+    layer = {
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": time if horizontal else bar,
+            "y": bar if horizontal else time,
+            "color": _colour({point["phase"] for point in points}),
+            "order": {"field": "rank"},
+        },
+    }
+    step = max(34, 2 * _HALF_LINE * (most + 1))
+    spec = vega_lite(points, [layer], height=step * len(names) + 20 if horizontal else HEIGHT)
+    # the reader's font may be wider than the one used for drawing
+    return {**spec, "padding": {"left": 5 + 2 * max(map(len, lines), default=0), "right": 5}}
+
+
+def _points(bars: Sequence[tuple[str, MeasuredTrial]], places: Places) -> list[dict[str, Any]]:
+    """A point for each phase of each labelled bar."""
+    return [
         {
-            "bar": labels[name],
+            "bar": name,
             "phase": phase,
             "rank": rank,
             "time": times[phase],
@@ -161,11 +191,12 @@ def _bars(
         for rank, phase in enumerate(_COLOURS)
         if phase in times
     ]
-    names = list(dict.fromkeys(labels.values()))
-    lines = [line for name in names for line in name.split("\n")]
-    present = [phase for phase in _COLOURS if any(point["phase"] == phase for point in points)]
-    most = max((name.count("\n") + 1 for name in names), default=1)
-    bar = {
+
+
+def _bar_axis(names: Sequence[str], most_lines: int, *, horizontal: bool) -> dict[str, Any]:
+    """The axis with the names of the bars, which have up to `most_lines` lines."""
+    common, title = ("", None) if horizontal else _common_part(names)
+    return {
         "field": "bar",
         "type": "nominal",
         "sort": names,
@@ -173,33 +204,21 @@ def _bars(
         "axis": {
             "labelExpr": f"split(replace(datum.label, '{common}', ''), '\\n')",
             "labelAngle": 0 if horizontal else _angle([name.replace(common, "") for name in names]),
-            "labelOffset": -_HALF_LINE * (most - 1),
+            "labelOffset": -_HALF_LINE * (most_lines - 1),
         },
     }
-    time = {
-        "field": "time",
-        "type": "quantitative",
-        "title": "Average time (ms)",
-        "axis": {"tickCount": 8},
+
+
+def _colour(shown: Collection[str]) -> dict[str, Any]:
+    """The colours of the phases, with a legend of those that are shown."""
+    present = [phase for phase in _COLOURS if phase in shown]
+    return {
+        "field": "phase",
+        "type": "nominal",
+        "sort": present,
+        "scale": {"domain": present, "range": [_COLOURS[phase] for phase in present]},
+        "legend": {"title": None, "orient": "bottom"},
     }
-    layer = {
-        "mark": {"type": "bar"},
-        "encoding": {
-            # outer padding keeps a few bars from becoming very wide
-            "x": time if horizontal else {**bar, "scale": {"paddingOuter": 2 / max(1, len(names))}},
-            "y": bar if horizontal else time,
-            "color": {
-                "field": "phase", "type": "nominal", "sort": present,
-                "scale": {"domain": present, "range": [_COLOURS[phase] for phase in present]},
-                "legend": {"title": None, "orient": "bottom"},
-            },
-            "order": {"field": "rank"},
-        },
-    }  # fmt: skip
-    step = max(34, 2 * _HALF_LINE * (most + 1))
-    spec = vega_lite(points, [layer], height=step * len(names) + 20 if horizontal else HEIGHT)
-    # the reader's font may be wider than the one used for drawing
-    return {**spec, "padding": {"left": 5 + 2 * max(map(len, lines), default=0), "right": 5}}
 
 
 def _broken(name: str) -> str:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Goal
@@ -92,6 +92,28 @@ class Summary:
         return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
 
     @property
+    def advice(self) -> str:
+        """What to do, in a few words; the recommended configuration follows."""
+        match self.verdict:
+            case AnswerVerdict.RECOMMENDED:
+                unsure = "Best so far, but uncertain"
+                advice = unsure if self.is_unsure else "Deploy this configuration"
+                return advice if self.limits else f"{advice} (no constraints were set)"
+            case AnswerVerdict.EQUAL:
+                return "No clear gain (within noise of the default configuration)"
+            case AnswerVerdict.KEEP:
+                return "Keep the default configuration (no other configuration is clearly better)"
+            case AnswerVerdict.NEAREST:
+                return "No configuration meets the constraints; the nearest is"
+            case AnswerVerdict.NOTHING:
+                return "No measurement succeeded"
+
+    @property
+    def has_hints(self) -> bool:
+        """Whether it is known what to do about one of the failures."""
+        return any(failed.failure.hint for failed in self.failures)
+
+    @property
     def sentence(self) -> str:
         return "".join(self.headline)
 
@@ -128,22 +150,7 @@ def build_summary(
     """
     gpus, ranking = len(origin.devices), answer.ranking
     chosen = top_with_default(ranking, best)
-    remarks = []
-    if not complete and not ranking.is_unfinished:
-        remarks.append(UNFINISHED)
-    passing = len([result for result in ranking.results if result.passes])
-    if not ranking.any_passes and ranking.results:
-        remarks.append(
-            f"Requested top {best} configs, but none satisfied constraints. Showing available"
-            " constraint failing configs for this model."
-        )
-    elif passing < min(best, len(ranking.results)):
-        remarks.append(
-            f"Requested top {best} configs, but found only {passing}. Showing all available"
-            " configs for this model."
-        )
-    remarks += remarks_of(answer)
-    notices = [notice.text for result in chosen for notice in result.best.measurement.notices]
+    remarks = (*_shortages(ranking, best, complete=complete), *remarks_of(answer))
     return Summary(
         model=ranking.model,
         headline=headline(answer, gpus=gpus),
@@ -153,7 +160,7 @@ def build_summary(
         recommended=_recommended(ranking, gpus),
         figures=figures_of(answer),
         limits=limits_of(answer),
-        remarks=tuple(remarks),
+        remarks=remarks,
         gpus=_gpus_line(
             _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
         ),
@@ -165,7 +172,7 @@ def build_summary(
         importance=importance_rows(effects(ranking)),
         explorer=explorer_of(ranking, front_of(ranking), gpus=gpus, always_gpus=always_gpus),
         failures=ranking.failed,
-        notices=tuple(dict.fromkeys(notices)),
+        notices=_notices(chosen, remarks),
         difference=difference,
         method=method_of(
             ranking.measured,
@@ -176,6 +183,29 @@ def build_summary(
         ),
         origin=origin,
     )
+
+
+def _shortages(ranking: Ranking, best: int, *, complete: bool) -> Iterator[str]:
+    """What is missing: the end of the search, or some of the `best` configurations."""
+    if not complete and not ranking.is_unfinished:
+        yield UNFINISHED
+    passing = len([result for result in ranking.results if result.passes])
+    if not ranking.any_passes and ranking.results:
+        yield (
+            f"Requested top {best} configs, but none satisfied constraints. Showing available"
+            " constraint failing configs for this model."
+        )
+    elif passing < min(best, len(ranking.results)):
+        yield (
+            f"Requested top {best} configs, but found only {passing}. Showing all available"
+            " configs for this model."
+        )
+
+
+def _notices(shown: Sequence[VariantResult], remarks: Sequence[str]) -> tuple[str, ...]:
+    """The notices about the shown measurements that are not among the remarks, each once."""
+    notices = (notice.text for result in shown for notice in result.best.measurement.notices)
+    return tuple(text for text in dict.fromkeys(notices) if text not in remarks)
 
 
 def _charts(

@@ -56,11 +56,12 @@ def front_charts(
     return charts
 
 
-def front_of(
-    ranking: Ranking, plot: PlotSettings = THROUGHPUT_OVER_LATENCY
-) -> Sequence[MeasuredTrial]:
-    """The Pareto front: measurements that no other beats in both axes, lowest latency first."""
-    return [ranking.measured[row] for row, _, _ in _front_of(_points_of(ranking, plot))]
+def front_of(ranking: Ranking) -> Sequence[MeasuredTrial]:
+    """The Pareto front of throughput over latency: measurements that no other beats in both, lowest
+    latency first.
+    """
+    points = _front_of(_points_of(ranking, THROUGHPUT_OVER_LATENCY))
+    return [ranking.measured[row] for row, _, _ in points]
 
 
 # A point of the chart: index in the ranking, x and y. A plain tuple, since there may be very many
@@ -97,52 +98,13 @@ def _front(
     of_lines = {places.get(id(item)) for result in shown for item in result.measured}
     others = [point for point in points if point[0] not in of_lines]
     drawn = _thinned(others)
-    x = x_axis(plot.x_axis, [x for _, x, _ in points], axes)
-    y = y_axis(plot.y_axis, axes)
-    limits = limit_layers(plot, axes)
-
-    def data(part: str, chosen: Sequence[_Point]) -> list[dict[str, Any]]:
-        return [
-            {"part": part, "x": x, "y": y, "row": row, "misses": not ranking.passing[row]}
-            for row, x, y in chosen
-        ]
-
-    def only(part: str, layer: dict[str, Any]) -> dict[str, Any]:
-        before = layer.get("transform", [])
-        return {**layer, "transform": [{"filter": f"datum.part === '{part}'"}, *before]}
-
-    lines, *marks = line_layers(shown, x, y)
-    layers: list[dict[str, Any]] = [
-        only(
-            "front",
-            {
-                "mark": {
-                    "type": "line", "style": "front", "strokeCap": "round", "strokeJoin": "round",
-                },
-                "encoding": {"x": x, "y": y, "order": {"field": "x", "type": "quantitative"}},
-            },
-        ),
-        *(
-            only(
-                "other",
-                {
-                    "transform": [{"filter": f"{'' if misses else '!'}datum.misses"}],
-                    "mark": {"type": "point", "style": "other", "filled": not misses},
-                    "encoding": {"x": x, "y": y},
-                },
-            )
-            for misses in (False, True)
-        ),
-        only("line", lines),
-        *limits,  # below the points, which must receive the pointer
-        *(only("line", layer) for layer in marks),
-        *mark_layers(x, y),
-    ]  # fmt: skip
+    front = evenly(_front_of(points), _MOST_ON_FRONT)
     values = [
-        *data("other", drawn),
-        *data("front", evenly(_front_of(points), _MOST_ON_FRONT)),
+        *_data("other", drawn, ranking),
+        *_data("front", front, ranking),
         *({"part": "line", **point} for point in on_lines),
     ]
+    limits = limit_layers(plot, axes)
     caption = (
         f"{axes.title(plot.title)} of {counted(len(points), 'measurement')}; higher and further"
         " left is better."
@@ -151,11 +113,56 @@ def _front(
         + hollow_caption(values)
         + f"the ring marks the {ring_caption(shown)}"
         + (", dashed lines are constraints." if limits else ".")
+        + thinning_caption(len(on_lines), shown, plot, axes)
     )
-    caption += thinning_caption(len(on_lines), shown, plot, axes)
     if len(drawn) < len(others):
         caption += f" {len(drawn)} of {len(others)} grey points are shown: one for each small area."
+    x = x_axis(plot.x_axis, [x for _, x, _ in points], axes)
+    layers = _layers(shown, x, y_axis(plot.y_axis, axes), limits)
     return Chart(name=plot.name, caption=caption, spec=vega_lite(values, layers, height=_HEIGHT))
+
+
+_Layer = dict[str, Any]
+
+
+def _layers(
+    shown: Sequence[VariantResult], x: _Layer, y: _Layer, limits: Sequence[_Layer]
+) -> list[_Layer]:
+    """The front, the points without a line, the lines of the variants in `shown`, and marks."""
+    front = {
+        "mark": {"type": "line", "style": "front", "strokeCap": "round", "strokeJoin": "round"},
+        "encoding": {"x": x, "y": y, "order": {"field": "x", "type": "quantitative"}},
+    }
+    others = (
+        {
+            "transform": [{"filter": f"{'' if misses else '!'}datum.misses"}],
+            "mark": {"type": "point", "style": "other", "filled": not misses},
+            "encoding": {"x": x, "y": y},
+        }
+        for misses in (False, True)
+    )
+    lines, *marks = line_layers(shown, x, y)
+    return [
+        _only("front", front),
+        *(_only("other", layer) for layer in others),
+        _only("line", lines),
+        *limits,  # below the points, which must receive the pointer
+        *(_only("line", layer) for layer in marks),
+        *mark_layers(x, y),
+    ]
+
+
+def _only(part: str, layer: _Layer) -> _Layer:
+    """The layer for one part of the data."""
+    before = layer.get("transform", [])
+    return {**layer, "transform": [{"filter": f"datum.part === '{part}'"}, *before]}
+
+
+def _data(part: str, points: Sequence[_Point], ranking: Ranking) -> list[dict[str, Any]]:
+    return [
+        {"part": part, "x": x, "y": y, "row": row, "misses": not ranking.passing[row]}
+        for row, x, y in points
+    ]
 
 
 def _thinned(points: Sequence[_Point]) -> Sequence[_Point]:

@@ -166,7 +166,7 @@ def _requests(
     if memory:
         requests["memory"] = Commented(
             f"{math.ceil(memory * _HEADROOM)}M",
-            f"{show(memory)} MB measured, plus {_HEADROOM - 1:.0%} for other loads",
+            f"{show(memory)} MB measured, plus {100 * (_HEADROOM - 1):.0f} % for other loads",
         )
     else:
         unknown.append("memory: not measured (measure it with --collect-cpu-metrics)")

@@ -15,7 +15,7 @@ _MOST_ROWS = 100
 
 
 def render_summary(report: Summary) -> str:
-    """The summary of a model: answer, table, configuration changes, failures, measurement setup."""
+    """The summary of a model: answer, what to do, table, failures, caveats, measurement setup."""
     sentence = "".join(
         f"**{escaped(part)}**" if index % 2 else escaped(part)
         for index, part in enumerate(report.headline)
@@ -25,29 +25,40 @@ def render_summary(report: Summary) -> str:
         lines += [escaped(report.certainty), ""]
     for remark in report.remarks:
         lines += ["> [!WARNING]", f"> {escaped(remark)}", ""]
-    if report.gpus:
-        lines += [escaped(report.gpus), ""]
-    lines += [f"Constraint targets: {escaped(report.constraints)}", ""]
+    lines += _section("What to do", _what_to_do(report))
     if report.table.rows:
-        lines += _section("Best configurations", markdown_table(report.table))
+        about = [f"Constraint targets: {escaped(report.constraints)}.", escaped(report.gpus)]
+        table = markdown_table(report.table)
+        lines += _section("Best configurations", [" ".join(about).rstrip(), "", *table])
     if report.composing is not None:
         lines += _section(
             "Composing models of the best configuration", markdown_table(report.composing)
         )
-    if report.difference:
-        lines += _section("Changes to config.pbtxt", fenced(report.difference, "diff"))
+    if report.failures:
+        lines += _section("Failed trials", _cut(_failures(report)))
     if report.notices:
         lines += _section("Caveats", [f"* {escaped(text)}" for text in report.notices])
-    if report.failures:
-        failures = Table(
-            headers=("Trial", "What happened", "What to do"),
-            rows=tuple(
-                (str(failed.trial), failed.failure.message, failed.failure.hint)
-                for failed in report.failures
-            ),
-        )
-        lines += _section("Failed trials", _cut(failures))
     return _text([*lines, *_setup(report)])
+
+
+def _what_to_do(report: Summary) -> Sequence[str]:
+    name, settings = map(escaped, report.recommended)
+    lines = [f"{report.advice}: **{name}** ({settings})." if name else f"{report.advice}."]
+    if report.difference:
+        lines += ["", "Changes to config.pbtxt:", "", *fenced(report.difference, "diff")]
+    return lines
+
+
+def _failures(report: Summary) -> Table:
+    columns = 3 if report.has_hints else 2
+    rows = (
+        (str(failed.trial), failed.failure.message, failed.failure.hint)
+        for failed in report.failures
+    )
+    return Table(
+        headers=("Trial", "What happened", "What to do")[:columns],
+        rows=tuple(row[:columns] for row in rows),
+    )
 
 
 def render_detail(report: Detail) -> str:
@@ -77,11 +88,14 @@ def _cut(table: Table) -> Sequence[str]:
 
 def _setup(report: Summary | Detail) -> Sequence[str]:
     origin = report.origin
-    gpus = ", ".join(device.name for device in origin.devices) or "none"
+    gpus = ", ".join(device.name for device in origin.devices)
     rows = (
-        *origin.host.items(), ("GPUs", gpus), *report.method, ("Checkpoint", origin.checkpoint),
+        *origin.host.items(),
+        *([("GPUs", gpus)] if gpus else []),
+        *report.method,
+        ("Checkpoint", origin.checkpoint),
         ("Written", f"{origin.written} by {origin.tool}"),
-    )  # fmt: skip
+    )
     table = Table(headers=("Item", "Value"), rows=rows)
     return _section("How it was measured", markdown_table(table))
 

@@ -48,7 +48,7 @@ def method_of(
 def _setup(trial: Trial) -> Iterator[Entry]:
     setup, work = trial.setup, trial.workloads[0]
     details = {"launch mode": setup.launch, "protocol": setup.protocol, "version": setup.version}
-    yield "Server", ", ".join(f"{name} {value}" for name, value in details.items() if value)
+    yield "Server setup", ", ".join(f"{name} {value}" for name, value in details.items() if value)
     if setup.flags:
         yield "Server flags", _flags(masked_values(setup.flags))
     if setup.environment:
@@ -70,13 +70,20 @@ def _extent(
     seconds = sum(outcome.duration_s for outcome in outcomes)
     started = [outcome.started for outcome in outcomes if outcome.started]
     if started:
-        first, last = (
-            datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%d %H:%M")
-            for moment in (min(started), max(started))
-        )
-        yield "Measured", f"{first} UTC" if first == last else f"{first} to {last} UTC"
+        yield "Measured", _period(min(started), max(started))
     if seconds:
         yield "Time spent measuring", _duration(seconds)
+
+
+def _period(first: float, last: float) -> str:
+    """The minutes of two moments; their day once, if it is the same."""
+    (day, begin), (last_day, end) = (
+        datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%d %H:%M").split()
+        for moment in (first, last)
+    )
+    if day != last_day:
+        return f"{day} {begin} to {last_day} {end} UTC"
+    return f"{day} {begin} UTC" if begin == end else f"{day} {begin} to {end} UTC"
 
 
 def end_of_search(conclusion: Conclusion) -> Iterator[Entry]:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from model_analyzer.errors import OutputError
+from model_analyzer.errors import OutputError, unwritable
 from model_analyzer.writing import replace_file, write_output
 
 _LONGEST_NAME = 200  # bytes; most file systems allow 255
@@ -28,10 +28,12 @@ class ExportDirectory:
         """Checks that the directory is writable, before a run of hours starts."""
         self.path = path
         self._option = option
-        with _explained(path, option):
+        try:
             path.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=path, prefix=".write-test-"):
                 pass
+        except OSError as error:
+            raise unwritable(error.filename or path, error, option) from error
 
     def write(self, content: str | bytes, *parts: str) -> Path:
         """Writes `content` to the file named by `parts` below the directory; returns its path."""
@@ -66,7 +68,7 @@ def write_file(content: str | bytes, path: Path, option: str) -> None:
     try:
         write_output(path, _bytes(content))
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}; check {option}") from error
+        raise unwritable(path, error, option) from error
 
 
 def encoded(text: str) -> bytes:

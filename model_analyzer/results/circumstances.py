@@ -9,7 +9,7 @@ All others are left out and counted, with the reason.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from model_analyzer.domain.differences import (
@@ -93,6 +93,7 @@ class LeftOut:
     measurements: int
     failures: int
     circumstances: int | None = None
+    records: tuple[TrialRecord, ...] = field(default=(), repr=False)
 
     @property
     def sentence(self) -> str:
@@ -180,6 +181,7 @@ def _counted(records: Sequence[TrialRecord], reason: str, group: int | None) -> 
         measurements=measurements,
         failures=len(records) - measurements,
         circumstances=group,
+        records=tuple(records),
     )
 
 
@@ -372,8 +374,8 @@ class _CurrentModel:
 
 
 def _leaves(config: ModelConfig, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for field, value in config.items():
+    for name, value in config.items():
         if isinstance(value, Mapping):
-            yield from _leaves(value, f"{prefix}{field}.")
+            yield from _leaves(value, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{field}", value
+            yield f"{prefix}{name}", value

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -30,6 +30,7 @@ from model_analyzer.domain.ties import (
 from model_analyzer.domain.trials import Failure
 from model_analyzer.results.circumstances import (
     Circumstances,
+    Comparable,
     Group,
     Intended,
     LeftOut,
@@ -161,12 +162,7 @@ def rank(
 
     Raises ValueError if there is no group with the number `circumstances`.
     """
-    names = group_members(model)
-    records = [record for record in map(partial(_in_order, names), profile.records) if record]
-    recorded = profile.bases.get(model, ())
-    if len(recorded) != len(names):
-        recorded = ()  # older checkpoints have no bases
-    chosen = comparable(records, circumstances=circumstances, bases=bases or recorded or None)
+    chosen = _comparable(profile, model, circumstances=circumstances, bases=bases)
     measured = [
         MeasuredTrial(trial=record.trial, measurement=record.outcome)
         for record in chosen.records
@@ -180,9 +176,6 @@ def rank(
     if conclusion is not None and ordered[0].trial.first.key != conclusion.recommended:
         conclusion, unused = None, "newer measurements are better than its recommendation"
     ordered, ties = _default_first(ordered, ties, judged)
-    best_key = ordered[0].trial.first.key if ordered else ""
-    # the best may be listed again under another name
-    ties = tuple(item for item in ties if item.trial.first.key != best_key)
     return Ranking(
         model=model,
         goal=judged,
@@ -192,7 +185,7 @@ def rank(
             for record in chosen.records
             if isinstance(record.outcome, Failure)
         ),
-        ties=ties,
+        ties=_other_trials(ties, ordered[:1]),
         conclusion=conclusion,
         unused_conclusion=unused,
         is_unfinished=model in profile.unfinished,
@@ -202,6 +195,30 @@ def rank(
         groups=chosen.groups,
         group=chosen.group,
     )
+
+
+def _comparable(
+    profile: Profile,
+    model: str,
+    *,
+    circumstances: Circumstances | Intended | int | None,
+    bases: tuple[str, ...] | None,
+) -> Comparable:
+    """The comparable records of `model`."""
+    names = group_members(model)
+    records = [record for record in map(partial(_in_order, names), profile.records) if record]
+    recorded = profile.bases.get(model, ())
+    if len(recorded) != len(names):
+        recorded = ()  # older checkpoints have no bases
+    return comparable(records, circumstances=circumstances, bases=bases or recorded or None)
+
+
+def _other_trials(
+    ties: Iterable[MeasuredTrial], best: Iterable[MeasuredTrial]
+) -> tuple[MeasuredTrial, ...]:
+    """The ties without the best trial, which may be listed again under another name."""
+    keys = {item.trial.first.key for item in best}
+    return tuple(item for item in ties if item.trial.first.key not in keys)
 
 
 def _in_order(names: Sequence[str], record: TrialRecord) -> TrialRecord | None:

@@ -29,6 +29,14 @@ def describe_host() -> Mapping[str, str]:
     }
 
 
+def kernel_text(path: Path) -> str:
+    """The text of a file of the kernel; "" if it does not exist or is not readable."""
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
 def _system() -> str:
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "unknown system")
@@ -37,9 +45,6 @@ def _system() -> str:
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
-    except OSError:
-        return platform.machine()
+    lines = kernel_text(Path("/proc/cpuinfo")).splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model_analyzer.domain.places import cache_directory
-from model_analyzer.errors import RuntimeNotFound
+from model_analyzer.errors import RuntimeNotFound, wrong
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import InstalledRuntime, installed_runtime
 from model_analyzer.runner.wheels import (
@@ -177,7 +177,7 @@ def _find_interpreter(requested: str | None, environment: Mapping[str, str]) -> 
         name = f"python{requested}" if requested[:1].isdigit() else requested
         interpreter = _probe(name, environment)
         if isinstance(interpreter, str):
-            raise RuntimeNotFound(f"--python {requested}: {interpreter}")
+            raise wrong(f"--python {requested}", interpreter)
         return interpreter
     current = f"{sys.version_info[0]}.{sys.version_info[1]}"
     order = [current, *_PYTHONS] if current in _PYTHONS[:-1] else list(_PYTHONS)

@@ -40,6 +40,10 @@ _MOST_CONFIG_BYTES = 2**19
 _TOO_LARGE = " (put long values of parameters into files)"
 
 
+# What a model repository must look like, for messages.
+LAYOUT = "a repository has a directory for each model: MODEL/config.pbtxt and MODEL/1/FILE"
+
+
 class ModelRepository:
     """The user's repository. `fingerprint` identifies the files of a model."""
 
@@ -103,13 +107,21 @@ class ModelRepository:
         directory = self.path / name
         with _readable(directory):
             exists = os.path.isdir(directory)
-            models = sorted(path.name for path in self.path.iterdir() if os.path.isdir(path))
         if not exists:
-            matches = get_close_matches(name, models, n=1)
-            available = f"available: {first_few(models)}"
-            hint = f"did you mean {matches[0]!r}?" if matches else available
+            hint = self._whereabouts(name, model_names(self.path))
             raise RepositoryError(f"no model {name!r} in {self.path} ({hint})")
         return directory
+
+    def _whereabouts(self, name: str, models: Sequence[str]) -> str:
+        """Where the user may find a missing model."""
+        if (self.path / CONFIG).is_file():
+            return f"it is the directory of a model: give --model-repository {self.path.parent}"
+        below = [model for model in models if (self.path / model / name).is_dir()]
+        if below:
+            return f"did you mean --model-repository {self.path / below[0]}?"
+        if matches := get_close_matches(name, models, n=1):
+            return f"did you mean {matches[0]!r}?"
+        return f"available: {first_few(models)}" if models else f"it has no models: {LAYOUT}"
 
     def _config(self, name: str) -> ModelConfig:
         """The configuration in the file; only the name if there is no file."""

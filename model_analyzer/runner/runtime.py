@@ -193,7 +193,9 @@ def find_perf_analyzer(name: str | None, environment: Mapping[str, str]) -> Prog
             program = runtime.load_generator(environment)
         version, reason = perf_analyzer_version(program)
         if reason:
-            raise RuntimeNotFound(f"{reason}; `ldd {path}` shows missing libraries")
+            raise RuntimeNotFound(
+                f"{reason}; check --perf-analyzer-path; `ldd {path}` shows missing libraries"
+            )
         return replace(program, version=version)
     reasons: list[str] = []
     for program in _perf_analyzer_candidates(environment):
@@ -273,9 +275,14 @@ def perf_analyzer_version(program: Program) -> tuple[str, str]:
     status, output = run(
         [str(program.path), "--version"], environment=program.environment, timeout_s=_CHECK_S
     )
-    match = re.search(r"[Vv]ersion\s+(\S+)", output)
+    match = re.search(r"[Pp]erf.?[Aa]nalyzer.*\b[Vv]ersion\s+(\S+)", output)
     if status == 0 and match:
         return match[1], ""
+    if status == 0 and output.strip():
+        return (
+            "",
+            f"{program.path} is not perf_analyzer: --version gives {_reason(status, output)!r}",
+        )
     return "", f"{program.path} does not start: {_reason(status, output)}"
 
 

@@ -15,21 +15,16 @@ from model_analyzer.runner.file_trees import CONFIG
 from model_analyzer.runner.model_config import completed
 
 
-def served_facts(
-    client: ServerClient, name: str, *, calls: Sequence[str] = (), timeout_s: float
-) -> ModelFacts:
-    """The facts of a model, from the server, which loads it if necessary. `calls` are the models
-    that a BLS model calls.
+def served_facts(client: ServerClient, name: str, *, timeout_s: float) -> ModelFacts:
+    """The facts of a model, from the server, which loads it if necessary.
 
     The numbers of the loaded versions are its fingerprint, since its files are unknown. Raises
     RepositoryError if the server does not have the model, ServerError if it does not load.
     """
-    return _facts(client, name, calls, timeout_s, above=())
+    return _facts(client, name, timeout_s, above=())
 
 
-def _facts(
-    client: ServerClient, name: str, calls: Sequence[str], timeout_s: float, above: Sequence[str]
-) -> ModelFacts:
+def _facts(client: ServerClient, name: str, timeout_s: float, above: Sequence[str]) -> ModelFacts:
     if name in above:
         raise RepositoryError(f"ensemble {name} contains itself: {' > '.join((*above, name))}")
     config = served_config(client, name, timeout_s=timeout_s)
@@ -41,8 +36,7 @@ def _facts(
         config=config,
         files=fingerprint(["versions", sorted(client.models().get(name, ()))]),
         composing=tuple(
-            _facts(client, part, (), timeout_s, (*above, name))
-            for part in dict.fromkeys((*steps, *calls))
+            _facts(client, part, timeout_s, (*above, name)) for part in dict.fromkeys(steps)
         ),
     )
 
@@ -72,5 +66,7 @@ def other_models(client: ServerClient, profiled: Iterable[ModelFacts]) -> Sequen
 
 def _hint(name: str, models: Iterable[str]) -> str:
     matches = get_close_matches(name, models, n=1)
-    available = f"available: {first_few(sorted(models))}"
-    return f"did you mean {matches[0]!r}?" if matches else available
+    if matches:
+        return f"did you mean {matches[0]!r}?"
+    available = first_few(sorted(models))
+    return f"available: {available}" if available else "it has no models: check its repository"

@@ -26,6 +26,7 @@ from model_analyzer.search.plan import (
     Subject,
     legal_workloads,
     load_values,
+    log_skipped,
     side_by_side,
 )
 from model_analyzer.search.variants import (
@@ -173,7 +174,7 @@ class BruteSearch:
             trial = self._trial(variant, value, batch_size)
             if not trial.is_legal:
                 # it is illegal under any other load too
-                log.info("Skipping illegal run configuration: %s", trial)
+                log_skipped(trial)
                 break
             outcome = yield trial
             records.append(TrialRecord(trial=trial, outcome=outcome))

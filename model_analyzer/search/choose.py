@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.quick_limits import unsupported_loads
 from model_analyzer.domain.settings import (
     SearchMode,
     SearchSettings,
 )
-from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.brute import BruteSearch
 from model_analyzer.search.optuna_search import OptunaSearch, require_optuna
@@ -53,7 +53,7 @@ def check(subjects: Sequence[Subject], settings: SearchSettings) -> Sequence[str
         mode = mode_of(subject, settings)
         problems = [*_kinds(subject, settings, mode)]
         if mode is SearchMode.QUICK:
-            problems += _one_load(subject)
+            problems += _loads_of_quick(subject)
         if problems:
             raise ConfigError(*problems)
         if mode is SearchMode.QUICK:
@@ -201,23 +201,11 @@ def _unvaried(subject: Subject, settings: SearchSettings) -> Iterator[str]:
         )
 
 
-def _one_load(subject: Subject) -> Iterator[Problem]:
-    """Problems with listed loads: a quick search sets the load, or uses a single listed one."""
+def _loads_of_quick(subject: Subject) -> Iterator[Problem]:
+    """Problems with listed loads, where quick is the default mode of these models."""
     for model in subject.models:
-        settings = model.settings
-        if settings.load_kind is LoadKind.REQUEST_RATE and not settings.loads:
-            yield Problem(
-                where=settings.name,
-                message="search mode quick searches concurrencies, not request rates",
-                hint=f"remove the request rates, or give {_MODE} adaptive",
-            )
-        for kind, values in (("load", settings.loads), ("batch size", settings.batch_sizes)):
-            if len(values) > 1:
-                yield Problem(
-                    where=settings.name,
-                    message=f"search mode quick supports one {kind}, not {len(values)}",
-                    hint=f"{_MODE} adaptive supports several",
-                )
+        for limit in unsupported_loads(model.settings):
+            yield Problem(where=model.settings.name, message=limit.message, hint=limit.hint)
 
 
 def _composing(subjects: Sequence[Subject]) -> Sequence[str]:

@@ -26,6 +26,7 @@ from model_analyzer.search.plan import (
     PartialPlan,
     Plan,
     Subject,
+    log_skipped,
     recorded,
     side_by_side,
 )
@@ -136,7 +137,7 @@ class OptunaSearch:
             log.info("Measuring default configuration to establish a baseline measurement")
             log.info("")
             return default
-        log.info("Skipping illegal run configuration: %s", default)
+        log_skipped(default)
         return self._trials.trial(self._sampler.take_smallest(), self._names)
 
     def _score(self, measurement: Measurement, baseline: Measurement) -> float:

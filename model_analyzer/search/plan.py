@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
@@ -15,6 +16,8 @@ from model_analyzer.domain.models import ModelFacts, ModelVariant, empty
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload, conditions_of
+
+log = logging.getLogger(__name__)
 
 # The default seed. Any value will do, but it must not change: resuming repeats the search.
 SEED = 0
@@ -180,6 +183,11 @@ class Subject:
     def trial(self, *workloads: Workload) -> Trial:
         """A trial with one workload for each model, in their order."""
         return Trial(workloads=workloads, setup=self.setup)
+
+
+def log_skipped(trial: Trial) -> None:
+    """Logs that an illegal trial is left out, and why."""
+    log.info("Skipping illegal run configuration: %s (%s)", trial, trial.why_illegal)
 
 
 def doubling(low: int, high: int) -> Sequence[int]:

@@ -21,6 +21,7 @@ from model_analyzer.search.plan import (
     Plan,
     SearchedModel,
     Subject,
+    log_skipped,
     recorded,
     side_by_side,
 )
@@ -74,7 +75,7 @@ class QuickSearch:
         once: several coordinates may stand for the same sizes.
         """
         if not trial.is_legal:
-            log.info("Skipping illegal run configuration: %s", trial)
+            log_skipped(trial)
             return None
         identity = (trial.key, trial.variants)
         if identity not in self._outcomes:

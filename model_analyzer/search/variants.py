@@ -19,6 +19,7 @@ from model_analyzer.domain.models import (
     step_models,
     thaw,
 )
+from model_analyzer.domain.quick_limits import ALTERNATIVE, field_with_several_values
 from model_analyzer.domain.settings import ModelSettings, SearchSettings
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.plan import SearchedModel, VariedModel, doubling
@@ -142,15 +143,15 @@ def listed_batch_limits(model: VariedModel) -> Sequence[int]:
 def single_parameters(model: VariedModel) -> Mapping[str, Any]:
     """The values of all other fields. Raises ConfigError if a field has several values."""
     fields = other_parameters(model)
-    for field, values in fields.items():
-        if len(values) > 1:
-            raise ConfigError(
-                Problem(
-                    where=f"model_config_parameters of {model.facts.name}",
-                    message=f"{field} has {len(values)} values, but this search supports one",
-                    hint="--search adaptive supports several",
-                )
+    if several := field_with_several_values(fields):
+        raise ConfigError(
+            Problem(
+                where=f"model_config_parameters of {model.facts.name}",
+                message=f"{several} has {len(fields[several])} values, but this search supports"
+                " one",
+                hint=f"{ALTERNATIVE} supports several",
             )
+        )
     return {field: value for field, (value,) in fields.items()}
 
 

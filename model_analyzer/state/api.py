@@ -117,10 +117,10 @@ def list_checkpoints(
         raise ValueError(f"limit: expected a whole number from 1 on, found {limit!r}")
     layout = Layout(Path(directory), prefix)
     paths = map(layout.checkpoint, layout.indices())
-    checkpoints = [
-        Checkpoint.of(value.assemble([(str(path), path, read_listed(path))])) for path in paths
-    ]
+    checkpoints = [Checkpoint.of(value.assemble([(path, read_listed(path))])) for path in paths]
     is_descending = order == "desc" if order else is_best_high(sort_by)
     return value.in_order(
-        checkpoints, lambda each: value.sort_value(each, sort_by), is_descending=is_descending
+        checkpoints,
+        lambda checkpoint: value.sort_value(checkpoint, sort_by),
+        is_descending=is_descending,
     )[:limit]

@@ -21,7 +21,7 @@ from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.slots import Asked
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint, unreadable
 from model_analyzer.reading import open_regular
 from model_analyzer.state.contents import (
     Content,
@@ -64,9 +64,9 @@ class Checkpoint:
     `path` is the file it came from (of several, the one with the lowest number); None for an empty
     directory, and for bytes. `is_growing` means that a run was writing to its directory. `base` is
     the checkpoint before notes were added. `metadata` are the user's notes. `searches` are search
-    settings, `conclusions` the results of searches and `asked` the questions to searches with
-    several slots, all by model group. `damage` has a line for
-    each damaged file; `remarks` are other warnings.
+    settings, `conclusions` the results of searches, and `asked` the questions to searches with
+    several slots, all by model group. `damage` has a line for each damaged file; `remarks` are
+    other warnings.
     """
 
     header: Header = field(default_factory=Header)
@@ -113,8 +113,8 @@ class Checkpoint:
     @property
     def missing(self) -> Mapping[str, int]:
         """The number of outcomes of each cluster node that are missing (so far)."""
-        present = self.records.nodes
-        missing = {node: count - present.get(node, 0) for node, count in self.header.nodes.items()}
+        counts = self.records.nodes
+        missing = {node: count - counts.get(node, 0) for node, count in self.header.nodes.items()}
         return {node: count for node, count in missing.items() if count > 0}
 
     @property
@@ -200,20 +200,16 @@ def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Check
 
 def _contents(
     layout: Layout, indices: Sequence[int], *, with_nodes: bool
-) -> list[tuple[str, Path | None, Content]]:
+) -> list[tuple[Path, Content]]:
     """The contents of the files to combine, oldest first."""
-    contents: list[tuple[str, Path | None, Content]] = []
-    for index in reversed(indices):
-        path = layout.checkpoint(index)
-        content = read_checkpoint(path)
-        contents.append((str(path), path, content))
-        if not content.damage:
+    contents: list[tuple[Path, Content]] = []
+    for path in map(layout.checkpoint, reversed(indices)):
+        contents.append((path, read_checkpoint(path)))
+        if not contents[-1][1].damage:
             break
     contents.reverse()
-    for node in ("", *(layout.nodes() if with_nodes else ())):
-        path = layout.journal(node)
-        contents.append((str(path), path, read_journal(path)))
-    return contents
+    journals = map(layout.journal, ("", *(layout.nodes() if with_nodes else ())))
+    return contents + [(path, read_journal(path)) for path in journals]
 
 
 def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
@@ -222,7 +218,7 @@ def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
     if loaded.path is None and loaded.damage:
         raise CheckpointError(f"nothing can be read: {'; '.join(loaded.damage)}")
     if loaded.path is None:
-        raise CheckpointError(
+        raise UnusableCheckpoint(
             f"{directory}: no checkpoint found: run `model-analyzer profile` first, or give"
             " --checkpoint-directory"
         )
@@ -233,14 +229,14 @@ def read_file(path: Path) -> Checkpoint:
     """Reads a checkpoint file or a journal. Raises CheckpointError if it is damaged or none."""
     try:
         with open_regular(path) as file:
-            read = read_journal_from if is_journal(path) else read_checkpoint_from
-            content = read(file, str(path))
+            reader = read_journal_from if is_journal(path) else read_checkpoint_from
+            content = reader(file, str(path))
             is_named_as_ours = is_journal(path) or number_of(path) is not None
             if not (is_named_as_ours or content.intact) and is_foreign(file):
-                raise CheckpointError(f"{path}: is not a checkpoint")
+                raise UnusableCheckpoint(f"{path}: is not a checkpoint")
     except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
-    checkpoint = _intact(assemble([(str(path), path, content)]))
+        raise unreadable(path, error) from error
+    checkpoint = _intact(assemble([(path, content)]))
     return replace(checkpoint, is_growing=_is_growing(Layout(path.parent, prefix_of(path))))
 
 
@@ -262,72 +258,93 @@ def _intact(checkpoint: Checkpoint) -> Checkpoint:
 
 def read_bytes(data: bytes, where: str) -> Checkpoint:
     """Reads the content of a checkpoint file, or its intact part. `where` names it."""
-    return assemble([(where, None, read_checkpoint_from(io.BytesIO(data), where))])
+    return assemble([(where, read_checkpoint_from(io.BytesIO(data), where))])
 
 
-def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint:
-    """Combines the contents of files into one checkpoint; later files override earlier ones."""
-    records = Records()
-    header, saved = Header(), Header()
-    server_only: Mapping[str, Values] = empty()
-    metadata: dict[str, Any] = {}
-    searches: dict[str, Mapping[str, Any]] = {}
-    conclusions: dict[str, Conclusion] = {}
-    asked: dict[str, list[Asked]] = {}
-    nodes: dict[str, int] = {}
-    source: Path | None = None
+def assemble(files: Sequence[tuple[Path | str, Content]]) -> Checkpoint:
+    """Combines the contents of files into one checkpoint; later files override earlier ones. Each
+    file has its path, or a name for messages if the content was not read from a file.
+    """
+    contents = [content for _, content in files]
+    damaged = [(place, content) for place, content in files if content.damage]
+    with_outcomes = (place for place, content in files if len(content.records))
+    idle = [content.server_only for content in contents if content.server_only is not None]
+    return Checkpoint(
+        header=_combined_header(files),
+        records=_combined_records(contents),
+        server_only=idle[-1] if idle else empty(),
+        metadata=_combined_metadata(contents),
+        searches=merged(content.searches for content in contents),
+        conclusions=merged(content.conclusions for content in contents),
+        asked=_combined_questions(contents),
+        path=next((place for place in with_outcomes if isinstance(place, Path)), None),
+        damage=tuple(_damage_line(place, content) for place, content in damaged),
+        remarks=tuple(
+            f"{place}: {remark}" for place, content in files for remark in content.remarks
+        ),
+    )
+
+
+def _combined_header(files: Iterable[tuple[Path | str, Content]]) -> Header:
+    header = saved = Header()
     index: int | None = None
-    damage, remarks = [], []
-    for where, path, content in contents:
-        reason = content.damage
-        if len(content.records):
-            source = source or path  # the first one: intact, if it is a checkpoint
+    nodes: dict[str, int] = {}
+    for place, content in files:
+        header = content.header or header
+        if header.uuid:
+            saved = header  # headers of journals have no uuid
+        if index is None or (content.header and content.header.uuid):
+            number = number_of(place) if isinstance(place, Path) else None
+            index = header.index if number is None else number  # copies may be renumbered
+        for node, count in header.nodes.items():
+            nodes[node] = max(count, nodes.get(node, 0))
+    return replace(header, uuid=saved.uuid, parent=saved.parent, index=index, nodes=nodes)
+
+
+def _combined_records(contents: Iterable[Content]) -> Records:
+    records = Records()
+    for content in contents:
         if len(records):
             records.update(content.records)
         else:
             records = content.records
-        header = content.header or header
-        if header.uuid:
-            saved = header  # headers of journals have no uuid
-        number = None if path is None else number_of(path)  # copies may be renumbered
-        if index is None or (content.header and content.header.uuid):
-            index = header.index if number is None else number
-        for node, count in header.nodes.items():
-            nodes[node] = max(count, nodes.get(node, 0))
-        if content.server_only is not None:
-            server_only = content.server_only
+    return records
+
+
+def _combined_metadata(contents: Iterable[Content]) -> Mapping[str, Any]:
+    metadata: dict[str, Any] = {}
+    for content in contents:
         for key, value in content.metadata.items():
             metadata.pop(key, None)
             if value is not None:
                 metadata[key] = value
-        searches |= content.searches
-        conclusions |= content.conclusions
-        for subject, position, question in content.asked:
-            put_question(asked.setdefault(subject, []), position, question)
-        if reason:
-            reason += f"; lost: {content.lost_outcomes}" if content.lost_outcomes else ""
-            damage.append(f"{where} is damaged ({reason})")
-        remarks += [f"{where}: {remark}" for remark in content.remarks]
-    return Checkpoint(
-        header=replace(header, uuid=saved.uuid, parent=saved.parent, index=index, nodes=nodes),
-        records=records,
-        server_only=server_only,
-        metadata=freeze(metadata),
-        searches=MappingProxyType(searches),
-        conclusions=MappingProxyType(conclusions),
-        asked=MappingProxyType({name: tuple(questions) for name, questions in asked.items()}),
-        path=source,
-        damage=tuple(damage),
-        remarks=tuple(remarks),
-    )
+    frozen: Mapping[str, Any] = freeze(metadata)
+    return frozen
+
+
+def _combined_questions(contents: Iterable[Content]) -> Mapping[str, tuple[Asked, ...]]:
+    asked: dict[str, list[Asked]] = {}
+    for subject, number, question in chain.from_iterable(content.asked for content in contents):
+        put_question(asked.setdefault(subject, []), number, question)
+    return MappingProxyType({subject: tuple(questions) for subject, questions in asked.items()})
 
 
 def put_question(questions: list[Asked], number: int, question: Asked) -> None:
-    """Puts a question in place of all from `number` on. Without those before it, which may be lost,
-    it has no use.
+    """Replaces all questions from `number` on. If an earlier question is missing, because it was
+    lost, this one is ignored.
     """
     if number <= len(questions):
         questions[number:] = [question]
+
+
+def _damage_line(place: Path | str, content: Content) -> str:
+    lost = f"; lost: {content.lost_outcomes}" if content.lost_outcomes else ""
+    return f"{place} is damaged ({content.damage}{lost})"
+
+
+def merged(mappings: Iterable[Mapping[str, T]]) -> Mapping[str, T]:
+    """All entries; later ones replace earlier ones with the same key."""
+    return MappingProxyType({key: item for mapping in mappings for key, item in mapping.items()})
 
 
 def metadata_entry(key: str, value: Any) -> Entry:
@@ -377,18 +394,3 @@ def in_order(items: Iterable[T], value: Callable[[T], Any], *, is_descending: bo
     present = [pair for pair in pairs if pair[0] is not None]
     present.sort(key=itemgetter(0), reverse=is_descending)
     return [item for _, item in (*present, *(pair for pair in pairs if pair[0] is None))]
-
-
-def resume_index(layout: Layout) -> int | None:
-    """The number of the newest checkpoint with the outcomes of every node, late journals
-    included; None if there is none.
-    """
-    journals = [
-        (str(path), path, read_journal(path)) for path in map(layout.journal, layout.nodes())
-    ]
-    for index in reversed(layout.indices()):
-        path = layout.checkpoint(index)
-        content = read_checkpoint(path)
-        if not content.damage and not assemble([(str(path), path, content), *journals]).missing:
-            return index
-    return None

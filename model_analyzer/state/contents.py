@@ -120,7 +120,7 @@ class Content:
         it needs a newer program; `where` names the file in the message.
         """
         if entry["entry"] not in OUTCOMES:
-            encode(entry)  # these are written anew: no number may be in them that cannot be
+            encode(entry)  # such entries are written again: fails for numbers that JSON lacks
         match entry["entry"]:
             case kind if kind in DEFINITIONS:
                 self.records.take(entry, line)
@@ -220,8 +220,7 @@ def _repaired(
     losses = read(file, where, repaired)
     if repaired.header is None:
         repaired.header = next(_headers(lines), None)
-    listed = inflated(repaired.contents, most_bytes=2 * size + _SOME_BYTES)
-    contents = contents_lines(listed) if listed else ()
+    contents = contents_lines(inflated(repaired.contents, most_bytes=2 * size + _SOME_BYTES))
     if contents or repaired.is_complete:
         repaired.lost_outcomes = losses.in_words(contents)
     return repaired
@@ -254,16 +253,17 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
     if len(raw) > _MOST_OF_UPSTREAM:
         return Content(damage=f"more than {_MOST_OF_UPSTREAM >> 20} MiB in one line")
     try:
-        read = read_upstream(raw, where)
+        upstream = read_upstream(raw, where)
+        profile = upstream.profile
         content = Content(
-            header=decode_header(header_entry(_upstream_header(raw, where, read.profile.devices))),
-            server_only=decode_server_only(encode_server_only(read.profile.server_only)),
-            remarks=read.remarks,
+            header=decode_header(header_entry(_upstream_header(raw, where, profile.devices))),
+            server_only=decode_server_only(encode_server_only(profile.server_only)),
+            remarks=upstream.remarks,
         )
     except (CheckpointError, ValueError) as error:
         return Content(damage=str(error).removeprefix(f"{where}: "))
     encoder, lost = Encoder(), []
-    for record in read.profile.records:
+    for record in profile.records:
         reason = _take_record(content, encoder, record)
         if reason:
             content.damage = content.damage or f"{record.trial}: {reason}"
@@ -271,7 +271,9 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
     content.lost, content.announced = len(lost), content.intact + len(lost)
     if lost:
         content.lost_outcomes = in_words(map(outcome_of, lost[:MOST_NAMED]), len(lost))
-    metadata = {**thaw(read.others), **({} if read.seed is None else {SEED: read.seed})}
+    metadata = {**thaw(upstream.others)}
+    if upstream.seed is not None:
+        metadata[SEED] = upstream.seed
     if metadata:
         content.metadata[UPSTREAM] = metadata
     return content
@@ -288,7 +290,9 @@ def _upstream_header(raw: bytes, where: str, devices: Sequence[Device]) -> Heade
 
 
 def _take_record(content: Content, encoder: Encoder, record: TrialRecord) -> str:
-    """Adds a record of upstream; returns why it is unusable, or ""."""
+    """Adds a record of upstream, whose values may be out of range; returns why it is unusable,
+    or "".
+    """
     reason = ""
     for entry in encoder.record(record.trial.key, record):
         try:
@@ -342,16 +346,16 @@ def take_lines(file: BinaryIO, content: Content, where: str) -> tuple[int, bytes
     """Adds the complete lines of a journal that another process appends to. Returns their size in
     bytes, and the last line.
     """
-    read, last = 0, b""
+    size, last = 0, b""
     losses = Losses(first=None)
     for number, line, entry in _entries(file, content, losses):
         if not line.endswith(b"\n"):
             content.damage = ""  # it is being written
             break
-        read, last = read + len(line), line
+        size, last = size + len(line), line
         if entry is not None:
             _take(content, entry, line, where, number, losses)
-    return read, last
+    return size, last
 
 
 def _entries(
@@ -361,9 +365,9 @@ def _entries(
     recorded in `content` and `losses`.
     """
     for number, line in enumerate(split(file), start=1):
-        intact = _entry_or_none(line) if line.endswith(b"\n") else None
-        if intact is not None:  # nearly always
-            yield number, line, intact
+        intact_entry = _entry_or_none(line) if line.endswith(b"\n") else None
+        if intact_entry is not None:  # nearly always
+            yield number, line, intact_entry
             continue
         for piece, entry, damage in _read_damaged(line):
             content.damage = content.damage or f"line {number}{damage}"

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.metrics import METRICS, is_best_high
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint
 from model_analyzer.state.checkpoint import (
     SORTS,
     Checkpoint,
@@ -36,7 +36,7 @@ _UUID_DIGITS = 8  # its first group: shorter ones are numbers of checkpoints
 _MOST_LISTED = 12
 
 
-class NoSuchCheckpoint(CheckpointError):
+class NoSuchCheckpoint(UnusableCheckpoint):
     """A store has no checkpoint with this number or uuid. `present` says which ones it has."""
 
     def __init__(self, message: str, present: str) -> None:
@@ -76,13 +76,13 @@ def pick(which: str, store: Checkpointer) -> int:
     if _is_number(which):
         matches: Sequence[int] = [index for index in store.indices() if index == int(which)]
         return _only(matches, which, str(store), store.indices())
-    intact = ((index, each) for index, each in newest_first(store) if not each.damage)
+    intact = (pair for pair in newest_first(store) if not pair[1].damage)
     if which == LATEST:
         matches = [index for index, _ in islice(intact, 1)]
     elif which == BEST:
         matches = _with_best(intact)
     else:
-        matches = sorted(index for index, each in intact if _begins(each.header, which.lower()))
+        matches = sorted(index for index, item in intact if _begins(item.header, which.lower()))
     return _only(matches, which, str(store), store.indices())
 
 
@@ -111,13 +111,13 @@ def pick_top(
 
 def _only(matches: Sequence[int], which: str, where: str, present: Sequence[int]) -> int:
     if len(matches) > 1:
-        raise CheckpointError(
+        raise UnusableCheckpoint(
             f"{where}: the uuids of {_listed(matches)} begin with {which!r}: give more of it"
         )
     if not matches:
-        are = f"{'is' if len(present) == 1 else 'are'} {_listed(present)}" if present else "is none"
-        message = f"{where}: no checkpoint {which!r}: there {are}"
-        raise NoSuchCheckpoint(message, _listed(present) if present else "none")
+        verb = "is" if len(present) < 2 else "are"
+        message = f"{where}: no checkpoint {which!r}: there {verb} {_listed(present) or 'none'}"
+        raise NoSuchCheckpoint(message, _listed(present) or "none")
     return matches[0]
 
 
@@ -137,7 +137,8 @@ def _with_uuid(beginning: str, layout: Layout) -> Sequence[int]:
 
 def _best(layout: Layout) -> Checkpoint:
     everything = load_existing(layout.directory, layout.prefix)
-    best = _with_best((each, each) for each in chain([everything], _intact(layout)))
+    checkpoints = chain([everything], _intact(layout))
+    best = _with_best((checkpoint, checkpoint) for checkpoint in checkpoints)
     return best[0] if best else everything
 
 
@@ -155,10 +156,10 @@ def _with_best(checkpoints: Iterable[tuple[T, Checkpoint]]) -> Sequence[T]:
     gain = METRICS[DEFAULT_OBJECTIVE].gain
     best: Sequence[T] = []
     highest: float | None = None
-    for name, checkpoint in checkpoints:
+    for item, checkpoint in checkpoints:
         value = sort_value(checkpoint, DEFAULT_OBJECTIVE)
         if value is not None and (highest is None or gain(value, highest) > 0):
-            best, highest = [name], value
+            best, highest = [item], value
     return best
 
 

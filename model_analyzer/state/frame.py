@@ -21,9 +21,9 @@ def frame(checkpoint: Checkpoint) -> pandas.DataFrame:
     except ImportError as error:
         raise ImportError("to_pandas() needs pandas: pip install pandas") from error
     rows = [*_rows(checkpoint)]
-    about = ["measurement", "model", "variant", "load", "load_kind", "batch_size"]
+    columns = ["measurement", "model", "variant", "load", "load_kind", "batch_size"]
     tags = [tag for tag in METRICS if any(tag in row for row in rows)]
-    return pandas.DataFrame(rows, columns=about + tags)
+    return pandas.DataFrame(rows, columns=columns + tags)
 
 
 def _rows(checkpoint: Checkpoint) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ from model_analyzer.writing import open_own, sync_directory
 
 
 class Fault(Enum):
-    """A change to the journal file by another program, in words for messages."""
+    """A change of the journal by another program; the value is for messages."""
 
     REMOVED = "was removed"
     SHORTENED = "was shortened"
@@ -47,10 +47,10 @@ class Journal:
     def is_in_place(self) -> bool:
         """Whether the path still leads to the opened file."""
         try:
-            there = os.stat(self._path, follow_symlinks=False)
+            current = os.stat(self._path, follow_symlinks=False)
         except OSError:
             return False
-        return os.path.samestat(os.fstat(self._file), there)
+        return os.path.samestat(os.fstat(self._file), current)
 
     @property
     def is_moved(self) -> bool:
@@ -81,9 +81,9 @@ class Journal:
             else:
                 data += line
         try:
-            written = 0
-            while written < len(data):
-                written += os.write(self._file, data[written:])
+            position = 0
+            while position < len(data):
+                position += os.write(self._file, data[position:])
             os.fsync(self._file)
         except BaseException as error:
             self._cut(self._size)

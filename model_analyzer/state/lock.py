@@ -56,7 +56,7 @@ class Lock:
         """
         if self._is_in_place():
             if self._owner() != self._name:
-                raise _taken(self._path, self._owner())
+                raise _in_use(self._path, self._owner())
             return
         removed = self._file
         try:
@@ -106,14 +106,14 @@ class Lock:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise _taken(self._path, self._owner()) from error
+            raise _in_use(self._path, self._owner()) from error
 
     def _replace_owner(self) -> None:
         """Replaces the name of a dead owner by ours. An owner on another machine may be alive."""
         owner = self._owner()
         age_s = time.time() - os.fstat(self._file).st_mtime
         if _machine(owner) not in ("", socket.gethostname()) and age_s < _DEAD_AFTER_S:
-            raise _taken(self._path, owner)
+            raise _in_use(self._path, owner)
         try:
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"{self._name}\n".encode(), 0)
@@ -183,7 +183,7 @@ def _machine(owner: str) -> str:
     return match[2] if match else ""
 
 
-def _taken(path: Path, owner: str) -> CheckpointError:
+def _in_use(path: Path, owner: str) -> CheckpointError:
     return CheckpointError(
         f"{path.parent}: in use by another run ({owner or 'owner unknown'}); wait for it,"
         " or choose another --checkpoint-directory"

@@ -4,16 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
-from types import MappingProxyType
+from itertools import chain, count
 
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant, fingerprint
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint
+from model_analyzer.state.checkpoint import Checkpoint, merged
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
@@ -41,56 +40,48 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
     Metadata, searches and conclusions of later checkpoints replace those with the same key.
     Raises CheckpointError if the checkpoints are of different hardware.
     """
-    first = checkpoints[0]
-    for other in checkpoints[1:]:
+    first, *others = checkpoints
+    for other in others:
         _check_hardware(first, other)
-    records, names, encoder = Records(), _Names(), Encoder()
-    conflicts = 0
-    for checkpoint in checkpoints:
-        for key, record in checkpoint.records.items():
-            own = names.record(record)
-            present = records.named(key, own.trial.variants)
-            if present is not None:
-                if present.outcome == own.outcome:
-                    continue
-                conflicts += 1
-                if not _replaces(own.outcome, present.outcome):
-                    continue
-            for entry in encoder.record(key, own):
-                records.take(entry, encode(entry), own)
-    last = checkpoints[-1]
+    names = _Names()
+    records, conflicts = _records(checkpoints, names)
+    header = checkpoints[-1].header
     return Merged(
         checkpoint=Checkpoint(
-            header=Header(
-                devices=last.header.devices, host=last.header.host, cores=last.header.cores
-            ),
+            header=Header(devices=header.devices, host=header.host, cores=header.cores),
             records=records,
-            server_only=MappingProxyType(
-                {gpu: values for each in checkpoints for gpu, values in each.server_only.items()}
-            ),
-            metadata=MappingProxyType(
-                {key: value for each in checkpoints for key, value in each.metadata.items()}
-            ),
-            searches=MappingProxyType(
-                {group: search for each in checkpoints for group, search in each.searches.items()}
-            ),
-            conclusions=MappingProxyType(
-                {
-                    group: result
-                    for each in checkpoints
-                    for group, result in each.conclusions.items()
-                }
-            ),
+            server_only=merged(each.server_only for each in checkpoints),
+            metadata=merged(each.metadata for each in checkpoints),
+            searches=merged(each.searches for each in checkpoints),
+            conclusions=merged(each.conclusions for each in checkpoints),
         ),
         conflicts=conflicts,
         renamed=names.renamed,
     )
 
 
-def _replaces(new: Outcome, old: Outcome) -> bool:
-    if isinstance(new, Measurement) != isinstance(old, Measurement):
+def _records(checkpoints: Iterable[Checkpoint], names: _Names) -> tuple[Records, int]:
+    """All records, and the number of conflicts."""
+    records, encoder = Records(), Encoder()
+    conflicts = 0
+    for key, record in chain.from_iterable(each.records.items() for each in checkpoints):
+        renamed = names.record(record)
+        present = records.named(key, renamed.trial.variants)
+        if present is not None:
+            if present.outcome == renamed.outcome:
+                continue
+            conflicts += 1
+            if not _replaces(renamed.outcome, present.outcome):
+                continue
+        for entry in encoder.record(key, renamed):
+            records.take(entry, encode(entry), renamed)
+    return records, conflicts
+
+
+def _replaces(new: Outcome, present: Outcome) -> bool:
+    if isinstance(new, Measurement) != isinstance(present, Measurement):
         return isinstance(new, Measurement)
-    return new.started >= old.started
+    return new.started >= present.started
 
 
 def _check_hardware(first: Checkpoint, other: Checkpoint) -> None:

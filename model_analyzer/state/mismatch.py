@@ -41,31 +41,31 @@ class Run:
     searches: Mapping[str, Mapping[str, Any]]
 
 
-def differences(known: Checkpoint, run: Run) -> Sequence[Difference]:
+def differences(base: Checkpoint, run: Run) -> Sequence[Difference]:
     """All differences, serious ones first; none if the checkpoint has no outcomes."""
-    if not len(known.records):
+    if not len(base.records):
         return ()
     result = [
-        *hardware_differences(known, run.devices, run.host),
-        *_server(known, run),
-        *_models(known, run.models),
-        *_searches(known, run.searches),
+        *hardware_differences(base, run.devices, run.host),
+        *_server(base, run),
+        *_models(base, run.models),
+        *_searches(base, run.searches),
     ]
     return sorted(result, key=lambda difference: not difference.matters)
 
 
 def hardware_differences(
-    known: Checkpoint, devices: Sequence[Device] | None, host: Mapping[str, str]
+    base: Checkpoint, devices: Sequence[Device] | None, host: Mapping[str, str]
 ) -> Iterator[Difference]:
     """Differences in GPUs (if detected) and in the processor (if both are known)."""
     if devices is not None:
-        then = ", ".join(sorted(device.uuid for device in known.header.devices))
+        then = ", ".join(sorted(device.uuid for device in base.header.devices))
         now = ", ".join(sorted(device.uuid for device in devices))
         if then != now:
             yield Difference(subject="GPUs", then=then, now=now, matters=True)
-    machine, own = known.header.host.get(_MACHINE), host.get(_MACHINE)
-    if machine and own and machine != own:
-        yield Difference(subject="processor", then=machine, now=own, matters=True)
+    then, now = base.header.host.get(_MACHINE, ""), host.get(_MACHINE, "")
+    if then and now and then != now:
+        yield Difference(subject="processor", then=then, now=now, matters=True)
 
 
 def checkpoint_differences(
@@ -92,15 +92,15 @@ def checkpoint_differences(
     return sorted(dict.fromkeys(result), key=lambda difference: not difference.matters)
 
 
-def _server(known: Checkpoint, run: Run) -> Iterator[Difference]:
-    then = known.header.host.get(_SERVER)
+def _server(base: Checkpoint, run: Run) -> Iterator[Difference]:
+    then = base.header.host.get(_SERVER)
     if then and then != run.server:
         yield Difference(subject="server", then=then, now=run.server)
 
 
-def _models(known: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Difference]:
+def _models(base: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Difference]:
     """Changes of model files and configurations since they were last measured."""
-    defaults = _defaults(known)
+    defaults = _defaults(base)
     for facts in models:
         for part in facts.with_parts():
             then = defaults.get(part.name)
@@ -112,23 +112,26 @@ def _models(known: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Differe
                 yield Difference(subject=f"config.pbtxt of {part.name}", then="", now="")
 
 
-def _defaults(known: Checkpoint) -> Mapping[str, ModelVariant]:
+def _defaults(checkpoint: Checkpoint) -> Mapping[str, ModelVariant]:
     """The last measured default configuration of each model."""
     return {
         variant.model: variant
-        for record in known.records
+        for record in checkpoint.records
         for work in record.trial.workloads
         for variant in (work.variant, *work.variant.composing)
         if variant.is_default
     }
 
 
-def _searches(known: Checkpoint, searches: Mapping[str, Mapping[str, Any]]) -> Iterator[Difference]:
+def _searches(base: Checkpoint, searches: Mapping[str, Mapping[str, Any]]) -> Iterator[Difference]:
     for subject, now in searches.items():
-        then = known.searches.get(subject)
+        then = base.searches.get(subject)
         if then is None:
             continue
         for name in now:
             if name in then and thaw(then[name]) != thaw(now[name]):
-                old, new = (setting_text(each[name], in_brackets=True) for each in (then, now))
-                yield Difference(subject=f"{name} of {subject}", then=old, now=new)
+                yield Difference(
+                    subject=f"{name} of {subject}",
+                    then=setting_text(then[name], in_brackets=True),
+                    now=setting_text(now[name], in_brackets=True),
+                )

@@ -95,7 +95,7 @@ class NodeJournal:
         try:
             self._journal.append(entries)
         except BaseException:
-            self._encoder = Encoder()  # nothing is known to have been written
+            self._encoder = Encoder()  # the journal may lack what it refers to
             raise
         self._header_is_due = False
         self._recorded = number
@@ -134,15 +134,15 @@ class Follower:
         try:
             with open_regular(self._path) as file:
                 file.seek(self._position - len(self._last))
-                if file.read(len(self._last)) != self._last:  # its owner has begun it anew
+                if file.read(len(self._last)) != self._last:  # its owner has started a new one
                     self._position, self._last = 0, b""
                     file.seek(0)
-                read, last = take_lines(file, content, str(self._path))
+                size, last = take_lines(file, content, str(self._path))
         except OSError as error:
             log.warning("%s: cannot be read now: %s", self._path, error.strerror)
             return
-        self._position += read
+        self._position += size
         self._last = last or self._last
         if content.damage:
             log.warning("%s is damaged: using the intact part", self._path)
-            records.update(read_journal(self._path).records)  # with what its copies give
+            records.update(read_journal(self._path).records)  # with what its copies restore

@@ -70,7 +70,7 @@ class Overview:
 
     @property
     def severity(self) -> int:
-        """0 where it is intact; the higher, the more is wrong."""
+        """0 if it is intact; higher if more is wrong."""
         if self.damage or self.missing:
             return 3 if self.damage else 2
         return 0 if self.header.index is not None else 1
@@ -83,7 +83,7 @@ def overviews(layout: Layout, metrics: Sequence[str]) -> Iterator[Overview]:
     journals = {node: read_journal(layout.journal(node)) for node in ("", *layout.nodes())}
     for path in map(layout.checkpoint, layout.indices()):
         content = read_listed(path)
-        checkpoint = assemble([(str(path), path, content)])
+        checkpoint = assemble([(path, content)])
         late = {
             node: checkpoint.header.nodes[node] - _outcomes(journals.get(node), node)
             for node in checkpoint.missing
@@ -99,7 +99,7 @@ def overviews(layout: Layout, metrics: Sequence[str]) -> Iterator[Overview]:
             damage=content.damage or "; ".join(checkpoint.damage),
         )
     if any(len(content.records) for content in journals.values()):
-        contents = [(str(layout.journal(node)), None, part) for node, part in journals.items()]
+        contents = [(str(layout.journal(node)), journal) for node, journal in journals.items()]
         overview = Overview.of(assemble(contents), metrics)
         yield replace(overview, header=replace(overview.header, index=None), missing={})
 

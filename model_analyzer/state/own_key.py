@@ -68,10 +68,10 @@ def _read(path: Path) -> bytes:
     """Reads the key. Raises ValueError or OSError if others can read it or could write it."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
             raise ValueError("is not a file of the current user")
-        if about.st_mode & 0o077:
+        if status.st_mode & 0o077:
             raise ValueError("others have access to it (chmod 600, or remove it)")
         key = file.read(_BYTES + 1)
     if len(key) != _BYTES:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -18,7 +18,7 @@ from model_analyzer.domain.measurements import Outcome, Values
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
 from model_analyzer.state.checkpoint import (
     Checkpoint,
     headers,
@@ -90,34 +90,14 @@ class ProfileState:
         self._save_every = save_every
         self._on_save = on_save
         self._is_emptied = fresh
-        self._create_directory()
-        self._lock = Lock(self._layout.lock())
-        try:
+        self._create_directory(is_first=True)
+        with ExitStack() as files:
+            self._lock = Lock(self._layout.lock())
+            files.callback(self._lock.release)
             self._journal = Journal(self._layout.journal())
-        except BaseException:
-            self._lock.release()
-            raise
-        try:
-            self._remove_leftovers()
-            if fresh:
-                self._remove_all()
-            loaded = load(directory, prefix, with_nodes=False)
-            self._next = max(self._layout.indices(), default=-1) + 1
-            self._has_saved = False
-            self._unsaved = 0
-            self._followers: dict[str, Follower] = {}
-            self._begin(loaded)
-            self.fold()
-            self._earlier = set(self._records.keys())
-            self._journal.drop_torn_line()
-        except BaseException:
-            self._journal.close()
-            self._lock.release()
-            raise
-        for sentence in loaded.damage:
-            log.warning("%s: using the intact part", sentence)
-        for sentence in loaded.remarks:
-            log.warning("%s", sentence)
+            files.callback(self._journal.close)
+            self._load()
+            self._files = files.pop_all()
         if announces:
             self.announce()
 
@@ -130,8 +110,26 @@ class ProfileState:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._journal.close()
-        self._lock.release()
+        self._files.close()
+
+    def _load(self) -> None:
+        """Loads the content of the directory, or removes it for a fresh run."""
+        self._remove_leftovers()
+        if self._is_emptied:
+            self._remove_all()
+        loaded = load(self._layout.directory, self._layout.prefix, with_nodes=False)
+        self._next = max(self._layout.indices(), default=-1) + 1
+        self._has_saved = False
+        self._unsaved = 0
+        self._followers: dict[str, Follower] = {}
+        self._begin(loaded)
+        self.fold()
+        self._earlier = set(self._records.keys())
+        self._journal.drop_torn_line()
+        for damage in loaded.damage:
+            log.warning("%s: using the intact part", damage)
+        for remark in loaded.remarks:
+            log.warning("%s", remark)
 
     def announce(self) -> None:
         """Logs what the run starts from."""
@@ -289,12 +287,12 @@ class ProfileState:
         self._check_files()
         entries = tuple(self._encoder.record(trial.key, record))
         lines = self._append(entries)
-        kept = stored(record)
+        stored_record = stored(record)
         try:
             for entry, line in zip(entries, lines, strict=True):
-                self._records.take(entry, line, kept)
+                self._records.take(entry, line, stored_record)
         except ValueError as error:
-            raise CheckpointError(f"{trial}: what was measured makes no sense: {error}") from error
+            raise CheckpointError(f"{trial}: the outcome cannot be stored: {error}") from error
         self._earlier -= {trial.key, trial.former_key}
         self._unsaved += 1
         self._check_files()
@@ -342,6 +340,10 @@ class ProfileState:
         self._conclusions = dict(loaded.conclusions)
         self._asked = {subject: list(questions) for subject, questions in loaded.asked.items()}
         self._newest = loaded.path
+        self._begin_journal()
+
+    def _begin_journal(self) -> None:
+        """The next line of the journal is a header, and refers to nothing before it."""
         self._encoder = Encoder()
         self._pending = []
         self._header_is_due = True
@@ -351,9 +353,9 @@ class ProfileState:
         self._include_others()
         path = self._layout.checkpoint(self._next)
         header = Header.next(self._header, self._next)
-        present, stated = self._records.nodes, header.nodes
+        counts, stated = self._records.nodes, header.nodes
         nodes = {
-            node: max(present.get(node, 0), stated.get(node, 0)) for node in {**present, **stated}
+            node: max(counts.get(node, 0), stated.get(node, 0)) for node in {**counts, **stated}
         }
         header = replace(header, nodes=nodes)
         try:
@@ -367,9 +369,7 @@ class ProfileState:
             ) from error
         self._journal.clear()
         self._header = header
-        self._encoder = Encoder()
-        self._pending = []
-        self._header_is_due = True
+        self._begin_journal()
         self._unsaved = 0
         self._next += 1
         self._newest = path
@@ -422,25 +422,30 @@ class ProfileState:
 
     def _append(self, entries: Sequence[Entry]) -> Sequence[bytes]:
         """Appends entries to the journal; returns their lines."""
-        before = self._pending
+        first = self._pending
         if self._header_is_due:
             header = replace(self._header.stamped(), uuid="")  # only checkpoints have a uuid
-            before = [header_entry(header), *before]
+            first = [header_entry(header), *first]
         try:
-            lines = self._journal.append([*before, *entries])
+            lines = self._journal.append([*first, *entries])
         except BaseException:
-            self._encoder = Encoder()  # nothing is known to have been written
+            self._encoder = Encoder()  # the journal may lack what it refers to
             raise
         self._header_is_due = False
         self._pending = []
-        return lines[len(before) :]
+        return lines[len(first) :]
 
-    def _create_directory(self) -> None:
+    def _create_directory(self, *, is_first: bool = False) -> None:
+        """Creates the directory. If that fails the first time, the user may have named a wrong one;
+        later, the directory was removed.
+        """
         directory = self._layout.directory
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CheckpointError(
+            is_wrong = is_first and is_wrong_path(error)
+            kind = UnusableCheckpoint if is_wrong else CheckpointError
+            raise kind(
                 f"{directory}: cannot be created: {error.strerror};"
                 " choose another --checkpoint-directory"
             ) from error

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Outcomes in memory: as the lines they are written in, read when they are looked at.
+"""Outcomes in memory: as the lines that they are written in, decoded when they are used.
 
-A line takes a quarter of the memory that its record takes, and a checkpoint is written from lines
-without making them again.
+A line takes a quarter of the memory of its record, and a checkpoint is written from these lines.
 """
 
 from __future__ import annotations
@@ -22,22 +21,22 @@ from model_analyzer.state.format.lines import Entry, decode_again
 from model_analyzer.state.format.losses import contents_text
 from model_analyzer.state.upstream.identity import unverified_key
 
-# So many records are kept as well, from the first on: making a report looks at each, and reading a
-# line takes longer than anything that is done with it.
+# The first records are kept, too: reports use every record, and decoding a line takes longer than
+# any use of it.
 _KEPT = 100_000
 
 CONTENTS = "contents"
 
-# Trial key and names of the variants: one measurement may stand for several names.
+# Trial key and names of the variants: the same measurement may have several names.
 _Name = tuple[str, str]
 
-# Of a definition: as long as no other kind of definition has it.
+# The key of a definition: its length depends on the kind of definition.
 _Key = tuple[str, ...]
 
 
 @dataclass(slots=True)
 class Share:
-    """So many outcomes, the bytes that they take, and the seconds that it took to measure them."""
+    """The number of outcomes, their size in bytes, and the time that they took to measure."""
 
     outcomes: int = 0
     bytes: int = 0
@@ -45,7 +44,7 @@ class Share:
 
 
 class Records(Collection[TrialRecord]):
-    """Records in the order in which they were recorded; what was recorded again comes last."""
+    """Records in the order of recording; a record that replaces an older one comes last."""
 
     def __init__(self) -> None:
         self._decoder = Decoder()
@@ -53,7 +52,7 @@ class Records(Collection[TrialRecord]):
         self._uses: Counter[_Key] = Counter()  # of definitions, by outcomes
         self._lines: dict[_Name, bytes] = {}
         self._newest: dict[str, _Name] = {}  # by trial key
-        self._read: dict[_Name, TrialRecord] = {}
+        self._kept: dict[_Name, TrialRecord] = {}
         self._nodes: dict[str, int] = {}
         self._unverified: dict[str, _Name] = {}  # by unverified key
 
@@ -65,7 +64,7 @@ class Records(Collection[TrialRecord]):
             yield self._record(name)
 
     def __contains__(self, record: object) -> bool:
-        return isinstance(record, TrialRecord) and any(record == own for own in self)
+        return isinstance(record, TrialRecord) and any(record == other for other in self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Records) and self._lines == other._lines
@@ -77,7 +76,7 @@ class Records(Collection[TrialRecord]):
 
     @property
     def nodes(self) -> dict[str, int]:
-        """How many outcomes of each node of a cluster there are."""
+        """The number of outcomes of each cluster node."""
         return dict(self._nodes)
 
     def take(self, entry: Entry, line: bytes, record: TrialRecord | None = None) -> None:
@@ -96,8 +95,8 @@ class Records(Collection[TrialRecord]):
             record = self._decoder.record(entry)
         name = (entry["key"], record.trial.variants)
         self._place(name, line)
-        if len(self._read) < _KEPT:
-            self._read[name] = record
+        if len(self._kept) < _KEPT:
+            self._kept[name] = record
         if self._unverified or record.trial.is_unverified:
             self._verify(name, record.trial)
         for key in _uses(entry):
@@ -107,7 +106,7 @@ class Records(Collection[TrialRecord]):
             self._nodes[node] = max(record.number, self._nodes.get(node, 0))
 
     def update(self, newer: Records) -> None:
-        """Takes over all that `newer` has."""
+        """Adds everything that `newer` has."""
         self._decoder.learn(newer._decoder)
         for identity, line in newer._definitions.items():
             self._definitions.setdefault(identity, line)
@@ -121,24 +120,24 @@ class Records(Collection[TrialRecord]):
             self._nodes[node] = max(number, self._nodes.get(node, 0))
 
     def copy(self) -> Records:
-        """A snapshot, which does not grow with this."""
-        other = Records()
-        other.update(self)
-        other._read = dict(self._read)
-        return other
+        """A snapshot, which does not grow with these records."""
+        snapshot = Records()
+        snapshot.update(self)
+        snapshot._kept = dict(self._kept)
+        return snapshot
 
     def of_trial(self, key: str) -> TrialRecord | None:
-        """What was recorded last for the trial with this key."""
+        """The last record of the trial with this key."""
         name = self._newest.get(key)
         return None if name is None else self._record(name)
 
     def unverified(self, trial: Trial) -> TrialRecord | None:
-        """What upstream recorded for this trial, as far as its checkpoints tell."""
+        """The record of upstream for this trial, as far as its checkpoints identify trials."""
         name = self._unverified.get(unverified_key(trial)) if self._unverified else None
         return None if name is None else self._record(name)
 
     def named(self, key: str, variants: str) -> TrialRecord | None:
-        """What was recorded for the trial with this key under these names of variants."""
+        """The record of the trial with this key and these names of variants."""
         name = (key, variants)
         return self._record(name) if name in self._lines else None
 
@@ -152,7 +151,7 @@ class Records(Collection[TrialRecord]):
         return frozenset(self._newest)
 
     def shares(self) -> dict[str, Share]:
-        """What each node of a cluster has measured; "" is no node."""
+        """The share of each cluster node; "" stands for outcomes without a node."""
         shares: dict[str, Share] = {}
         for name, line in self._lines.items():
             record = self._record(name)
@@ -163,7 +162,7 @@ class Records(Collection[TrialRecord]):
         return shares
 
     def lines(self) -> Iterator[bytes]:
-        """The lines that hold all this, what is referred to before what refers to it."""
+        """All lines; definitions come before the outcomes that refer to them."""
         return chain(self._definitions.values(), self._lines.values())
 
     @property
@@ -172,23 +171,23 @@ class Records(Collection[TrialRecord]):
         return self._definitions.values()
 
     def copies(self, before: Iterable[bytes] = ()) -> Iterator[Entry]:
-        """What tells about these lines, and some others, where one of them is lost: copies of
-        what several outcomes refer to, and a list of the outcomes.
+        """Entries to repair a damaged file: copies of the lines `before` and of definitions that
+        several outcomes need, and a list of the outcomes.
         """
-        needed = (line for key, line in self._definitions.items() if self._uses[key] != 1)
-        yield from copy_entries(chain(before, needed))
+        shared = (line for key, line in self._definitions.items() if self._uses[key] != 1)
+        yield from copy_entries(chain(before, shared))
         if self._lines:
-            listed = contents_text((line, name[1]) for name, line in self._lines.items())
-            yield {"entry": CONTENTS, "outcomes": deflated(listed.encode())}
+            contents = contents_text((line, name[1]) for name, line in self._lines.items())
+            yield {"entry": CONTENTS, "outcomes": deflated(contents.encode())}
 
     def prepare(self, lines: Iterable[tuple[Entry, bytes]]) -> None:
-        """Takes definitions in whatever order they are, as far as they are complete."""
-        left = [*lines]
-        while left:
-            refused = [(entry, line) for entry, line in left if not self._is_taken(entry, line)]
-            if len(refused) == len(left):
+        """Adds definitions in any order, as far as they are complete."""
+        remaining = [*lines]
+        while remaining:
+            refused = [pair for pair in remaining if not self._is_taken(*pair)]
+            if len(refused) == len(remaining):
                 return
-            left = refused
+            remaining = refused
 
     def _is_taken(self, entry: Entry, line: bytes) -> bool:
         try:
@@ -203,12 +202,12 @@ class Records(Collection[TrialRecord]):
             if old == line:
                 return  # the same outcome from a second file
             del self._lines[name]
-            self._read.pop(name, None)
+            self._kept.pop(name, None)
         self._lines[name] = line
         self._newest[name[0]] = name
 
     def _verify(self, name: _Name, trial: Trial) -> None:
-        """One that is known by its real key, too, is not needed under the other."""
+        """Drops the unverified record of a trial that also has a verified one."""
         if trial.is_unverified:
             self._unverified[unverified_key(trial)] = name
         elif self._unverified:
@@ -216,14 +215,14 @@ class Records(Collection[TrialRecord]):
             if old is not None and old in self._lines:
                 del self._lines[old]
                 del self._newest[old[0]]
-                self._read.pop(old, None)
+                self._kept.pop(old, None)
 
     def _record(self, name: _Name) -> TrialRecord:
-        record = self._read.get(name)
+        record = self._kept.get(name)
         if record is None:
             record = self._decoder.record(decode_again(self._lines[name]))
-            if len(self._read) < _KEPT:
-                self._read[name] = record
+            if len(self._kept) < _KEPT:
+                self._kept[name] = record
         return record
 
 
@@ -237,7 +236,7 @@ def _key(entry: Entry) -> _Key:
 
 
 def _uses(entry: Entry) -> Sequence[_Key]:
-    """The keys of the definitions that an outcome names itself."""
+    """The keys of the definitions that an outcome refers to directly."""
     keys: list[_Key] = [(entry["setup"],)]
     for work in entry["workloads"]:
         keys.append((work["variant"], work["name"]))

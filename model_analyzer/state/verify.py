@@ -13,7 +13,7 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.state.contents import Content, read_checkpoint, read_journal
 from model_analyzer.state.format.layout import Layout
 
-_NOTHING = "nothing that it tells of"
+_NO_ENTRY = "no entry"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +66,16 @@ def _unreadable(path: Path, damage: str, size: int = 0) -> FileVerdict:
 
 def _loss(content: Content, *, has_end: bool) -> str:
     loss = _lost_lines(content, has_end=has_end)
-    is_something = content.lost_outcomes and loss != _NOTHING
-    return f"{loss}: {content.lost_outcomes}" if is_something else loss
+    has_outcomes = content.lost_outcomes and loss != _NO_ENTRY
+    return f"{loss}: {content.lost_outcomes}" if has_outcomes else loss
 
 
 def _lost_lines(content: Content, *, has_end: bool) -> str:
-    found = content.intact + content.lost
     if not content.intact:
         return "all of it"
     if content.announced is not None:
         lost = max(content.announced - content.intact, 0)
-        return f"{lost} of {content.announced} entries" if lost else _NOTHING
+        return f"{lost} of {content.announced} entries" if lost else _NO_ENTRY
     if not has_end:
-        return f"{content.lost} of {found} lines"
+        return f"{content.lost} of {content.intact + content.lost} lines"
     return f"what came after entry {content.intact}, and the end"

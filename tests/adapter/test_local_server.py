@@ -304,7 +304,7 @@ def test_a_model_that_fails_is_a_failure_with_reason_and_hint(pretend, make: Mak
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.MODEL_NOT_LOADED
     assert "ModuleNotFoundError: No module named 'nosuch'" in failure.message
-    assert "runtime install --with" in failure.hint
+    assert "`model-analyzer runtime install --with nosuch --unverified`" in failure.hint
 
 
 def test_a_refused_configuration_gives_the_reason_from_the_log_and_costs_no_server(

@@ -214,7 +214,7 @@ def test_an_unstable_result_is_accepted_with_a_notice_after_three_larger_windows
     assert counts == [None, "134", "400", "800"]
     assert stability == [None, None, None, "999"]
     assert [notice.kind for notice in reading.notices] == [NoticeKind.UNSTABLE]
-    assert "windows differ by 40%" in reading.notices[0].text
+    assert "windows differ by 40 %" in reading.notices[0].text
 
 
 def test_the_next_load_starts_with_the_stable_window(pretend, make) -> None:
@@ -228,6 +228,79 @@ def test_the_next_load_starts_with_the_stable_window(pretend, make) -> None:
 
     intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
     assert intervals == ["100", "200", "200"]
+
+
+SPARSE = {"requests": 3, "throughput": 0.5, "windows": [0.5, 0.5, 0.5]}
+
+
+def test_a_window_with_few_requests_is_enlarged_once_to_hold_ten(pretend, make, caplog) -> None:
+    program = pretend.perf_analyzer(SPARSE, {**SPARSE, "requests": 24, "throughput": 0.7})
+    generator = make(program)
+    caplog.set_level("INFO")
+
+    readings = [
+        generator.generate([work(value, measurement_mode="time_windows")], AliveServer())
+        for value in (1, 2)
+    ]
+
+    assert [reading.models[0].values["perf_throughput"] for reading in readings] == [0.7, 0.7]
+    intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
+    stability = [option(launch, "--stability-percentage") for launch in pretend.launches]
+    assert intervals == [None, "20000", "20000"]
+    assert stability == [None, "999", None]
+    assert "window holds fewer than 10 requests, increased to 20000 ms" in caplog.text
+    assert [notice.kind for notice in readings[0].notices] == [NoticeKind.FEW_REQUESTS]
+
+
+def test_a_longer_window_that_is_not_steady_is_noticed(pretend, make) -> None:
+    program = pretend.perf_analyzer(SPARSE, {"requests": 400, "windows": [80, 100, 120]})
+
+    reading = make(program).generate([work(measurement_mode="time_windows")], AliveServer())
+
+    assert [notice.kind for notice in reading.notices] == [NoticeKind.UNSTABLE]
+
+
+def test_a_longer_window_is_as_steady_as_the_user_wants(pretend, make) -> None:
+    program = pretend.perf_analyzer(SPARSE, {"requests": 400, "windows": [80, 100, 120]})
+    flags = {"measurement_mode": "time_windows", "stability_percentage": "25"}
+
+    reading = make(program).generate([work(1, **flags)], AliveServer())
+
+    assert reading.notices == ()
+
+
+def test_a_window_that_the_user_gave_is_kept_with_a_remark(pretend, make) -> None:
+    program = pretend.perf_analyzer(SPARSE)
+    flags = {"measurement_mode": "time_windows", "measurement_interval": "2000"}
+
+    reading = make(program).generate([work(1, **flags)], AliveServer())
+
+    assert len(pretend.launches) == 1
+    (notice,) = reading.notices
+    assert notice.kind is NoticeKind.FEW_REQUESTS
+    assert "One request more changes the throughput by 33 %" in notice.text
+    assert "set measurement-interval in perf_analyzer_flags to more than 2000" in notice.text
+
+
+def test_a_window_of_the_user_that_is_too_small_is_enlarged_to_hold_ten(pretend, make) -> None:
+    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    program = pretend.perf_analyzer(short, SPARSE, {})
+    flags = {"measurement_mode": "time_windows", "measurement_interval": "1000"}
+
+    make(program).generate([work(1, **flags)], AliveServer())
+
+    intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
+    assert intervals == ["1000", "2000", "20000"]
+
+
+def test_few_requests_are_taken_from_the_last_launch(pretend, make) -> None:
+    program = pretend.perf_analyzer(SPARSE)
+    sparse = work(measurement_mode="time_windows")
+
+    reading = make(program, max_launches=1).generate([sparse], AliveServer())
+
+    assert isinstance(reading, Reading)
+    assert len(pretend.launches) == 1
 
 
 def test_launches_are_limited(pretend, make) -> None:
@@ -275,6 +348,7 @@ def test_a_failed_run_says_why(pretend, make, step, reason, words) -> None:
     assert isinstance(failure, Failure)
     assert failure.reason is reason
     assert words in failure.message
+    assert failure.hint
     assert len(pretend.launches) == 1
     assert failure.commands[0].startswith("perf_analyzer -m ")
 
@@ -325,6 +399,7 @@ def test_a_dead_server_ends_the_run_at_once(pretend, make) -> None:
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.SERVER_DIED
     assert failure.log == ("the last words of the server",)
+    assert "dmesg" in failure.hint
     assert time.monotonic() - began < 60
 
 

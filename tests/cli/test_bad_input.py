@@ -130,6 +130,16 @@ def test_a_repository_that_is_not_there(complain) -> None:
     assert "model repository /no/where does not exist: check --model-repository" in line
 
 
+def test_an_empty_repository_says_what_one_looks_like(complain, setting) -> None:
+    (setting.directory / "empty").mkdir()
+
+    status, line = complain(model_repository=str(setting.directory / "empty"))
+
+    assert status == USAGE
+    assert f"config.yaml:1:19: model repository {setting.directory}/empty contains no model" in line
+    assert "MODEL/config.pbtxt" in line
+
+
 def test_a_configuration_of_a_model_that_does_not_parse(complain, setting) -> None:
     path = setting.directory / "models" / "m" / "config.pbtxt"
     path.write_text('name: "m"\nmax_batch_sise: 4\n')
@@ -222,7 +232,7 @@ def test_an_export_path_that_cannot_be_written_is_found_before_measuring(
 
     status, line = complain(export_path=str(setting.directory / "file" / "below"))
 
-    assert status == RUN_FAILED
+    assert status == USAGE
     assert "check --export-path" in line
     assert pretend.launches == []
 
@@ -232,14 +242,14 @@ def test_a_checkpoint_directory_that_cannot_be_made(complain, setting) -> None:
 
     status, line = complain(checkpoint_directory=str(setting.directory / "file" / "below"))
 
-    assert status == RUN_FAILED
+    assert status == USAGE
     assert "--checkpoint-directory" in line
 
 
 def test_a_server_log_that_cannot_be_written(complain) -> None:
     status, line = complain(triton_output_path="/no/such/directory/server.log")
 
-    assert status == RUN_FAILED
+    assert status == USAGE
     assert "--triton-output-path" in line
 
 

@@ -464,10 +464,10 @@ def test_metadata_is_not_written_while_a_run_writes(call: Run, checkpoints: Path
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
-        (["get", "nope"], FAILED, "no metadata 'nope': there is owner, note"),
-        (["get", "owner.lead"], FAILED, "below 'owner' there is team, tickets"),
-        (["get", "owner.tickets.9"], FAILED, "no metadata 'owner.tickets.9'"),
-        (["remove", "nope"], FAILED, "no metadata 'nope': there is owner, note"),
+        (["get", "nope"], USAGE, "no metadata 'nope': there is owner, note"),
+        (["get", "owner.lead"], USAGE, "below 'owner' there is team, tickets"),
+        (["get", "owner.tickets.9"], USAGE, "no metadata 'owner.tickets.9'"),
+        (["remove", "nope"], USAGE, "no metadata 'nope': there is owner, note"),
         (["set", "owner.team", "x"], USAGE, "set the whole top-level value"),
         (["set", "", "x"], USAGE, "KEY"),
         (["set", "key", "null"], USAGE, "use `metadata remove`"),
@@ -486,7 +486,7 @@ def test_what_cannot_be_done_with_metadata(call: Run, arguments, status: int, sa
 def test_a_note_begins_no_directory(run: Run, tmp_path: Path) -> None:
     status, _, error = run("checkpoint", "metadata", "set", "-s", "typo", "key", "value")
 
-    assert status == FAILED
+    assert status == USAGE
     assert one_line(error).startswith("typo: no checkpoint found")
     assert not (tmp_path / "typo").exists()
 
@@ -510,7 +510,7 @@ def test_verify_tells_damage_by_its_status(call: Run, checkpoints: Path) -> None
 
     assert call("verify", "checkpoints/0.ckpt")[0] == 0
     status, output, _ = call("verify", "checkpoints/0.ckpt", "none.ckpt")
-    assert status == FAILED
+    assert status == USAGE
     assert "none.ckpt: damaged: cannot be read" in output
 
 
@@ -600,19 +600,19 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
-        (["show", "7"], FAILED, "checkpoints: no checkpoint '7': there are 0, 1"),
-        (["show", "-s", "none"], FAILED, "none: no checkpoint found"),
-        (["list", "-s", "none"], FAILED, "none: no checkpoints found"),
-        (["verify", "-s", "none"], FAILED, "none: no checkpoints found"),
+        (["show", "7"], USAGE, "checkpoints: no checkpoint '7': there are 0, 1"),
+        (["show", "-s", "none"], USAGE, "none: no checkpoint found"),
+        (["list", "-s", "none"], USAGE, "none: no checkpoints found"),
+        (["verify", "-s", "none"], USAGE, "none: no checkpoints found"),
         (["list", "--sort-by", "x"], USAGE, "--sort-by: unknown metric 'x'"),
         (["list", "--checkpoint-prefix", "a/b"], USAGE, "--checkpoint-prefix: expected a name"),
         (["list", "--checkpoint-prefix", "a-journal"], USAGE, "--checkpoint-prefix: expected a"),
-        (["show", "x" * 300], FAILED, "no checkpoint"),
-        (["merge", "x" * 300, "y", "--output-dir", "z"], FAILED, "File name too long"),
+        (["show", "x" * 300], USAGE, "no checkpoint"),
+        (["merge", "x" * 300, "y", "--output-dir", "z"], USAGE, "File name too long"),
         (["trials", "--where", "perf_troughput<5"], USAGE, "did you mean 'perf_throughput'?"),
         (["trials", "--sort-by", "x"], USAGE, "--sort-by: unknown column 'x'"),
         (["trials", "-o", "x"], USAGE, "choose --format csv, json or parquet"),
-        (["best", "--model", "x"], FAILED, "model 'x' was not measured; measured: m, n"),
+        (["best", "--model", "x"], USAGE, "model 'x' was not measured; measured: m, n"),
         (["best", "--metric", "x"], USAGE, "--metric: unknown metric 'x'"),
         (["best", "--metric", "perf_throughput:x"], USAGE, "--metric"),
         (["best", "--latency-budget", "0"], USAGE, "--latency-budget: must be above 0, found 0"),
@@ -624,8 +624,8 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
             wrong_limit("perf_throughput", right="min", wrong="max"),
         ),
         (["merge", "checkpoints", "--output-dir", "x"], USAGE, "at least two"),
-        (["export", "--format", "csv", "-o", "none/x.csv"], FAILED, "cannot write none/x.csv"),
-        (["best", "--output-dir", "checkpoints/0.ckpt"], FAILED, "check --output-dir"),
+        (["export", "--format", "csv", "-o", "none/x.csv"], USAGE, "cannot write none/x.csv"),
+        (["best", "--output-dir", "checkpoints/0.ckpt"], USAGE, "check --output-dir"),
     ],
 )
 def test_errors_are_one_line(call: Run, arguments, status: int, says: str) -> None:
@@ -660,7 +660,7 @@ def test_a_file_of_another_kind_is_not_a_checkpoint(
 
     status, _, error = run("checkpoint", "import", "e.yaml", "-s", "new")
 
-    assert (status, error) == (FAILED, "model-analyzer: e.yaml: is not a checkpoint\n")
+    assert (status, error) == (USAGE, "model-analyzer: e.yaml: is not a checkpoint\n")
 
 
 def test_a_file_with_the_beginning_of_a_checkpoint_is_damaged(run: Run, tmp_path: Path) -> None:
@@ -678,7 +678,7 @@ def test_a_file_of_upstream_begins_a_directory(run: Run, tmp_path: Path) -> None
     count = len(load(tmp_path / "new").records)
     assert output == f"wrote new/0.ckpt with {count} outcomes\n"
     status, _, error = run("checkpoint", "import", str(sample), "-s", "new")
-    assert status == FAILED
+    assert status == USAGE
     assert "already has measurements" in one_line(error)
 
 
@@ -717,7 +717,7 @@ def test_the_directory_may_come_from_a_variable(
     assert run("checkpoint", "verify")[0] == 0
     assert run("compare", "0", "1")[0] == 0
     status, _, error = run("checkpoint", "verify", "-s", "none")
-    assert status == FAILED
+    assert status == USAGE
     assert "none" in error
 
 

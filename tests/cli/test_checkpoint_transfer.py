@@ -125,7 +125,7 @@ def test_an_unknown_one_is_one_line(run, source: Path, tmp_path: Path) -> None:
         "checkpoint", "download", "17", "--from", str(source), "--output-dir", "new"
     )
     assert (status, out, err) == (
-        1,
+        2,
         "",
         f"model-analyzer: {source}: no checkpoint '17': there are 0, 1, 2\n",
     )
@@ -205,7 +205,7 @@ def test_damaged_ones_are_not_uploaded_but_named(run, source: Path, tmp_path: Pa
 
 def test_nothing_to_upload_is_one_line(run) -> None:
     status, _, err = run("checkpoint", "upload", "--to", "store")
-    assert status == 1
+    assert status == 2
     assert err.startswith("model-analyzer: checkpoints: no checkpoint found")
 
 

@@ -159,7 +159,7 @@ def test_a_checkpoint_compared_with_itself_is_named(run: Run, sides: Path) -> No
         (("base", "other"), 1, "nothing to compare: base has measurements of m, other has"),
         (
             ("base", "nowhere", "--checkpoint-directory", "base"),
-            1,
+            2,
             "'nowhere' is neither a directory or file nor a checkpoint of base (available: 0)",
         ),
         (("base", "slow", "--fail-on", "perf_throughput=3"), 2, "--fail-on: "),

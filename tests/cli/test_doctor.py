@@ -109,6 +109,31 @@ def test_each_model_that_does_not_work_is_told_with_its_fix(examine, make_model)
     assert findings["model m"]["level"] == "ok"
 
 
+def test_every_finding_says_what_to_do(examine, setting, make_model) -> None:
+    make_model("fail", fake="fail")
+    (setting.directory / "models" / "empty").mkdir()
+
+    _, found = examine(
+        profile_models={
+            "m": {"perf_analyzer_flags": {"input-data": "nowhere.json", "percentile": 99.5}},
+            "fail": {},
+            "empty": {},
+            "missing": {},
+        },
+        triton_docker_labels={"a": "b"},
+        gpus=["7"],
+        checkpoint_directory="config.yaml",
+        triton_install_path="/no",
+    )
+
+    wrong = [finding for finding in found.values() if finding["level"] != "ok"]
+    assert len(wrong) >= 6
+    for finding in wrong:
+        assert finding["fix"], finding
+        assert "PACKAGE" not in finding["fix"]
+        assert finding["fix"] != "correct it"
+
+
 def test_a_model_whose_load_hangs_is_told_with_its_fix(examine, make_model) -> None:
     make_model("hangs", fake="hang")
 

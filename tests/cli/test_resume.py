@@ -134,7 +134,7 @@ def test_the_log_says_what_a_run_starts_from_and_nothing_else(
 def test_what_is_not_there_is_one_line(setting, arguments: list[str], said: str) -> None:
     status, output = setting.profile("-q", *arguments)
 
-    assert status == 1
+    assert status == 2
     assert said in output
     assert len(output.splitlines()) == 1, output
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.slots import NOTHING_NOW, Asked
 from model_analyzer.domain.trials import Load, ServerSetup, Trial
 from model_analyzer.state.profile_state import ProfileState
 from tests.contract.memory_state import Kept, MemoryState
@@ -37,6 +38,10 @@ class KnowingState(Protocol):
     def outcome_of(self, trial: Trial) -> Outcome | None: ...
 
     def record(self, trial: Trial, outcome: Outcome) -> None: ...
+
+    def asked(self, subject: str) -> Sequence[Asked]: ...
+
+    def record_asked(self, subject: str, number: int, asked: Asked) -> None: ...
 
 
 class Runs(Protocol):
@@ -255,3 +260,37 @@ def test_measurements_and_failures_are_told_apart(run: Runs) -> None:
     assert [item.measurement for item in profile.measured] == [outcomes[0], outcomes[2]]
     assert [item.failure for item in profile.failed] == [outcomes[1], outcomes[3]]
     assert all(isinstance(item.measurement, Measurement) for item in profile.measured)
+
+
+# -- questions ---------------------------------------------------------------------------------
+
+QUESTIONS = (
+    Asked(key="a", after=()),
+    Asked(key="b", after=()),
+    Asked(key=NOTHING_NOW, after=("b",)),
+    Asked(key="c", after=("a",)),
+)
+
+
+def test_questions_are_kept_in_order_by_subject(run: Runs) -> None:
+    with run() as state:
+        assert tuple(state.asked("m")) == ()
+        for number, question in enumerate(QUESTIONS):
+            state.record_asked("m", number, question)
+        state.record_asked("n", 0, QUESTIONS[1])
+        assert tuple(state.asked("m")) == QUESTIONS
+    for _ in range(2):
+        with run() as state:
+            assert tuple(state.asked("m")) == QUESTIONS
+            assert tuple(state.asked("n")) == QUESTIONS[1:2]
+
+
+def test_a_question_replaces_all_from_its_number_on(run: Runs) -> None:
+    with run() as state:
+        for number, question in enumerate(QUESTIONS):
+            state.record_asked("m", number, question)
+    with run() as state:
+        state.record_asked("m", 1, QUESTIONS[3])
+        assert tuple(state.asked("m")) == (QUESTIONS[0], QUESTIONS[3])
+    with run() as state:
+        assert tuple(state.asked("m")) == (QUESTIONS[0], QUESTIONS[3])

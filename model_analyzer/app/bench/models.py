@@ -18,7 +18,7 @@ from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem, RepositoryError
 from model_analyzer.runner.completion import Completion
-from model_analyzer.runner.repository import ModelRepository
+from model_analyzer.runner.repository import LAYOUT, ModelRepository, model_names
 from model_analyzer.runner.served_models import served_facts
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
@@ -56,6 +56,9 @@ def read_models(settings: ProfileSettings, places: Places) -> Models:
         repository = ModelRepository(path, fingerprint=lambda _: "")
     except RepositoryError as error:
         return Models(repository=_of_repository(error, places))
+    if names and not model_names(path):
+        no_model = RepositoryError(f"model repository {path} contains no model", LAYOUT)
+        return Models(repository=_of_repository(no_model, places))
     facts: dict[str, ModelFacts] = {}
     unknown: dict[str, str] = {}
     broken: dict[str, Problem] = {}

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +19,7 @@ from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.runner.checks.storage import read_place
 from model_analyzer.runner.load.instances import without_any, without_some
 
 
@@ -41,7 +42,11 @@ def preflight(job: Job, stack: ExitStack) -> Preflight:
     """Checks the machine and the model repository; starts no server and writes no file."""
     settings, places = job.settings, job.places
     models = read_models(settings, places)
-    problems = [*models.problems, *infeasible(settings, models.facts, places)]
+    problems = [
+        *models.problems,
+        *infeasible(settings, models.facts, places),
+        *_not_writable(settings, places),
+    ]
     warnings: Sequence[Problem] = ()
     gpus = None
     try:
@@ -54,6 +59,24 @@ def preflight(job: Job, stack: ExitStack) -> Preflight:
     return Preflight(
         devices=devices_of(job, gpus), models=models, problems=problems, warnings=warnings
     )
+
+
+def _not_writable(settings: ProfileSettings, places: Places) -> Iterator[Problem]:
+    """Problems of the directories that a run writes to."""
+    directories = {
+        "export_path": settings.export.path,
+        "output_model_repository_path": settings.repository.output,
+    }
+    if not settings.checkpoint.disabled:
+        directories["checkpoint_directory"] = settings.checkpoint.directory
+    for option, path in directories.items():
+        reason = read_place(path).reason
+        if reason:
+            yield Problem(
+                where=places.for_all(option),
+                message=f"{path} cannot be written: {reason}",
+                hint=f"check --{option.replace('_', '-')}; a missing directory is created",
+            )
 
 
 def without_gpus(

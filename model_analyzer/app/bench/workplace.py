@@ -16,7 +16,7 @@ from model_analyzer.app.bench.preflight import Preflight
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.domain.models import ModelFacts, empty
 from model_analyzer.domain.settings import LaunchMode, ModelType, ProfileSettings
-from model_analyzer.errors import OutputError
+from model_analyzer.errors import unwritable
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
 from model_analyzer.runner.load.command import named_files
@@ -97,9 +97,7 @@ def create_log(settings: ProfileSettings, work: Path) -> Path:
     try:
         empty_output(path)
     except OSError as error:
-        raise OutputError(
-            f"cannot write {path}: {error.strerror}; check --triton-output-path"
-        ) from error
+        raise unwritable(path, error, "--triton-output-path") from error
     return path
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.models import thaw
-from model_analyzer.errors import CheckpointError, wrong
+from model_analyzer.errors import UnusableCheckpoint, wrong
 from model_analyzer.state.checkpoint import load_existing
 from model_analyzer.state.format.lines import depth, parse
 from model_analyzer.state.profile_state import ProfileState
@@ -37,7 +37,7 @@ def _below(value: Any, key: str, directory: Path) -> Any:
         else:
             below = f"below {'.'.join(parts[:place])!r} " if place else ""
             names = ", ".join(value) if isinstance(value, Mapping) else ""
-            raise CheckpointError(
+            raise UnusableCheckpoint(
                 f"{directory}: no metadata {key!r}: {below}there is {names or 'no such key'}"
             )
     return value
@@ -66,7 +66,7 @@ def remove_metadata(directory: Path, prefix: str, key: str) -> None:
         keys = state.checkpoint.metadata
         if key not in keys:
             hint = f": there is {', '.join(keys)}" if keys else ""
-            raise CheckpointError(f"{directory}: no metadata {key!r}{hint}")
+            raise UnusableCheckpoint(f"{directory}: no metadata {key!r}{hint}")
         state.record_metadata({key: None})
 
 

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.app.selection.circumstances import circumstances_tables
+from model_analyzer.app.selection.circumstances import circumstances_tables, default_rankings
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.metrics import METRICS
@@ -18,12 +18,15 @@ from model_analyzer.domain.words import setting_text
 from model_analyzer.reports.flat_text import to_table
 from model_analyzer.reports.method import end_of_search
 from model_analyzer.reports.tables import Table, pairs_table
-from model_analyzer.results.flat_rows import NUMBERS, best_of_variants, rows_of
+from model_analyzer.results.flat_rows import NUMBERS, Row, best_of_variants, rows_of
+from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import MODE
 from model_analyzer.state.overview import Overview
 
 TitledTable = tuple[str, Table]
+
+_REASON = "reason"
 
 
 def content_tables(
@@ -32,8 +35,9 @@ def content_tables(
     """Everything in a checkpoint, each variant at its best value of the `metric`."""
     yield "Checkpoint", pairs_table(_identity(checkpoint))
     yield from _hardware(checkpoint)
-    yield from _variants(checkpoint, metric)
-    for subject, table in circumstances_tables(checkpoint):
+    rankings = default_rankings(checkpoint)
+    yield from _variants(checkpoint, metric, rankings)
+    for subject, table in circumstances_tables(rankings):
         yield f"Circumstances of {subject}", table
     for subject, conclusion in checkpoint.conclusions.items():
         yield f"Conclusion about {subject}", pairs_table(_conclusion(checkpoint, conclusion))
@@ -71,11 +75,44 @@ def _hardware(checkpoint: Checkpoint) -> Iterator[TitledTable]:
         yield "GPUs", Table(headers=("UUID", "Name", "Memory (MB)"), rows=rows)
 
 
-def _variants(checkpoint: Checkpoint, metric: str) -> Iterator[TitledTable]:
-    rows = best_of_variants(rows_of(checkpoint.records.items()), metric)
+def _variants(
+    checkpoint: Checkpoint, metric: str, rankings: Sequence[Ranking]
+) -> Iterator[TitledTable]:
+    """The variants that can be compared, and in a table of their own those that cannot."""
+    reasons = {
+        record.trial.key: part.reason
+        for ranking in rankings
+        for part in ranking.left_out
+        for record in part.records
+    }
+    rows = rows_of(checkpoint.records.items())
+    header = METRICS[metric].header
+    current = best_of_variants((row for row in rows if row["trial"] not in reasons), metric)
+    if current:
+        columns = _columns(current, metric)
+        yield f"Variants, each at its best {header}", to_table(current, columns)
+    by_reason: dict[str, list[Row]] = {}
+    for row in rows:
+        if (reason := reasons.get(str(row["trial"]))) is not None:
+            by_reason.setdefault(reason, []).append(row)
+    left_out = [
+        row | {_REASON: reason}
+        for reason, members in by_reason.items()
+        for row in best_of_variants(members, metric)
+    ]
+    if left_out:
+        columns = [*_columns(left_out, metric), ("Left out because", _REASON)]
+        yield (
+            f"Left out of rankings: variants that are not comparable, each at its best {header}",
+            to_table(left_out, columns),
+        )
+
+
+def _columns(rows: Sequence[Row], metric: str) -> list[tuple[str, str]]:
+    """The columns of variants, each with its header."""
     parameters = dict.fromkeys(name for row in rows for name in row if name.startswith("config."))
     metrics = dict.fromkeys((metric, "perf_throughput", "perf_latency_p99"))
-    columns = [
+    return [
         ("Model", "model"),
         ("Variant", "variant"),
         ("Calls", "composing"),
@@ -85,8 +122,6 @@ def _variants(checkpoint: Checkpoint, metric: str) -> Iterator[TitledTable]:
         ("Measured", "measurements"),
         ("Failed", "failures"),
     ]
-    if rows:
-        yield f"Variants, each at its best {METRICS[metric].header}", to_table(rows, columns)
 
 
 def _conclusion(checkpoint: Checkpoint, conclusion: Conclusion) -> Mapping[str, str]:

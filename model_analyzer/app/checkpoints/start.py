@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import UnusableCheckpoint
 from model_analyzer.state.checkpoint import read_file
 from model_analyzer.state.profile_state import ProfileState
 
@@ -30,7 +30,7 @@ def start_directory(file: Path, directory: Path, prefix: str = "") -> Imported:
     checkpoint = read_file(file)
     with ProfileState(directory, prefix=prefix) as state:
         if len(state.checkpoint.records):
-            raise CheckpointError(
+            raise UnusableCheckpoint(
                 f"{directory}: already has measurements: import into another directory, then"
                 " combine both with `model-analyzer checkpoint merge`"
             )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.find import pick, pick_top
 from model_analyzer.state.format.layout import name_of
@@ -86,7 +86,7 @@ def upload_checkpoints(
     source = DirectoryCheckpointer(directory, prefix)
     indices = source.indices() if which is None else [pick(which, source)]
     if not indices:
-        raise CheckpointError(
+        raise UnusableCheckpoint(
             f"{directory}: no checkpoint found; give --checkpoint-directory, and"
             " --checkpoint-prefix if the run had one"
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.words import counted
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import UnusableCheckpoint
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.verify import FileVerdict, files_of, verify
 
@@ -25,6 +25,11 @@ class Verification:
     @property
     def is_intact(self) -> bool:
         return not any(verdict.damage for verdict in self.verdicts)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a file does not exist."""
+        return not all(os.path.lexists(verdict.path) for verdict in self.verdicts)
 
     def lines(self) -> Iterator[str]:
         """One line for each file."""
@@ -60,6 +65,6 @@ def verify_files(paths: Sequence[Path], directory: Path, prefix: str = "") -> Ve
             continue
         inside = files_of(Layout(path, prefix))
         if not inside:
-            raise CheckpointError(f"{path}: no checkpoints found: give -s DIRECTORY")
+            raise UnusableCheckpoint(f"{path}: no checkpoints found: give -s DIRECTORY")
         files += inside
     return Verification(verdicts=[verify(path) for path in files])

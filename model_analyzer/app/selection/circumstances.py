@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from model_analyzer.app.bench.setups import server_setups
@@ -45,15 +45,22 @@ def ranked(
         raise wrong("--circumstances", f"{model}: {error}") from error
 
 
-def circumstances_tables(checkpoint: Checkpoint) -> Iterator[tuple[str, Table]]:
+def default_rankings(checkpoint: Checkpoint) -> Sequence[Ranking]:
+    """The ranking of each model by the default goal."""
+    return [
+        rank(checkpoint.profile, model, Goal(models=(ModelGoal(),) * count))
+        for model, count in measured_subjects(checkpoint).items()
+    ]
+
+
+def circumstances_tables(rankings: Iterable[Ranking]) -> Iterator[tuple[str, Table]]:
     """Each model that was measured under several circumstances, with a table of them."""
-    for model, count in measured_subjects(checkpoint).items():
-        ranking = rank(checkpoint.profile, model, Goal(models=(ModelGoal(),) * count))
+    for ranking in rankings:
         if ranking.group is None or len(ranking.groups) < 2:
             continue
         chosen = ranking.group
         yield (
-            model,
+            ranking.model,
             Table(
                 headers=("Number", "Measurements", "Of the current model", "Different in"),
                 rows=tuple(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from model_analyzer.domain.groups import group_members, group_name
-from model_analyzer.errors import CheckpointError, wrong
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint, wrong
 from model_analyzer.state.checkpoint import Checkpoint
 
 
@@ -56,12 +56,12 @@ def subject_of(checkpoint: Checkpoint, model: str) -> str:
         case [only]:
             return only
         case []:
-            raise CheckpointError(
+            raise UnusableCheckpoint(
                 f"{checkpoint.path}: model {model!r} was not measured;"
                 f" measured: {', '.join(subjects)}"
             )
         case several:
-            raise CheckpointError(
+            raise UnusableCheckpoint(
                 f"{checkpoint.path}: model {model!r} was measured only in groups: choose one of"
                 f" {', '.join(several)}"
             )

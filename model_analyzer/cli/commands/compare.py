@@ -14,7 +14,7 @@ from model_analyzer.cli.complete import complete_metrics
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.options import directory_options, goal_options, output_option
 from model_analyzer.cli.output import open_checkpoint, print_tables, put, warn_all
-from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, CheckpointError
+from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, UnusableCheckpoint
 
 if TYPE_CHECKING:
     from model_analyzer.domain.goals import GoalOverride
@@ -101,7 +101,7 @@ def _opened(which: str, directory: Path, prefix: str) -> Checkpoint:
     try:
         checkpoint = open_checkpoint(which, directory, prefix)
     except NoSuchCheckpoint as error:
-        raise CheckpointError(
+        raise UnusableCheckpoint(
             f"{which!r} is neither a directory or file nor a checkpoint of {directory}"
             f" (available: {error.present})"
         ) from error

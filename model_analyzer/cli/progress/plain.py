@@ -19,6 +19,7 @@ from model_analyzer.app.progress.events import (
     TrialStarted,
 )
 from model_analyzer.cli.progress.values import duration, number, values_text
+from model_analyzer.domain.trials import Trial
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class Lines:
             case TrialFinished():
                 self._finished(event)
             case TrialFailed(resumed=True):
-                log.info("Existing measurement found for run config. Skipping profile")
+                _skipped(event.trial)
             case BestChanged():
                 self._best = _best_text(event, self._tags)
 
@@ -63,7 +64,7 @@ class Lines:
 
     def _finished(self, event: TrialFinished) -> None:
         if event.resumed:
-            log.info("Existing measurement found for run config. Skipping profile")
+            _skipped(event.trial)
             return
         values = values_text(event.measurement, self._tags, separator=", ")
         best = f"; best so far {self._best}" if self._best else ""
@@ -76,6 +77,11 @@ class Lines:
             best,
             left,
         )
+
+
+def _skipped(trial: Trial) -> None:
+    # scripts look for this line
+    log.info("Existing measurement found for run config. Skipping profile of %s", trial)
 
 
 def _best_text(event: BestChanged, tags: Sequence[str]) -> str:

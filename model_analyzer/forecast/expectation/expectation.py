@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much a running search is still expected to ask for: a guess that gets better as it goes.
+"""The trials that a running search is expected to ask for: an estimate that improves with outcomes.
 
-A brute search is held against its list. The sweep over the loads of the best is asked itself. Quick
-and Optuna searches have no list: there the guess is what such searches usually take, within their
-bounds. An adaptive search is expected to take its bound, as most do.
+A brute search has a list of trials. The sweep over the loads of the best variants is asked itself.
+Quick and Optuna searches are expected to take as many trials as usual, within their limits, and an
+adaptive search to take its limit, as most do.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from model_analyzer.search.choose import sweeps_loads
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import INSTANCES
 
-# What is assumed of what there is to load counts as much as so many trials that were seen.
-_SURE = 2
+# The weight of the assumed amount to load, in trials.
+_ASSUMED_WEIGHT = 2
 
 
 class Stage(Enum):
-    """What a search is about."""
+    """The purpose of a trial."""
 
     SEARCH = "search"
-    REFINEMENT = "refinement"  # loads of the best
-    FINALISTS = "finalists"  # the best again
+    REFINEMENT = "refinement"  # other loads of the best variants
+    FINALISTS = "finalists"  # repetitions of the best trials
 
 
 class Expectation:
-    """The expected rest of one search; it gets all outcomes in order, resumed ones too."""
+    """The expected rest of a search; it gets all outcomes in order, also resumed ones."""
 
     def __init__(self, subject: Subject, settings: SearchSettings) -> None:
         self._subject = subject
@@ -67,7 +67,7 @@ class Expectation:
         return len(self._history.records)
 
     def stage_of(self, trial: Trial) -> Stage:
-        """The stage of the next trial, whose outcome is not there yet."""
+        """The stage of the next trial, which has no outcome yet."""
         if trial.repetition:
             return Stage.FINALISTS
         if self._history.searched < self.outcomes:
@@ -82,11 +82,11 @@ class Expectation:
         return Stage.SEARCH
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
-        """Tells an outcome."""
+        """Adds an outcome."""
         stage, history = self.stage_of(trial), self._history
         if trial.content != history.loaded:
             history.loaded = trial.content
-            history.loads_taken.append(load_of(trial))
+            history.loads_made.append(load_of(trial))
         history.records.append(TrialRecord(trial=trial, outcome=outcome))
         if stage is Stage.REFINEMENT:
             return
@@ -98,7 +98,7 @@ class Expectation:
             history.leader, history.best_at = outcome, len(history.records)
 
     def remaining(self) -> Remaining:
-        """What is left to be asked for."""
+        """The expected rest."""
         is_searching = self._history.searched == self.outcomes
         trials = self._left_of_search() if is_searching else 0.0
         loads = self._loads_of_search(trials)
@@ -108,41 +108,46 @@ class Expectation:
             )
             trials += swept.trials
             loads += swept.loads
-        most = self.most_trials
-        if most is not None:
-            trials = min(trials, most - self.outcomes)
+        if self.most_trials is not None:
+            trials = min(trials, self.most_trials - self.outcomes)
         return Remaining(max(trials, 0.0), max(loads, 0.0) if trials > 0 else 0.0)
 
     def _left_of_search(self) -> float:
         match self.mode:
             case SearchMode.BRUTE if self._forecast.trials is not None:
-                are_several = len(self._subject.models) > 1
-                return left_of_list(self._history, self._forecast, are_several=are_several)
+                has_several_models = len(self._subject.models) > 1
+                return left_of_list(
+                    self._history, self._forecast, has_several_models=has_several_models
+                )
             case SearchMode.QUICK:
                 return left_of_climb(self._history, self._subject, self._forecast)
             case SearchMode.OPTUNA:
                 return left_of_optuna(self._history, self._forecast, self._settings.optuna)
-            case _:  # more than could be listed, or a search that mostly takes all it may
+            case _:  # too many to list, or an adaptive search
                 return float((self.most_trials or 0) - self.outcomes)
 
     def _loads_of_search(self, trials: float) -> float:
-        """What has to be loaded for so many further trials of the search itself."""
+        """How much is loaded for so many further trials of the search itself."""
         if not trials:
             return 0.0
         if self._forecast.trials is not None:
             return loads_of_list(self._history, self._forecast.trials)
-        # as often, and as much, as before; at first, as much as the space has in the mean
-        taken = sum(self._history.loads_taken) + _SURE * self._usual_load
-        return trials * taken / (self.outcomes + _SURE)
+        # as much for each trial as before; at first, as much as for the mean of the space
+        loaded = sum(self._history.loads_made) + _ASSUMED_WEIGHT * self._usual_load
+        return trials * loaded / (self.outcomes + _ASSUMED_WEIGHT)
 
     @property
     def _usual_load(self) -> float:
-        """What there is to load for a trial in the middle of the space."""
-        counts = [fmean(one.values) for one in self._forecast.varied if one.parameter == INSTANCES]
+        """How much is loaded for a trial in the middle of the space."""
+        counts = [
+            fmean(varied.values)
+            for varied in self._forecast.varied
+            if varied.parameter == INSTANCES
+        ]
         return load_of_instances(sum(counts)) if counts else 1.0
 
     def _place_of(self, trial: Trial) -> int | None:
-        """Where it is in the list of all, behind what was passed."""
+        """Its next place in the list of trials; None if it has none."""
         places = self._places.get(trial.key, ())
         return next((place for place in places if place >= self._history.passed), None)
 
@@ -150,5 +155,5 @@ class Expectation:
         leader = self._history.leader
         if leader is None:
             return True
-        both = [leader, measurement]
-        return self._subject.goal.best_first(both, lambda item: item)[0] is measurement
+        candidates = [leader, measurement]
+        return self._subject.goal.best_first(candidates, lambda item: item)[0] is measurement

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The outcomes of a search so far, and what is expected to be left of it."""
+"""The outcomes of a search so far, and its expected rest."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from model_analyzer.domain.profiles import TrialRecord
 
 @dataclass(slots=True)
 class History:
-    """The outcomes of a search, in order. The first `searched` are those of the search itself;
-    `passed` places of its list are behind it, if it has one.
+    """The outcomes of a search, in order. The first `searched` are those of the search itself, not
+    of a refinement. `passed` is its position in the list of trials, if it has one.
     """
 
     records: list[TrialRecord] = field(default_factory=list)
     searched: int = 0
     passed: int = 0
-    loaded: str = ""  # the content of the variants that are in place
-    loads_taken: list[float] = field(default_factory=list)
+    loaded: str = ""  # the content of the loaded variants
+    loads_made: list[float] = field(default_factory=list)
     leader: Measurement | None = None
-    best_at: int = 0  # how many outcomes there were with the leader
+    best_at: int = 0  # the number of outcomes up to the leader
 
     @property
     def of_search(self) -> Sequence[TrialRecord]:
@@ -32,7 +32,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """Further trials, and what has to be loaded for them: see `load_of`. Expected numbers."""
+    """Expected numbers of further trials, and of what is loaded for them (see `load_of`)."""
 
     trials: float
     loads: float

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A brute search is held against the list of all that it could come to: sweeps over loads will be
-as long as those that it has passed.
+"""Brute search: its list of possible trials is known.
+
+Sweeps over loads are expected to be as long as earlier ones.
 """
 
 from __future__ import annotations
@@ -17,33 +18,34 @@ from model_analyzer.forecast.expectation.history import History
 from model_analyzer.forecast.expectation.loading import instances_of, loads_of
 from model_analyzer.forecast.searches import Forecast
 
-# Where stop rules hold, about this share of a sweep is measured. What is assumed counts as much as
-# so many sweeps that were seen.
-_TAKEN = 0.75
-_SURE = 2
+# With stop rules, about this share of a sweep is measured.
+_MEASURED_SHARE = 0.75
+# The weight of assumptions, in sweeps.
+_ASSUMED_WEIGHT = 2
 
-# A variant twice as large is busy under the double load: its sweep is one trial longer, as far as
-# others do not tell anything else.
+# A variant of twice the size is busy at twice the load: so its sweep is assumed to be one trial
+# longer.
 _SLOPE = 1.0
 
 
 def places_of(trials: Sequence[Trial]) -> Mapping[str, Sequence[int]]:
-    """Where a trial is in a list, by its key: a variant may come under two names."""
+    """The places of each trial in a list, by key: a variant may have two names."""
     places: dict[str, list[int]] = {}
     for place, trial in enumerate(trials):
         places.setdefault(trial.key, []).append(place)
     return places
 
 
-def left_of_list(history: History, forecast: Forecast, *, are_several: bool) -> float:
-    """The rest of the list, sweep by sweep: as long as those before, and longer for variants
-    that are larger, since they are busy under higher loads only. Of the list of several models,
-    nothing is left out.
+def left_of_list(history: History, forecast: Forecast, *, has_several_models: bool) -> float:
+    """The expected number of further trials.
+
+    Sweeps are as long as earlier ones, and longer for larger variants, since these are only busy at
+    higher loads. Lists of several models are measured completely.
     """
     trials = forecast.trials or ()
-    if are_several:
+    if has_several_models:
         return float(len(trials) - history.passed)
-    taken = Counter(_sweep_of(record.trial) for record in history.of_search)
+    counts = Counter(_sweep_of(record.trial) for record in history.of_search)
     failed = {
         _sweep_of(record.trial)
         for record in history.of_search
@@ -51,39 +53,38 @@ def left_of_list(history: History, forecast: Forecast, *, are_several: bool) -> 
     }
     sweeps = _sweeps(trials)
     current = _sweep_of(trials[history.passed - 1]) if history.passed else None
-    ended = [one for one in sweeps if one.end <= history.passed and one.key != current]
+    ended = [sweep for sweep in sweeps if sweep.end <= history.passed and sweep.key != current]
     if current in failed or (history.passed and history.passed == _end_of(sweeps, current)):
-        ended += [one for one in sweeps if one.key == current]
-    whole = [one for one in ended if taken[one.key] and one.key not in failed]
-    lengths = [(taken[one.key], one.size) for one in whole]
-    share_failed = len(failed) / (len(whole) + len(failed) + 1)
-    visited = (len(whole) + len(failed) + _SURE) / (len(ended) + _SURE)
-    left = 0.0
-    for one in sweeps:
-        if one in ended:
+        ended += [sweep for sweep in sweeps if sweep.key == current]
+    measured = [sweep for sweep in ended if counts[sweep.key] and sweep.key not in failed]
+    lengths = [(counts[sweep.key], sweep.size) for sweep in measured]
+    failed_share = len(failed) / (len(measured) + len(failed) + 1)
+    started = len(measured) + len(failed)
+    started_share = min((started + _ASSUMED_WEIGHT) / (len(ended) + _ASSUMED_WEIGHT), 1.0)
+    remaining = 0.0
+    for sweep in sweeps:
+        if sweep in ended:
             continue
-        length = _length(one, lengths, is_exact=forecast.is_exact)
-        if one.key == current:
-            left += max(length - taken[one.key], 0.0)
+        length = _length(sweep, lengths, is_exact=forecast.is_exact)
+        if sweep.key == current:
+            remaining += max(length - counts[sweep.key], 0.0)
         else:
-            left += min(visited, 1.0) * ((1 - share_failed) * length + share_failed)
-    return left
+            remaining += started_share * ((1 - failed_share) * length + failed_share)
+    return remaining
 
 
 def loads_of_list(history: History, trials: Sequence[Trial]) -> float:
-    """What has to be loaded for the rest of the list, as often as it was so far."""
-    passed, left = (
-        loads_of(trials[: history.passed]),
-        loads_of(trials[history.passed :], history.loaded),
-    )
-    taken = len(history.loads_taken)
-    return sum(left) * (taken + _SURE) / (max(len(passed), taken) + _SURE)
+    """How much is loaded for the rest of the list, if as many loads are left out as before."""
+    passed = len(loads_of(trials[: history.passed]))
+    remaining = loads_of(trials[history.passed :], history.loaded)
+    made = len(history.loads_made)
+    return sum(remaining) * (made + _ASSUMED_WEIGHT) / (max(passed, made) + _ASSUMED_WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)
 class _Sweep:
-    """Where the loads of one variant (and one size of client batches) are in a list. `size` is how
-    many requests the variant works on at once.
+    """The places of a variant's loads (with one client batch size) in a list. `size` is the number
+    of requests that the variant handles at once.
     """
 
     key: tuple[str, int]
@@ -93,19 +94,19 @@ class _Sweep:
 
 
 def _length(sweep: _Sweep, lengths: Sequence[tuple[int, float]], *, is_exact: bool) -> float:
-    """How many trials a sweep is expected to take, from those of others with their sizes."""
-    most = sweep.end - sweep.start
+    """The expected number of trials of a sweep, from the lengths and sizes of other sweeps."""
+    limit = sweep.end - sweep.start
     if is_exact:
-        return float(most)
+        return float(limit)
     if not lengths:
-        return most * _TAKEN
+        return limit * _MEASURED_SHARE
     sizes = [math.log2(size) for _, size in lengths]
     mean = fmean(sizes)
     spread = sum((size - mean) ** 2 for size in sizes)
-    growth = sum(taken * (size - mean) for (taken, _), size in zip(lengths, sizes, strict=True))
+    growth = sum(count * (size - mean) for (count, _), size in zip(lengths, sizes, strict=True))
     slope = max((growth + _SLOPE) / (spread + 1), 0.0)
-    length = fmean(taken for taken, _ in lengths)
-    return min(max(length + slope * (math.log2(sweep.size) - mean), 1.0), most)
+    length = fmean(count for count, _ in lengths)
+    return min(max(length + slope * (math.log2(sweep.size) - mean), 1.0), limit)
 
 
 def _sweep_of(trial: Trial) -> tuple[str, int]:
@@ -126,4 +127,4 @@ def _sweeps(trials: Sequence[Trial]) -> Sequence[_Sweep]:
 
 
 def _end_of(sweeps: Sequence[_Sweep], key: tuple[str, int] | None) -> int:
-    return max((one.end for one in sweeps if one.key == key), default=0)
+    return max((sweep.end for sweep in sweeps if sweep.key == key), default=0)

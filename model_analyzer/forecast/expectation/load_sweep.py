@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The sweep over the loads of the best is asked itself, with guessed answers."""
+"""The sweep over the loads of the best variants is asked itself, with estimated answers."""
 
 from __future__ import annotations
 
@@ -19,81 +19,83 @@ from model_analyzer.search.plan import Subject, load_values
 from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.refine import best_trials
 
-# Under constraints, about this share of the variants keeps them under low loads only.
+# About this share of the variants meets the constraints at low loads only.
 _BOUNDARIES = 0.5
 
 
 def left_of_load_sweep(
     history: History, subject: Subject, settings: SearchSettings, mode: SearchMode, best: int
 ) -> Remaining:
-    """What the sweep over the loads of the `best` would ask for now, answered by guesses."""
+    """The trials that the sweep over the loads of the `best` variants would still ask for."""
     swept = best + 1  # with the default
     leaders = len(best_trials(subject.goal, history.of_search, best))
     if not leaders:
         usual = _usual(subject, settings, mode)
         return Remaining(swept * usual, swept if usual else 0.0)
-    asked = _asked(history, subject, settings, best)
-    loads = sum(loads_of(asked, history.loaded))
+    trials = _new_trials(history, subject, settings, best)
+    loads = sum(loads_of(trials, history.loaded))
     if history.searched < len(history.records) or swept <= leaders:
-        return Remaining(len(asked), loads)
-    # there will be others; a boundary of the constraints is not in every sweep
+        return Remaining(len(trials), loads)
+    # more variants will be swept; not every sweep has a boundary of the constraints
     share = _BOUNDARIES if mode is SearchMode.BRUTE else 1.0
-    more = 1 + share * (swept / leaders - 1)
-    return Remaining(len(asked) * more, loads * more)
+    factor = 1 + share * (swept / leaders - 1)
+    return Remaining(len(trials) * factor, loads * factor)
 
 
 def _usual(subject: Subject, settings: SearchSettings, mode: SearchMode) -> float:
-    """How many trials a variant is refined by, while nothing is known of any."""
+    """The usual number of trials to refine a variant, before the first outcome."""
     if mode is not SearchMode.BRUTE:
         return float(len(load_values(subject.models[0], settings)))
     steps = settings.max_binary_search_steps
     return steps * _BOUNDARIES if subject.goal.has_constraints else 0.0
 
 
-def _asked(
+def _new_trials(
     history: History, subject: Subject, settings: SearchSettings, best: int
 ) -> Sequence[Trial]:
-    known = {record.trial.key: record.outcome for record in history.records}
-    asked: list[Trial] = []
+    """The trials without an outcome that the sweep would ask for."""
+    outcomes = {record.trial.key: record.outcome for record in history.records}
+    trials: list[Trial] = []
     search = PlannedSearch(load_sweep(subject, settings, history.of_search, best), None)
     while (trial := search.ask()) is not None:
-        answer = known.get(trial.key)
-        if answer is None:
-            asked.append(trial)
-            answer = _guessed(trial, history.records)
-        search.tell(trial, answer)
-    return asked
+        outcome = outcomes.get(trial.key)
+        if outcome is None:
+            trials.append(trial)
+            outcome = _estimated(trial, history.records)
+        search.tell(trial, outcome)
+    return trials
 
 
-def _guessed(trial: Trial, records: Sequence[TrialRecord]) -> Measurement:
-    """What the trial would give, from what its variants gave under other loads: in between, values
-    on a line over the logarithm of the load; beyond, throughput stays and latencies follow it.
+def _estimated(trial: Trial, records: Sequence[TrialRecord]) -> Measurement:
+    """An estimate from measurements of the same variants at other loads: between two loads, values
+    are interpolated over the logarithm of the load; beyond them, throughput stays the same, and
+    latency grows with the load.
     """
-    known = {
+    measured = {
         record.trial.workloads[0].load.value: record.outcome
         for record in records
         if record.trial.content == trial.content and isinstance(record.outcome, Measurement)
     }
     load = trial.workloads[0].load.value
-    below = max((at for at in known if at <= load), default=None)
-    above = min((at for at in known if at >= load), default=None)
+    below = max((value for value in measured if value <= load), default=None)
+    above = min((value for value in measured if value >= load), default=None)
     if below is None and above is None:
         return Measurement(models=tuple(ModelMeasurement(values={}) for _ in trial.workloads))
     low, high = below or above or 1, above or below or 1
     share = math.log(load / low) / math.log(high / low) if low < high else 0.0
-    # below a load that kept the variant busy, half of it would have been enough
+    # at a load that kept the variant busy, half of it would have been enough
     slower = min(2 * load / low, 1.0) if below is None else 1.0
     stretch = load / low / slower if low == high else 1.0
     return Measurement(
         models=tuple(
-            ModelMeasurement(values=_between(one.values, other.values, share, slower, stretch))
-            for one, other in zip(known[low].models, known[high].models, strict=True)
+            ModelMeasurement(values=_between(first.values, second.values, share, slower, stretch))
+            for first, second in zip(measured[low].models, measured[high].models, strict=True)
         )
     )
 
 
 def _between(low: Values, high: Values, share: float, slower: float, stretch: float) -> Values:
-    """Values at that share of the way; rates by one factor, times by another one."""
+    """Values at this share of the way; rates are multiplied by `slower`, and times by `stretch`."""
     factors = {
         Unit.MILLISECONDS: stretch,
         Unit.INFERENCES_PER_SECOND: slower,

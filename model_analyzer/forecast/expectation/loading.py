@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much there is to load for trials: 1 for one instance, a part of it for each other."""
+"""How much is loaded for a trial: 1 for one instance, and less for each further one."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Sequence
 
 from model_analyzer.domain.trials import Trial
 
-# Every further instance takes so much of what the first one takes to load.
+# The time to load a further instance, relative to the first one.
 _FURTHER_INSTANCE = 0.5
 
 
 def load_of(trial: Trial) -> float:
-    """How much there is to load for a trial: 1 for one instance, half as much for each other."""
+    """How much is loaded for a trial."""
     return load_of_instances(instances_of(trial))
 
 
 def instances_of(trial: Trial) -> int:
-    """Of all models, on all GPUs."""
+    """The instances of all models on all GPUs."""
     return sum(
         count
         for work in trial.workloads
@@ -32,10 +32,12 @@ def load_of_instances(instances: float) -> float:
 
 
 def loads_of(trials: Sequence[Trial], loaded: str = "") -> Sequence[float]:
-    """What is loaded for trials in their order, where the content `loaded` is in place."""
-    befores = [loaded, *(trial.content for trial in trials)]
+    """How much is loaded for trials in this order, after the content `loaded`; one number for each
+    change of content.
+    """
+    previous = [loaded, *(trial.content for trial in trials)]
     return [
         load_of(trial)
-        for before, trial in zip(befores, trials, strict=False)
-        if trial.content != before
+        for content, trial in zip(previous, trials, strict=False)
+        if trial.content != content
     ]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Optuna goes on until nothing better has come for a while."""
+"""Optuna search: it ends when it has found nothing better for a while."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from model_analyzer.forecast.expectation.history import History
 from model_analyzer.forecast.searches import Forecast
 from model_analyzer.search.optuna_search import trial_counts
 
-# Optuna waits for a better one; with those that come, about so many times as long as it may.
-_BETTER_ONES = 1.5
+# Optuna stops after `early_exit_threshold` trials without a better one. Better ones make the wait
+# longer by about this factor.
+_BETTER_TRIALS = 1.5
 
 
 def left_of_optuna(history: History, forecast: Forecast, optuna: OptunaSettings) -> float:
-    """Further trials."""
-    done = len(history.records)
-    least = 0
+    """The expected number of further trials."""
+    finished = len(history.records)
+    minimum = 0
     if forecast.size is not None:
-        least = 1 + trial_counts(forecast.size, optuna)[0]  # and the default
-    waits = optuna.early_exit_threshold * _BETTER_ONES - (done - history.best_at)
-    return max(waits, least - done, 1.0)
+        minimum = 1 + trial_counts(forecast.size, optuna)[0]  # with the default
+    wait = optuna.early_exit_threshold * _BETTER_TRIALS - (finished - history.best_at)
+    return max(wait, minimum - finished, 1.0)

@@ -4,16 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ConfigError
 from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, Gpu, select, visible
-from model_analyzer.runner.monitors.gpu import Nvml
+from model_analyzer.runner.monitors.gpu import Nvml, nvml_answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +49,7 @@ def read_driver(root: Path = Path("/")) -> Driver:
     try:
         with Nvml() as nvml:
             return Driver(
-                version=str(_answer(pynvml.nvmlSystemGetDriverVersion) or "of unknown version"),
+                version=str(nvml_answer(pynvml.nvmlSystemGetDriverVersion) or "of unknown version"),
                 gpus=tuple(map(_state, nvml.gpus)),
             )
     finally:
@@ -60,22 +59,12 @@ def read_driver(root: Path = Path("/")) -> Driver:
 def _state(gpu: Gpu) -> GpuState:
     import pynvml
 
-    handle = _answer(pynvml.nvmlDeviceGetHandleByUUID, gpu.device.uuid)
-    programs = _answer(pynvml.nvmlDeviceGetComputeRunningProcesses, handle)
+    handle = nvml_answer(pynvml.nvmlDeviceGetHandleByUUID, gpu.device.uuid)
+    programs = nvml_answer(pynvml.nvmlDeviceGetComputeRunningProcesses, handle)
     return GpuState(
         gpu=gpu,
         programs=None if programs is None else len(programs),
     )
-
-
-def _answer(ask: Callable[..., Any], *arguments: Any) -> Any:
-    """The answer of NVML, or None if it has none."""
-    import pynvml
-
-    try:
-        return ask(*arguments)
-    except pynvml.NVMLError:
-        return None
 
 
 def judge_driver(
@@ -110,7 +99,9 @@ def _gpu(state: GpuState) -> Finding:
         return warning(
             name,
             f"{text}: programs cannot use it",
-            "`nvidia-smi mig -cgi PROFILE -C` creates a device, `nvidia-smi -mig 0` ends MIG mode",
+            "`nvidia-smi -mig 0` ends MIG mode (as root); or create a device:"
+            " `nvidia-smi mig -lgip` lists the profiles, and `nvidia-smi mig -cgi 0 -C` creates a"
+            " device with profile 0",
         )
     if state.programs:
         count = counted(state.programs, "program")

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 
 from model_analyzer.runner.checks.finding import Finding, ok, warning
+from model_analyzer.runner.host import kernel_text
 
 _GIB = 2**30
 _LEAST_MEMORY = 2 * _GIB
@@ -75,7 +76,7 @@ def _directories(root: Path) -> Iterator[Path]:
     the top.
     """
     base = root / "sys/fs/cgroup"
-    for line in _text(root / "proc/self/cgroup").splitlines():
+    for line in kernel_text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         top = base / controllers.removeprefix("name=") if controllers else base
         group = top / path.lstrip("/")
@@ -88,16 +89,16 @@ def _directories(root: Path) -> Iterator[Path]:
 
 def _quota(directory: Path) -> float | None:
     """The CPU time of a group, in cores."""
-    words = _text(directory / "cpu.max").split()
+    words = kernel_text(directory / "cpu.max").split()
     if not words:
-        period = _text(directory / "cpu.cfs_period_us")
-        words = [_text(directory / "cpu.cfs_quota_us"), period]
+        period = kernel_text(directory / "cpu.cfs_period_us")
+        words = [kernel_text(directory / "cpu.cfs_quota_us"), period]
     quota, period = words if len(words) == 2 else ("", "")
     return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() else None
 
 
 def _pairs(path: Path) -> Mapping[str, int]:
-    words = _text(path).split()
+    words = kernel_text(path).split()
     return {
         name: int(number)
         for name, number in zip(words[::2], words[1::2], strict=False)
@@ -106,7 +107,7 @@ def _pairs(path: Path) -> Mapping[str, int]:
 
 
 def _number(path: Path) -> int | None:
-    text = _text(path)
+    text = kernel_text(path)
     return int(text) if text.isdecimal() else None
 
 
@@ -184,10 +185,3 @@ def check_group() -> Iterator[Finding]:
     cores, memory = len(os.sched_getaffinity(0)), psutil.virtual_memory().total
     findings = list(judge_group(read_group(), cores=cores, memory=memory))
     yield from findings or [ok("container limits", "none on CPU time and memory")]
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""

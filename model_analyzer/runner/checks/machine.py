@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from model_analyzer.runner.checks.finding import Finding, ok, warning
+from model_analyzer.runner.host import kernel_text
 
 _LOOK_S = 0.3
 _BUSY_SHARE = 0.3
@@ -65,7 +66,8 @@ def _percent(process: psutil.Process) -> tuple[str, float]:
 
 
 def judge_load(load: MachineLoad) -> Finding:
-    state = f"{load.cores} cores, load {load.average:.1f}, {load.share:.0%} of the CPU time used"
+    used = f"{100 * load.share:.0f} % of the CPU time used"
+    state = f"{load.cores} cores, load {load.average:.1f}, {used}"
     if load.share <= _BUSY_SHARE and load.average <= 0.5 * load.cores:
         return ok("load", state)
     users = ", ".join(f"{name} ({cores:.1f} cores)" for name, cores in load.users if cores >= 0.1)
@@ -89,7 +91,7 @@ def judge_memory(available_gib: float) -> Finding:
 def read_governors(root: Path = Path("/")) -> frozenset[str]:
     """The frequency governors of the processors; none if they are not visible."""
     cpus = root / "sys/devices/system/cpu"
-    governors = map(_text, cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
+    governors = map(kernel_text, cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
     return frozenset(filter(None, governors))
 
 
@@ -126,11 +128,3 @@ def judge_time_of_day(synchronised: bool | None) -> Finding:
             "`timedatectl set-ntp true` (as root, on the host)",
         )
     return ok("clock", "synchronized by NTP" if synchronised else "synchronization is unknown")
-
-
-def _text(path: Path) -> str:
-    """The text of a file of the kernel; "" if it does not exist or is not readable."""
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""

@@ -26,6 +26,10 @@ _UNKNOWN_BACKEND = "find backend library"
 
 _FIX_MODEL = "fix the model, or remove it from profile_models"
 _FIX_WAITING = "check what initialize waits for, or raise --model-load-timeout"
+_FIX_SERVER = (
+    "correct what the message names; `model-analyzer runtime show` checks an installed server, and"
+    " `model-analyzer runtime install` repairs it"
+)
 _FIX_PYTHON = "`model-analyzer runtime install` installs a server whose Python models work"
 _FIX_MEASURING = "`model-analyzer runtime install`, or choose another with --perf-analyzer-path"
 
@@ -122,7 +126,7 @@ def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Findin
     try:
         version = server.version(ServerSetup())
     except ModelAnalyzerError as error:
-        yield problem("server starts", str(error), "see its message; `model-analyzer runtime show`")
+        yield problem("server starts", str(error), _FIX_SERVER)
         return
     yield ok("server starts", f"tritonserver {version}")
     name = "a tiny model"
@@ -138,7 +142,7 @@ def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Findin
         yield warning(
             name,
             "not tested: this server has no Python backend",
-            "nothing, unless you profile Python models",
+            "for Python models, use a server that has it; for other models, do nothing",
         )
     else:
         yield problem(name, failure.message, failure.hint or _FIX_PYTHON, failure.log)

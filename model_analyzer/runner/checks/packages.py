@@ -14,7 +14,8 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.checks.finding import Finding, ok, problem
 from model_analyzer.runner.process import run
-from model_analyzer.runner.runtime import Program
+from model_analyzer.runner.runtime import INSTALL, Program
+from model_analyzer.runner.server.log import package_of
 from model_analyzer.runner.wheels import isolated
 
 _LOOK_S = 30.0
@@ -25,11 +26,6 @@ _GIVEN = frozenset({"triton_python_backend_utils", "c_python_backend_utils"})
 
 # The parameter of models with their own Python.
 _OWN_PYTHON = "EXECUTION_ENV_PATH"
-
-# Packages whose name differs from the name of their module.
-_PACKAGES = {"PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn"} | {
-    "yaml": "pyyaml", "skimage": "scikit-image", "google": "protobuf",
-}  # fmt: skip
 
 _PROBE = """
 import importlib.util, json, sys
@@ -107,11 +103,15 @@ def judge_packages(
 ) -> Iterator[Finding]:
     """`needed` are the modules of each model; `missing` are those that are not installed."""
     if missing is None:
-        yield problem("packages of the models", f"{python} does not start", f"`{python} -V`")
+        yield problem(
+            "packages of the models",
+            f"{python} does not start",
+            f"`{python} -V` says why; `{INSTALL}` installs another Python for the models",
+        )
         return
     lacking = {model: names & missing for model, names in needed.items() if names & missing}
     for model, names in lacking.items():
-        packages = sorted(_PACKAGES.get(name, name) for name in names)
+        packages = sorted(map(package_of, names))
         flags = " ".join(f"--with {name}" for name in packages)
         yield problem(
             "packages of the models",

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from model_analyzer.domain.settings import LaunchMode, ServerSettings
-from model_analyzer.errors import ModelAnalyzerError
+from model_analyzer.errors import ConfigError, ModelAnalyzerError
 from model_analyzer.runner.checks.finding import Finding, ok, problem
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import (
@@ -58,7 +58,7 @@ def check_server(
     try:
         server = find_tritonserver(settings.path, environment)
     except ModelAnalyzerError as error:
-        return _absent(name, str(error), environment), None
+        return _absent(name, without_advice(error), environment), None
     reason = why_server_fails(server)
     if reason:
         return _absent(name, reason, server.environment, server.path), None
@@ -81,7 +81,11 @@ def _library(settings: ServerSettings, environment: Mapping[str, str], work: Pat
     try:
         library = find_server_library(settings.install_path, environment, work)
     except ModelAnalyzerError as error:
-        return problem(name, str(error), f"`{INSTALL}`, or --triton-install-path")
+        return problem(
+            name,
+            without_advice(error),
+            f"`{INSTALL}`, or choose another with --triton-install-path",
+        )
     return ok(name, f"{library.version}, {library.origin}")
 
 
@@ -94,7 +98,7 @@ def check_load_generator(
         program = find_perf_analyzer(option, environment)
     except ModelAnalyzerError as error:
         path = Path(os.path.expanduser(option)) if option is not None else None
-        return _absent(name, str(error), environment, path), None
+        return _absent(name, without_advice(error), environment, path), None
     return ok(name, f"{program.version}, {program.origin}: {program.path}"), program
 
 
@@ -108,6 +112,13 @@ def _absent(
     return judge_absent(name, reason, missing_libraries(f"{output}\n{reason}"))
 
 
+def without_advice(error: ModelAnalyzerError) -> str:
+    """The message of an error, without what to do: the finding says that."""
+    if isinstance(error, ConfigError):
+        return "; ".join(f"{problem.where}: {problem.message}" for problem in error.problems)
+    return re.sub(rf"[;:] run `{INSTALL}`$", "", str(error))
+
+
 def missing_libraries(output: str) -> Sequence[str]:
     """The shared libraries that `ldd` or the loader did not find."""
     return tuple(dict.fromkeys(match[0] or match[1] for match in _NO_LIBRARY.findall(output)))
@@ -119,7 +130,7 @@ def judge_absent(name: str, reason: str, libraries: Sequence[str]) -> Finding:
     )
     install = f"`{INSTALL}`, or choose another with {option}"
     if not libraries:
-        return problem(name, re.sub(rf"[;:] run `{INSTALL}`$", "", reason), install)
+        return problem(name, reason, install)
     packages = [
         package
         for library in libraries
@@ -143,7 +154,7 @@ def check_models_interpreter(
     try:
         check_models_python(server, environment)
     except ModelAnalyzerError as error:
-        return problem(name, str(error), f"`{INSTALL}`")
+        return problem(name, without_advice(error), f"`{INSTALL}`")
     # If the stub cannot start, every load hangs. Without arguments, it only prints an error.
     _, output = run([str(runtime.stub)], environment=server.environment, timeout_s=_LOOK_S)
     if "arguments" not in output:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
+from model_analyzer.runner.repository import LAYOUT
 
 _MIB = 2**20
 _LEAST_SHM_MIB = 64
@@ -114,7 +115,7 @@ def check_readable(name: str, path: Path, models: Sequence[str] | None) -> Findi
     except OSError as error:
         return problem(name, f"{path} cannot be read: {error.strerror}", _FIX_REPOSITORY)
     if not any(os.path.isdir(path / entry) for entry in inside):
-        return problem(name, f"{path} contains no model", _FIX_REPOSITORY)
+        return problem(name, f"{path} contains no model", f"{_FIX_REPOSITORY}; {LAYOUT}")
     unreadable = [
         file
         for model in (inside if models is None else models)

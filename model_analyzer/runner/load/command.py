@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from model_analyzer.domain.flags import (
+    PERF_ANALYZER_FLAGS,
     PERF_ANALYZER_LONG_FLAGS,
     PERF_ANALYZER_NO_FILES,
     PERF_ANALYZER_PATHS,
@@ -88,7 +89,7 @@ def named_files(flags: Mapping[str, Flag]) -> Iterator[tuple[str, str]]:
 
 
 def render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
-    """The flags as arguments, in perf_analyzer's usual order."""
+    """The flags as arguments, in perf_analyzer's usual order, with unknown flags at the end."""
     for name, short in PERF_ANALYZER_SHORT_FLAGS.items():
         value = flags.get(name, ())
         for item in (value,) if isinstance(value, str) else value:
@@ -109,3 +110,15 @@ def render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
             is_path = name in PERF_ANALYZER_PATHS and item not in PERF_ANALYZER_NO_FILES
             yield f"--{name}"
             yield os.path.join(user_directory, item) if is_path else item
+    for name in flags:
+        if name not in PERF_ANALYZER_FLAGS:
+            yield from _unknown(name, flags[name])
+
+
+def _unknown(name: str, value: Flag) -> Iterator[str]:
+    """A flag of another version: `true` is a switch that is on, `false` one that is off."""
+    for item in (value,) if isinstance(value, str) else value:
+        if item == "true":
+            yield f"--{name}"
+        elif item != "false":
+            yield from (f"--{name}", item)

@@ -144,6 +144,7 @@ def failure_of(name: str, ended: Ended) -> Failure:
             reason=FailureReason.LOAD_GENERATOR_DIED,
             message=f"perf_analyzer was {describe_status(ended.status)} while it measured {name}",
             log=lines,
+            hint="`dmesg` shows if memory ran out",
         )
     if ended.status == 0 and not requests_failed(ended.output):
         return Failure(
@@ -157,7 +158,9 @@ def failure_of(name: str, ended: Ended) -> Failure:
         reason=FailureReason.REQUEST_FAILED,
         message=f"{name}: perf_analyzer failed: {reason}",
         log=lines,
-        hint=_UNCOUNTED_HINT if ended.verdict is OutputVerdict.UNCOUNTED else "",
+        hint=_UNCOUNTED_HINT
+        if ended.verdict is OutputVerdict.UNCOUNTED
+        else hint(*lines) or "--perf-output shows all that perf_analyzer says",
     )
 
 
@@ -178,5 +181,5 @@ def _not_loaded(name: str, ended: Ended) -> Failure:
         reason=FailureReason.MODEL_NOT_LOADED,
         message=f"{name} did not load: {reason[:300]}",
         log=lines,
-        hint=hint(reason, *lines),
+        hint=hint(reason, *lines) or "--perf-output shows all that the server says",
     )

@@ -90,9 +90,17 @@ def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Itera
     for name, path in named_files(flags):
         file = user_directory / path
         if not os.path.exists(file):
-            yield Problem(where=where, message=f"perf_analyzer flag {name}: {file} does not exist")
+            yield Problem(
+                where=where,
+                message=f"perf_analyzer flag {name}: {file} does not exist",
+                hint="correct the path: relative paths start at the current directory",
+            )
         elif reason := why_unreadable(file):
-            yield Problem(where=where, message=f"perf_analyzer flag {name}: {reason}")
+            yield Problem(
+                where=where,
+                message=f"perf_analyzer flag {name}: {reason}",
+                hint="name a file that you may read",
+            )
         elif name == "request-intervals" and not _are_intervals(file):
             yield Problem(
                 where=where,

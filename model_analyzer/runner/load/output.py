@@ -7,11 +7,12 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from model_analyzer.domain.measurements import Values
+from model_analyzer.domain.windows import ENOUGH_REQUESTS
 
 # column -> (tag, the size of one catalogue unit in the unit of the column)
 _COLUMNS: Mapping[str, tuple[str, float]] = {
@@ -35,7 +36,10 @@ _SERVER_SIDE = ("perf_throughput", "perf_server_")
 # perf_analyzer reports its last three windows, and judges stability by them.
 _WINDOWS_REPORTED = 3
 
-_PASS = re.compile(r"Pass \[\d+\] throughput: (\d+(?:\.\d*)?(?:e[+-]?\d+)?) infer/sec")
+_NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
+_PASS = re.compile(
+    rf"Pass \[\d+\] throughput: {_NUMBER} infer/sec(?:\. \S+ latency: {_NUMBER} usec)?"
+)
 _IMPORTANT = re.compile(r"error|fail|unrecognized|invalid|unable|not found|No valid", re.IGNORECASE)
 _HARMLESS = re.compile(r"^Pass \[|initialize NVML")
 _UNCOUNTED = "failed to find the requested model version"
@@ -66,19 +70,32 @@ class Report:
     """Values from the text output that are not in the table.
 
     `requests` is the number of requests in the reported windows; `windows` are the throughputs of
-    these windows, in inferences per second.
+    these windows, in inferences per second, and `latencies` their mean latencies.
     """
 
     requests: int | None
     windows: tuple[float, ...]
+    latencies: tuple[float, ...]
 
     @property
     def spread(self) -> float:
-        """The range of the windows as a fraction of their mean; 0 with fewer than two."""
-        if len(self.windows) < 2:
-            return 0.0
-        mean = sum(self.windows) / len(self.windows)
-        return (max(self.windows) - min(self.windows)) / mean if mean else 0.0
+        """How far the windows differ in throughput or latency."""
+        return max(_spread(self.windows), _spread(self.latencies))
+
+    def is_steady(self, percent: float) -> bool:
+        """Whether the windows are at most that far above or below their mean."""
+        return self.spread <= 2 * percent / 100
+
+    @property
+    def has_few_requests(self) -> bool:
+        """Whether its windows hold so few requests that one more or less changes the throughput."""
+        if self.requests is None:
+            return False
+        return self.requests < ENOUGH_REQUESTS * max(len(self.windows), 1)
+
+    def requests_per_s(self, batch_size: int) -> float:
+        """The rate of the requests; 0 if unknown."""
+        return _mean(self.windows) / batch_size
 
 
 def parse_table(text: str) -> Values | None:
@@ -113,11 +130,22 @@ def composing_model(file: str, table: str) -> str | None:
 def parse_report(text: str) -> Report:
     """The number of requests and the windows in perf_analyzer's text."""
     requests = _REQUESTS.findall(text)
-    windows = [float(rate) for rate in _PASS.findall(text)]
+    passes = _PASS.findall(text)[-_WINDOWS_REPORTED:]
     return Report(
         requests=int(requests[-1]) if requests else None,
-        windows=tuple(windows[-_WINDOWS_REPORTED:]),
+        windows=tuple(float(rate) for rate, _ in passes),
+        latencies=tuple(float(latency) for _, latency in passes if latency),
     )
+
+
+def _spread(values: Sequence[float]) -> float:
+    """The range of the values as a fraction of their mean; 0 without any."""
+    mean = _mean(values)
+    return (max(values) - min(values)) / mean if mean else 0.0
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
 
 
 def judge(status: int, text: str, *, has_table: bool) -> OutputVerdict:

@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import logging
-import math
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,15 +21,16 @@ from model_analyzer.domain.measurements import (
     NoticeKind,
 )
 from model_analyzer.domain.models import empty
-from model_analyzer.domain.protocols import Route, Server
+from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
-from model_analyzer.domain.windows import Window
+from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import OutputError
-from model_analyzer.reading import open_regular
 from model_analyzer.runner.client.interface import has_fixed_shapes
+from model_analyzer.runner.load.child import Child
 from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import (
     EXPORT,
@@ -47,18 +46,19 @@ from model_analyzer.runner.load.output import (
     OutputVerdict,
     Report,
     deciding_lines,
-    is_loaded,
-    why_not_loaded,
+    finite_number,
 )
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.log import error_lines
-from model_analyzer.runner.stubs import StubWatch, stubs_among
+from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines
+from model_analyzer.runner.stubs import StubWatch
 
 log = logging.getLogger(__name__)
 
 _LOOK_S = 0.5
-_CPU_PERCENT = 80.0
+
+# perf_analyzer's own default
+_STABILITY_PERCENT = 10.0
 
 # The number of launches, each with a larger window, before an unstable result is accepted.
 _STRICT_LAUNCHES = 3
@@ -68,9 +68,6 @@ _TOO_SMALL = (OutputVerdict.TOO_SHORT, OutputVerdict.UNCOUNTED)
 
 # The limit for output, tables and exports of one launch: ten times the longest ones (verbose).
 _MOST_BYTES = 4 * 2**30
-
-# The size of a piece of output to read at once, and its overlap with the next piece.
-_LOOKED_AT, _LONGEST_LINE = 2**20, 2**14
 
 # Launches with uncounted requests that may be an accident of timing; more of them are a failure.
 _UNCOUNTED_LAUNCHES = 2
@@ -116,7 +113,7 @@ class PerfAnalyzer:
         self._genai_perf = genai_perf
         self._transcript = transcript
         self._most_bytes = most_bytes
-        self._running: Sequence[_Child] = ()
+        self._running: Sequence[Child] = ()
         # enlarged windows that were stable, by variant and batch size: later loads start with them
         self._learned: dict[tuple[str, int], Window] = {}
 
@@ -138,6 +135,8 @@ class PerfAnalyzer:
             if isinstance(outcome, Reading):
                 statistics = counted_between(earlier, server.statistics(variants))
                 outcome = replace(outcome, statistics=statistics)
+                if launch < self._settings.max_launches and self._fill(workloads, windows, ended):
+                    continue
             if outcome is not None:
                 break
             unstable += any(run.verdict is OutputVerdict.UNSTABLE for run in ended)
@@ -166,23 +165,38 @@ class PerfAnalyzer:
                 " the run; run the same command again to resume"
             ) from error
 
+    def _fill(
+        self, workloads: Sequence[Workload], windows: list[Window], ended: Sequence[Ended]
+    ) -> bool:
+        """Enlarges windows with few requests, unless the user gave their size or they were enlarged
+        for that before; returns whether there are any.
+        """
+        is_changed = False
+        for index, (work, run) in enumerate(zip(workloads, ended, strict=True)):
+            window = windows[index]
+            is_kept = window.accepting or window.is_set_by(work.flags)
+            if is_kept or not run.report.has_few_requests:
+                continue
+            rate = run.report.requests_per_s(work.load.batch_size)
+            larger = window.filled(rate, timeout_s=self._settings.timeout_s)
+            if larger != window:
+                _log_larger(work, f"holds fewer than {ENOUGH_REQUESTS} requests", larger)
+                windows[index], is_changed = larger, True
+        return is_changed
+
     def _enlarge(self, work: Workload, window: Window, ended: Ended, *, accept: bool) -> Window:
-        rates = ended.report.windows
-        rate = sum(rates) / len(rates) / work.load.batch_size if rates else 0.0
-        larger = window.enlarged(rate)
-        log.info(
-            "%s: measurement window is %s, increased to %s",
-            work.variant.name,
-            "too small" if ended.verdict in _TOO_SMALL else "not stable",
-            larger,
-        )
+        larger = window.enlarged(ended.report.requests_per_s(work.load.batch_size))
+        reason = "is too small" if ended.verdict in _TOO_SMALL else "is not stable"
+        _log_larger(work, reason, larger)
         return replace(larger, accepting=accept and ended.verdict is OutputVerdict.UNSTABLE)
 
-    def _learn(self, workloads: Sequence[Workload], windows: Sequence[Window]) -> None:
+    def _learn(
+        self, workloads: Sequence[Workload], windows: Sequence[Window], ended: Sequence[Ended]
+    ) -> None:
         """Stores the windows that gave stable results."""
-        for work, window in zip(workloads, windows, strict=True):
-            if not window.accepting:
-                self._learned[_kind(work)] = window
+        for work, window, run in zip(workloads, windows, ended, strict=True):
+            if not _is_unstable(work, window, run):
+                self._learned[_kind(work)] = replace(window, accepting=False)
 
     def _launch(
         self, workloads: Sequence[Workload], windows: Sequence[Window], server: Server
@@ -217,7 +231,7 @@ class PerfAnalyzer:
 
     def _start(
         self, work: Workload, window: Window, server: Server, directory: Path, stubs: StubWatch
-    ) -> _Child:
+    ) -> Child:
         route = server.route(work.variant, self._protocol)
         if work.genai_perf and self._genai_perf is not None:
             program = self._genai_perf
@@ -252,7 +266,7 @@ class PerfAnalyzer:
             output=directory / OUTPUT,
             directory=directory,
         )
-        return _Child(
+        return Child(
             process,
             shown,
             directory,
@@ -262,7 +276,7 @@ class PerfAnalyzer:
             self._most_bytes,
         )
 
-    def _wait(self, children: Sequence[_Child], server: Server) -> FailureReason | None:
+    def _wait(self, children: Sequence[Child], server: Server) -> FailureReason | None:
         """Waits for all to end; kills them at the deadline, or if the server dies."""
         deadline = time.monotonic() + self._settings.timeout_s
         reason = None
@@ -304,7 +318,7 @@ class PerfAnalyzer:
             if run.verdict is OutputVerdict.DONE and work.times_tokens and run.tokens is None:
                 return replace(no_tokens(work.variant.name, run), commands=commands)
         if all(run.verdict is OutputVerdict.DONE for run in ended):
-            self._learn(workloads, windows)
+            self._learn(workloads, windows, ended)
             return self._reading(workloads, windows, ended)
         return None
 
@@ -314,43 +328,33 @@ class PerfAnalyzer:
                 reason=FailureReason.SERVER_DIED,
                 message=f"the server died during the measurement of {name}",
                 log=server.log_tail(),
+                hint=MAY_LACK_MEMORY,
             )
         if run.death:
             return Failure(
                 reason=FailureReason.MODEL_DIED,
                 message=run.death,
                 log=(*deciding_lines(run.output), *server.log_tail()),
-                hint="see the server's log (--triton-output-path); `dmesg` shows if memory ran out",
+                hint=MAY_LACK_MEMORY,
             )
-        if run.stopped is FailureReason.TIMEOUT:
-            return Failure(
-                reason=FailureReason.TIMEOUT,
-                message=f"perf_analyzer did not finish within {self._settings.timeout_s} s",
-                log=deciding_lines(run.output),
-                hint="the model may hang; otherwise raise --perf-analyzer-timeout",
-            )
-        if run.stopped is FailureReason.LOAD_TIMEOUT:
-            return Failure(
-                reason=FailureReason.LOAD_TIMEOUT,
-                message=f"{name} was not loaded in time",
-                log=error_lines(run.output.splitlines()),
-                hint="raise --model-load-timeout",
-            )
-        if run.stopped is FailureReason.NO_RESULT:
-            size = f"{self._most_bytes / 2**30:.3g} GiB"
-            return Failure(
-                reason=FailureReason.NO_RESULT,
-                message=f"perf_analyzer was stopped: it wrote more than {size} for {name}",
-                log=deciding_lines(run.output),
-                hint="use fewer verbose flags or a shorter measurement-interval",
-            )
-        if run.stopped is FailureReason.LOAD_GENERATOR_BUSY:
-            return Failure(
-                reason=FailureReason.LOAD_GENERATOR_BUSY,
-                message=f"perf_analyzer used too much CPU while it measured {name}",
-                hint="raise --perf-analyzer-cpu-util",
-            )
-        return failure_of(name, run)
+        log_lines = deciding_lines(run.output)
+        match run.stopped:
+            case FailureReason.TIMEOUT:
+                message = f"perf_analyzer did not finish within {self._settings.timeout_s} s"
+                advice = "the model may hang; otherwise raise --perf-analyzer-timeout"
+            case FailureReason.LOAD_TIMEOUT:
+                message, advice = f"{name} was not loaded in time", "raise --model-load-timeout"
+                log_lines = error_lines(run.output.splitlines())
+            case FailureReason.NO_RESULT:
+                size = f"{self._most_bytes / 2**30:.3g} GiB"
+                message = f"perf_analyzer was stopped: it wrote more than {size} for {name}"
+                advice = "use fewer verbose flags or a shorter measurement-interval"
+            case FailureReason.LOAD_GENERATOR_BUSY:
+                message = f"perf_analyzer used too much CPU while it measured {name}"
+                advice = "raise --perf-analyzer-cpu-util"
+            case _:
+                return failure_of(name, run)
+        return Failure(reason=run.stopped, message=message, log=log_lines, hint=advice)
 
     def _reading(
         self, workloads: Sequence[Workload], windows: Sequence[Window], ended: Sequence[Ended]
@@ -366,10 +370,9 @@ class PerfAnalyzer:
                     composing=run.composing,
                 )
             )
-            if window.accepting:
+            if _is_unstable(work, window, run):
                 notices.append(_unstable(work, report))
-            if report.requests is not None and report.requests < REQUESTS_FOR_P99:
-                notices.append(_few_requests(work, report.requests))
+            notices += _few_requests(work, window, report)
         commands = tuple(run.command for run in ended)
         return Reading(tuple(models), tuple(notices), commands)
 
@@ -385,110 +388,39 @@ class PerfAnalyzer:
         )
 
 
-class _Child:
-    """A running perf_analyzer, and the reasons to stop it.
-
-    With an embedded server, its CPU time includes the model: then there is no default CPU limit.
-    """
-
-    def __init__(
-        self,
-        process: Process,
-        command: str,
-        directory: Path,
-        route: Route,
-        stubs: StubWatch,
-        most_cpu_percent: float | None,
-        most_bytes: int,
-    ) -> None:
-        self.process = process
-        self.command = command
-        self.directory = directory
-        self.stubs = stubs
-        self.embeds_server = route.load_timeout_s is not None
-        usual = math.inf if self.embeds_server else _CPU_PERCENT * (os.cpu_count() or 1)
-        self._most_cpu_percent = most_cpu_percent or usual
-        self._most_bytes = most_bytes
-        self._looked_at = 0
-        self._loads_until = time.monotonic() + (route.load_timeout_s or 0)
-        self._is_loading = self.embeds_server
-        self._used = (time.monotonic(), 0.0)
-
-    def trouble(self) -> FailureReason | None:
-        """The reason to stop it, or Nrun."""
-        if _bytes_below(self.directory) > self._most_bytes:
-            return FailureReason.NO_RESULT
-        if self._is_loading:
-            if self._failed_to_load():
-                return FailureReason.MODEL_NOT_LOADED
-            if self._is_loading and time.monotonic() > self._loads_until:
-                return FailureReason.LOAD_TIMEOUT
-            if not self._is_loading:
-                self.stubs = StubWatch([stub.pid for stub in stubs_among(self.process.tree())])
-        elif self.stubs.death():
-            return FailureReason.MODEL_DIED
-        elif self._cpu_percent() > self._most_cpu_percent:
-            return FailureReason.LOAD_GENERATOR_BUSY
-        return None
-
-    def _failed_to_load(self) -> bool:
-        """Whether its new output says that the model could not be loaded; also notes if it is."""
-        with open_regular(self.directory / OUTPUT) as file:
-            size = os.fstat(file.fileno()).st_size
-            while self._is_loading and self._looked_at < size:
-                file.seek(max(self._looked_at - _LONGEST_LINE, 0))
-                output = file.read(_LOOKED_AT).decode(errors="replace")
-                self._looked_at = file.tell()
-                self._is_loading = not is_loaded(output)
-                if self._is_loading and why_not_loaded(output):
-                    return True
-        return False
-
-    def _cpu_percent(self) -> float:
-        """The CPU use of the process tree since the last call, if at least a second has passed."""
-        time_s, (last_time_s, last_used_s) = time.monotonic(), self._used
-        if time_s - last_time_s < 1:
-            return 0.0
-        used_s = sum(map(_cpu_seconds, self.process.tree()))
-        self._used = (time_s, used_s)
-        return (used_s - last_used_s) / (time_s - last_time_s) * 100
-
-
-def _bytes_below(directory: Path) -> int:
-    """The size of the files below a directory on disk."""
-    sizes = (
-        os.lstat(os.path.join(root, name)).st_blocks * 512
-        for root, _, names in os.walk(directory)
-        for name in names
-    )
-    try:
-        return sum(sizes)
-    except FileNotFoundError:
-        return 0  # it has just been removed
-
-
-def _cpu_seconds(process: psutil.Process) -> float:
-    try:
-        times = process.cpu_times()
-    except psutil.Error:
-        return 0.0  # it has just ended
-    return float(times.user + times.system)
-
-
 def _unstable(work: Workload, report: Report) -> Notice:
     return Notice(
         kind=NoticeKind.UNSTABLE,
-        text=f"{work.variant.name} at {work.load}: windows differ by {report.spread:.0%};"
+        text=f"{work.variant.name} at {work.load}: windows differ by {100 * report.spread:.0f} %;"
         " the machine may be busy, or the window too short",
     )
 
 
-def _few_requests(work: Workload, requests: int) -> Notice:
-    return Notice(
-        kind=NoticeKind.FEW_REQUESTS,
-        text=f"{work.variant.name} at {work.load}: p99 is based on {requests} requests;"
-        f" {REQUESTS_FOR_P99} are needed for 95 % confidence",
+def _few_requests(work: Workload, window: Window, report: Report) -> Iterator[Notice]:
+    """A notice if the requests are too few for latencies, or even for the throughput."""
+    if report.requests is None or report.requests >= REQUESTS_FOR_P99:
+        return
+    requests = counted(report.requests, "request")
+    text = (
+        f"{work.variant.name} at {work.load}: p99 is based on {requests};"
+        f" {REQUESTS_FOR_P99} are needed for 95 % confidence"
     )
+    if report.has_few_requests:
+        text += (
+            f". One request more changes the throughput by {100 / max(report.requests, 1):.0f} %:"
+            f" set {window.size_flag} in perf_analyzer_flags to more than {window.size}"
+        )
+    yield Notice(kind=NoticeKind.FEW_REQUESTS, text=text)
+
+
+def _is_unstable(work: Workload, window: Window, run: Ended) -> bool:
+    """Whether the result was accepted although its windows differ more than they should."""
+    percent = finite_number(str(work.flags.get("stability-percentage"))) or _STABILITY_PERCENT
+    return window.accepting and not run.report.is_steady(percent)
+
+
+def _log_larger(work: Workload, reason: str, larger: Window) -> None:
+    log.info("%s: measurement window %s, increased to %s", work.variant.name, reason, larger)
 
 
 def _kind(work: Workload) -> tuple[str, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from model_analyzer.errors import OutputError
+from model_analyzer.errors import unwritable
 
 
 class Transcript:
@@ -21,6 +21,4 @@ class Transcript:
             with open(self._path, "a", encoding="utf-8") as file:
                 file.write(f"{text}\n" if text else "")
         except OSError as error:
-            raise OutputError(
-                f"cannot write {self._path}: {error.strerror}; check --perf-output-path"
-            ) from error
+            raise unwritable(self._path, error, "--perf-output-path") from error

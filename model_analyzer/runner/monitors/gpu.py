@@ -157,11 +157,11 @@ def _slices(handle: Any) -> Sequence[Any] | None:
     """The MIG devices of a GPU, or None if it is not in MIG mode."""
     import pynvml
 
-    modes = _answer(pynvml.nvmlDeviceGetMigMode, handle)
+    modes = nvml_answer(pynvml.nvmlDeviceGetMigMode, handle)
     if modes is None or modes[0] != pynvml.NVML_DEVICE_MIG_ENABLE:
         return None
     handles = (
-        _answer(pynvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, index)
+        nvml_answer(pynvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, index)
         for index in range(pynvml.nvmlDeviceGetMaxMigDeviceCount(handle))
     )
     return [slice_handle for slice_handle in handles if slice_handle is not None]
@@ -172,23 +172,23 @@ def _values(handle: Any) -> Values:
 
     values: dict[str, float] = {}
     # Version 2 leaves out memory that the driver has reserved, like nvidia-smi.
-    memory = _answer(pynvml.nvmlDeviceGetMemoryInfo, handle, pynvml.nvmlMemory_v2) or _answer(
-        pynvml.nvmlDeviceGetMemoryInfo, handle
-    )
+    memory = nvml_answer(
+        pynvml.nvmlDeviceGetMemoryInfo, handle, pynvml.nvmlMemory_v2
+    ) or nvml_answer(pynvml.nvmlDeviceGetMemoryInfo, handle)
     if memory is not None:
         values["gpu_used_memory"] = memory.used / _MB
         values["gpu_free_memory"] = memory.free / _MB
         values["gpu_total_memory"] = memory.total / _MB
-    rates = _answer(pynvml.nvmlDeviceGetUtilizationRates, handle)
+    rates = nvml_answer(pynvml.nvmlDeviceGetUtilizationRates, handle)
     if rates is not None:
         values["gpu_utilization"] = float(rates.gpu)
-    milliwatts = _answer(pynvml.nvmlDeviceGetPowerUsage, handle)
+    milliwatts = nvml_answer(pynvml.nvmlDeviceGetPowerUsage, handle)
     if milliwatts is not None:
         values["gpu_power_usage"] = milliwatts / 1000
     return values
 
 
-def _answer(ask: Callable[..., Any], *arguments: Any) -> Any:
+def nvml_answer(ask: Callable[..., Any], *arguments: Any) -> Any:
     """The answer of NVML, or None if this device or driver has none."""
     import pynvml
 

@@ -112,8 +112,9 @@ class NeighbourMonitor:
             return Observation()
         notice = Notice(
             kind=NoticeKind.BUSY_MACHINE,
-            text=f"{self._load}: other programs used {self._share:.0%} of the machine's CPU time;"
-            " stop them and measure again with --fresh",
+            text=f"{self._load}: other programs used {100 * self._share:.0f} % of the machine's CPU"
+            " time; stop them and measure again with another --checkpoint-directory (--fresh would"
+            " delete all measurements in this one)",
         )
         return Observation(notices=(notice,))
 

@@ -23,7 +23,6 @@ import psutil
 from model_analyzer.domain.settings import DockerSettings, ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import RuntimeNotFound, ServerError
-from model_analyzer.runner.client.interface import ServerClient
 from model_analyzer.runner.owner import has_ended, this_process
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.repository import links_outside
@@ -32,9 +31,9 @@ from model_analyzer.runner.server.container_arguments import (
     VARIABLE,
     container_arguments,
 )
-from model_analyzer.runner.server.endpoints import Endpoints, are_chosen, choose_endpoints
+from model_analyzer.runner.server.endpoints import Endpoints
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.own import connect_to_own
+from model_analyzer.runner.server.own import OwnLauncher
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -92,7 +91,7 @@ def look_at_engine(image: str) -> Engine:
     return Engine(f"Docker {version.get('Version', 'of unknown version')}", has_image)
 
 
-class ContainerLauncher:
+class ContainerLauncher(OwnLauncher):
     """Starts tritonserver in a container that sees `repository`, at the same path, read-only."""
 
     def __init__(
@@ -102,28 +101,14 @@ class ContainerLauncher:
         settings: ServerSettings,
         repository: Path,
     ) -> None:
+        super().__init__(settings)
         self._engine = engine
         self._docker = docker
-        self._settings = settings
         self._repository = Path(os.path.abspath(repository))
 
     @property
     def description(self) -> str:
         return self._docker.image
-
-    @property
-    def advice(self) -> str:
-        return "--triton-output-path FILE stores its log"
-
-    @property
-    def ports_are_chosen(self) -> bool:
-        return are_chosen(self._settings)
-
-    def endpoints(self) -> Endpoints:
-        return choose_endpoints(self._settings)
-
-    def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
-        return connect_to_own(endpoints, self._settings, setup)
 
     def start(self, endpoints: Endpoints, setup: ServerSetup, log_file: ServerLog) -> Process:
         arguments = container_arguments(

@@ -12,41 +12,29 @@ from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ServerError
-from model_analyzer.runner.client.interface import ServerClient
 from model_analyzer.runner.file_trees import words_of
 from model_analyzer.runner.leftovers import shm_prefix
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.command import server_command, server_environment
-from model_analyzer.runner.server.endpoints import Endpoints, are_chosen, choose_endpoints
+from model_analyzer.runner.server.endpoints import Endpoints
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.own import connect_to_own
+from model_analyzer.runner.server.own import OwnLauncher
 
 log = logging.getLogger(__name__)
 
 
-class LocalLauncher:
+class LocalLauncher(OwnLauncher):
     """Starts tritonserver behind a guard. `repository` is the staged model repository."""
 
     def __init__(self, program: Program, settings: ServerSettings, repository: Path) -> None:
+        super().__init__(settings)
         self._program = program
-        self._settings = settings
         self._repository = repository
 
     @property
     def description(self) -> str:
         return str(self._program.path)
-
-    @property
-    def advice(self) -> str:
-        return "--triton-output-path FILE stores its log"
-
-    @property
-    def ports_are_chosen(self) -> bool:
-        return are_chosen(self._settings)
-
-    def endpoints(self) -> Endpoints:
-        return choose_endpoints(self._settings)
 
     def start(self, endpoints: Endpoints, setup: ServerSetup, log_file: ServerLog) -> Process:
         prefix = shm_prefix(secrets.token_hex(4))
@@ -68,6 +56,3 @@ class LocalLauncher:
                 f"tritonserver cannot be started: {error.filename}: {words_of(error)}; run the same"
                 " command again to resume"
             ) from error
-
-    def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
-        return connect_to_own(endpoints, self._settings, setup)

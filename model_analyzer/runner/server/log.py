@@ -23,8 +23,8 @@ _HINTS = (
     (r"invalid or unsupported gpu id", "this GPU does not exist: set cpu_only for the model"),
     (r"unable to find backend library", "use a server that has this backend"),
     (
-        r"ModuleNotFoundError: No module named '([\w.]+)'",
-        "install it for the models: `model-analyzer runtime install --with PACKAGE --unverified`",
+        r"ModuleNotFoundError: No module named '(\w+)",
+        "install it for the models: `model-analyzer runtime install --with {} --unverified`",
     ),
     (
         r"out of memory|CUDA error 2|cudaMalloc",
@@ -34,6 +34,14 @@ _HINTS = (
     (r"Model '[^']+' is not ready", "name the models that it calls in bls_composing_models"),
     (r"is not healthy", "the model's process ended: see its messages in the server's log"),
 )
+
+# Packages whose name differs from the name of their module.
+_PACKAGES = {"PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn"} | {
+    "yaml": "pyyaml", "skimage": "scikit-image", "google": "protobuf",
+}  # fmt: skip
+
+
+MAY_LACK_MEMORY = "see the server's log (--triton-output-path); `dmesg` shows if memory ran out"
 
 
 class ServerLog:
@@ -87,6 +95,11 @@ def error_lines(lines: Sequence[str]) -> tuple[str, ...]:
 def hint(*texts: str) -> str:
     """What to do about an error in one of the texts, or ""."""
     for pattern, advice in _HINTS:
-        if any(re.search(pattern, text) for text in texts):
-            return advice
+        for match in filter(None, (re.search(pattern, text) for text in texts)):
+            return advice.format(*map(package_of, match.groups()))
     return ""
+
+
+def package_of(module: str) -> str:
+    """The package that provides a top-level module."""
+    return _PACKAGES.get(module, module)

@@ -26,7 +26,7 @@ from model_analyzer.runner.client.tls import wants_grpc_tls
 from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.endpoints import Endpoints
 from model_analyzer.runner.server.load_watch import LoadWatch
-from model_analyzer.runner.server.log import ServerLog, hint
+from model_analyzer.runner.server.log import MAY_LACK_MEMORY, ServerLog, hint
 from model_analyzer.runner.stubs import stubs_among
 from model_analyzer.runner.timings import DEFAULT, Timings
 
@@ -362,6 +362,7 @@ class TritonServer:
                 reason=FailureReason.SERVER_DIED,
                 message=f"a Python backend process died while {variant.name} was loading",
                 log=lines,
+                hint=MAY_LACK_MEMORY,
             )
         message = str(error).splitlines()[0] if str(error) else "no reason given"
         if error.timed_out:
@@ -381,6 +382,7 @@ class TritonServer:
                 reason=FailureReason.SERVER_DIED,
                 message=f"the server died while it loaded {variant.name}",
                 log=self._log.tail(),
+                hint=MAY_LACK_MEMORY,
             )
         if "failed to poll" not in message:
             # Loading failed after it began; a refused configuration ("failed to poll") is harmless.
@@ -390,7 +392,7 @@ class TritonServer:
             reason=FailureReason.MODEL_NOT_LOADED,
             message=f"{variant.name} did not load: {reason}",
             log=(*str(error).splitlines()[:8], *lines),
-            hint=hint(str(error), *lines) or ("" if self._log.exists else "see the server's log"),
+            hint=hint(str(error), *lines) or "see the server's log",
         )
 
     def _warm_up(self, client: ServerClient, variant: ModelVariant) -> None:

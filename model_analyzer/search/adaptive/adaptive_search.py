@@ -31,7 +31,14 @@ from model_analyzer.search.adaptive.stopping import (
     is_settled,
     most_trials,
 )
-from model_analyzer.search.plan import SEED, LearningPlan, PartialPlan, Subject, side_by_side
+from model_analyzer.search.plan import (
+    SEED,
+    LearningPlan,
+    PartialPlan,
+    Subject,
+    log_skipped,
+    side_by_side,
+)
 from model_analyzer.search.space import Coordinate, Space
 from model_analyzer.search.trial_map import TrialMap
 
@@ -86,7 +93,7 @@ class AdaptiveSearch:
         if knowledge.default.is_legal:
             yield from knowledge.measure(knowledge.default_at)
         else:
-            log.info("Skipping illegal run configuration: %s", knowledge.default)
+            log_skipped(knowledge.default)
         if not knowledge.measured and len(knowledge.records) < self._most:
             yield from knowledge.measure(self._map.smallest)
         if not knowledge.measured:
@@ -119,9 +126,12 @@ class AdaptiveSearch:
         candidate = self._candidate(knowledge)
         is_great = candidate is not None and candidate.expected_gain >= _GREAT_GAIN
         if candidate is None or not (is_great or self._explores(knowledge)):
-            for reserved in (*knowledge.lower_loads, next_repetition(knowledge)):
-                if reserved is not None and reserved not in knowledge.under_way:
-                    return reserved
+            reserved = [*knowledge.lower_loads, next_repetition(knowledge)]
+            first = next((coordinate for coordinate in reserved if coordinate is not None), None)
+            if first is not None:
+                # a new trial that is under way may become the best, and then needs the repetitions
+                waits = knowledge.has_new_under_way or first in knowledge.under_way
+                return None if waits else first
         if candidate is None:
             return None
         if not (is_great or self._has_room_to_confirm(knowledge)):

@@ -184,6 +184,11 @@ class Knowledge:
         """The number of all trials, those under way included."""
         return len(self.records) + len(self.under_way)
 
+    @property
+    def has_new_under_way(self) -> bool:
+        """Whether a trial is under way that was never measured."""
+        return any(coordinate not in self.measured for coordinate in self.under_way)
+
     def attempts(self, coordinate: Coordinate) -> int:
         """How often the trial was asked for; failures count."""
         return self._attempts.get(coordinate, 0)

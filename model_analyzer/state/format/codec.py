@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profile values to checkpoint entries; `decoder` reads them back.
 
-What many outcomes share (server setups, variants, how the load is generated) is written once and
-referred to by its identity. Secrets in flags and variables are masked; identities do not depend
-on them. What is empty is left out.
+Parts that many outcomes share (server setups, variants, how the load is generated) are written
+once; outcomes refer to their identity. Secrets in flags and variables are masked; identities do not
+depend on them. Empty fields are left out.
 """
 
 from __future__ import annotations
@@ -45,9 +45,11 @@ FORMAT = 3
 HEADER = "header"
 METADATA = "metadata"
 SEARCH = "search"
-MODE = "search.mode"  # of a search, as it is kept
-BASES = "bases"  # of a search, the models as they were: see `Workload.base`
-GOALS = "goals"  # of a search, a list with one for each model; there were none at first
+# keys of a search entry: its mode, the bases of its models (see `Workload.base`), and a list with
+# the goal of each model, which early versions did not write
+MODE = "search.mode"
+BASES = "bases"
+GOALS = "goals"
 SERVER_ONLY = "server-only"
 CONCLUSION = "conclusion"
 ASKED = "asked"
@@ -56,10 +58,10 @@ OUTCOMES = frozenset({"measurement", "failure"})
 
 
 class Encoder:
-    """Turns records into entries; what was written before is referred to.
+    """Turns records into entries; definitions are written once.
 
-    With the second outcome that needs a definition comes a copy of it: so the loss of any line
-    costs one outcome at most.
+    The second outcome that needs a definition comes with a copy of it: so the loss of any line
+    costs at most one outcome.
     """
 
     def __init__(self) -> None:
@@ -67,7 +69,7 @@ class Encoder:
         self._kinds: dict[tuple[str, str], list[bytes]] = {}
 
     def record(self, key: str, record: TrialRecord) -> Iterator[Entry]:
-        """The entries that are needed to read this record back, the outcome last."""
+        """The entries to read this record back, the outcome last."""
         trial = record.trial
         setup = trial.setup.identity[:_DIGITS]
         yield from self._definition("setup", setup, lambda: _setup_entry(trial.setup))
@@ -108,7 +110,7 @@ class Encoder:
         name: str = "",
         model: str = "",
     ) -> Iterator[Entry]:
-        """The definition where it is used first, and a copy where it is used again."""
+        """The definition at its first use, and a copy of it at the second."""
         key = f"{kind} {identity} {name}"
         definition = self._written.get(key)
         if definition is None:
@@ -118,18 +120,18 @@ class Encoder:
             yield entry
         elif not definition.is_copied:
             definition.is_copied = True
-            others = self._kinds[kind, model][-2:]
-            like = next((line for line in others if line != definition.line), b"")
-            yield copy_entry(definition.line, like)
+            recent = self._kinds[kind, model][-2:]
+            similar = next((line for line in recent if line != definition.line), b"")
+            yield copy_entry(definition.line, similar)
 
 
-# so many digits of an identity tell apart what is in one file
+# enough digits of an identity for the definitions of one file
 _DIGITS = 16
 
 
 @dataclass(slots=True)
 class _Definition:
-    """A line that outcomes refer to, and whether there is a second one."""
+    """A line that outcomes refer to, and whether the file has a copy of it."""
 
     line: bytes
     is_copied: bool = False
@@ -189,7 +191,7 @@ def encode_asked(subject: str, number: int, asked: Asked) -> Entry:
 
 
 def encode_goal(goal: Goal) -> Sequence[Entry]:
-    """What each model of a search is tuned for, in their order."""
+    """The goals of the models of a search, in their order."""
     return [thaw(asdict(model)) for model in goal.models]
 
 
@@ -212,7 +214,7 @@ def _setup_entry(setup: ServerSetup) -> Entry:
         "flags": masked_values(setup.flags),
         "environment": dict(setup.kept_environment),
         "container": thaw(setup.kept_container),
-        # without it: kept by a version that masked less
+        # versions that masked less did not write it
         "shown": sorted(setup.veil.shown),
     }
 

@@ -12,21 +12,21 @@ from model_analyzer.domain.models import ModelConfig, freeze
 from model_analyzer.state.format.fields import (
     Field,
     Malformed,
-    listed,
-    named,
+    integer,
+    list_of,
+    mapping_of,
     number,
     switch,
     text,
-    whole,
 )
 
 _MOST_FLOAT = 3.4e38
 
 _SCALARS: Mapping[str, Field[Any]] = {
-    "int32": whole(-(2**31), 2**31 - 1),
-    "int64": whole(-(2**63), 2**63 - 1),
-    "uint32": whole(0, 2**32 - 1),
-    "uint64": whole(0, 2**64 - 1),
+    "int32": integer(-(2**31), 2**31 - 1),
+    "int64": integer(-(2**63), 2**63 - 1),
+    "uint32": integer(0, 2**32 - 1),
+    "uint64": integer(0, 2**64 - 1),
     "float": number(-_MOST_FLOAT, _MOST_FLOAT),
     "bool": switch,
     "str": text,
@@ -34,8 +34,8 @@ _SCALARS: Mapping[str, Field[Any]] = {
 
 
 def model_config(value: Any) -> ModelConfig:
-    """What Triton's protobuf can hold: our table tells, and of names that are not in it Triton's
-    own, which may be newer. It is asked only then, since it takes long to import.
+    """A model configuration that Triton's protobuf can hold. Our table has its fields; only for
+    other fields is the protobuf asked, which may be newer but is slow to import.
     """
     if not _message("ModelConfig", value):
         from model_analyzer.domain.protobuf import to_message
@@ -49,7 +49,7 @@ def model_config(value: Any) -> ModelConfig:
 
 
 def _message(kind: str, value: Any) -> bool:
-    """Whether all that is in a message is known. Raises Malformed where it is of another type."""
+    """Whether our table has all fields of a message. Raises Malformed if one has a wrong type."""
     if type(value) is not dict:
         raise Malformed(f"an object ({kind})", value)
     fields, is_known = MESSAGES[kind], True
@@ -66,9 +66,9 @@ def _message(kind: str, value: Any) -> bool:
 
 def _is_known(kind: str, value: Any) -> bool:
     if kind.startswith("["):
-        return all(listed(lambda item: _is_known(kind[1:-1], item))(value))
+        return all(list_of(lambda item: _is_known(kind[1:-1], item))(value))
     if kind.startswith("{"):
-        return all(named(lambda item: _is_known(kind[1:-1], item))(value).values())
+        return all(mapping_of(lambda item: _is_known(kind[1:-1], item))(value).values())
     if kind in MESSAGES:
         return _message(kind, value)
     if kind in ENUMS:  # a value without a name is a number

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Second copies of lines that many outcomes need, so that no damaged line costs more than one.
+"""Copies of lines that many outcomes need, so that a damaged line costs at most one outcome.
 
-A `copy` entry holds whole lines, compressed (deflate, base64). A line that is much like another
-one in the file takes few bytes: that other line, named by its checksum in `like`, is the
-dictionary. A damaged file is read again with what its copies restore.
+A `copy` entry holds whole lines, compressed (deflate, base64). A line that is similar to another
+line of the file takes few bytes: the other line, which `like` names by its checksum, is the
+dictionary of the compression. A damaged file is read again with the lines that its copies restore.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _RAW = -15  # deflate without a header: the lines have checksums of their own
 _CHUNK = 2**22
 
 
-def copy_entry(lines: bytes, like: bytes = b"") -> Entry:
-    """The entry that holds copies of some lines, which are much like another line."""
+def copy_entry(lines: bytes, similar: bytes = b"") -> Entry:
+    """The entry with copies of some lines; `similar` is a similar line of the file."""
     return {
         "entry": COPY,
-        **({"like": checksum_of(like)} if like else {}),
-        "lines": deflated(lines, like),
+        **({"like": checksum_of(similar)} if similar else {}),
+        "lines": deflated(lines, similar),
     }
 
 
 def copy_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
-    """Entries that hold copies of all the lines."""
+    """Entries with copies of all lines."""
     chunk: list[bytes] = []
     for line in lines:
         chunk.append(line)
@@ -43,30 +43,30 @@ def copy_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
 
 
 def restored(
-    copies: Iterable[Entry], likes: Mapping[str, bytes], *, most_bytes: int
+    copies: Iterable[Entry], intact: Mapping[str, bytes], *, most_bytes: int
 ) -> Iterator[bytes]:
-    """The lines in copies, as far as they can be read. `likes` has the lines of the file by their
-    checksums; no more than `most_bytes` are made of what may be little.
+    """The readable lines in copies. `intact` has the lines of the file by their checksums; at most
+    `most_bytes` are decompressed.
     """
     for entry in copies:
-        like = likes.get(entry.get("like", ""), b"")
-        lines = inflated(entry.get("lines"), like, most_bytes=most_bytes)
+        similar = intact.get(entry.get("like", ""), b"")
+        lines = inflated(entry.get("lines"), similar, most_bytes=most_bytes)
         most_bytes -= len(lines)
         yield from lines.splitlines(keepends=True)
 
 
-def deflated(data: bytes, like: bytes = b"") -> str:
-    """The bytes as short text."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, _RAW, zdict=like)
+def deflated(data: bytes, similar: bytes = b"") -> str:
+    """The bytes, compressed, as a text."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, _RAW, zdict=similar)
     return base64.b64encode(packer.compress(data) + packer.flush()).decode()
 
 
-def inflated(text: object, like: bytes = b"", *, most_bytes: int) -> bytes:
-    """What `deflated` made text of; b"" where it is something else, or too much."""
+def inflated(text: object, similar: bytes = b"", *, most_bytes: int) -> bytes:
+    """The bytes of a text from `deflated`; b"" if it is not such a text, or too long."""
     if not isinstance(text, str) or most_bytes <= 0:
         return b""
     try:
-        unpacker = zlib.decompressobj(_RAW, zdict=like)
+        unpacker = zlib.decompressobj(_RAW, zdict=similar)
         data = unpacker.decompress(base64.b64decode(text, validate=True), most_bytes)
     except (ValueError, zlib.error):
         return b""

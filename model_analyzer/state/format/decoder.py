@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoint entries to profile values: the border that nothing passes but what is as it should be.
+"""Checkpoint entries to profile values. All checks of entries are here.
 
-Files may come from anybody, with right checksums. So each entry is read by a table of its fields,
-which checks types and ranges, and an entry that fails is named and left out. What stands behind
-does not check again.
+Files may come from anybody, with correct checksums. So each kind of entry has a table of its
+fields, which checks types and ranges. An invalid entry is reported and left out. Other code does
+not check again.
 """
 
 from __future__ import annotations
@@ -46,11 +46,12 @@ from model_analyzer.state.format.fields import (
     amounts,
     anything,
     flags,
+    integer,
     keyed,
-    listed,
+    list_of,
+    mapping_of,
     metrics,
     name,
-    named,
     node,
     number,
     one_of,
@@ -62,52 +63,51 @@ from model_analyzer.state.format.fields import (
     switch,
     text,
     tree,
-    whole,
 )
 from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.own_key import own_key
 
 T = TypeVar("T")
 
-_NOTHING: Mapping[str, Any] = empty()
+_EMPTY: Mapping[str, Any] = empty()
 _TAGS = {tag: tag for tag in (*METRICS, *ALIASES)}
-_count = whole()
+_count = integer()
 
 
 def _pair(*items: T) -> tuple[T, ...]:
     return items
 
 
-# -- what outcomes refer to ------------------------------------------------------------------------
+# -- definitions, which outcomes refer to ----------------------------------------------------------
 
 
 def _container(value: Any) -> Mapping[str, Any]:
     arguments = tree(value)
-    keyed(environment=optional(listed(text), ()))(value)
+    keyed(environment=optional(list_of(text), ()))(value)
     return arguments
 
 
-def _of_setup(shown: Sequence[str] | None, **others: Any) -> ServerSetup:
+def _make_setup(shown: Sequence[str] | None, **fields: Any) -> ServerSetup:
     veil = Veil(key=own_key()) if shown is None else Veil(shown=frozenset(shown))
-    return ServerSetup(**others, veil=veil)
+    return ServerSetup(**fields, veil=veil)
 
 
 _setup = record(
-    _of_setup,
+    _make_setup,
     launch=text,
     version=text,
     protocol=text,
-    devices=listed(text),
+    devices=list_of(text),
     flags=flags,
-    environment=named(text),
-    container=optional(_container, _NOTHING),  # since format 2
-    shown=optional(listed(text), None),  # without it: kept by a version that masked less
+    environment=mapping_of(text),
+    container=optional(_container, _EMPTY),  # since format 2
+    shown=optional(list_of(text), None),  # versions that masked less did not write it
 )
 _generator = keyed(
     flags=flags,
     inputs=text,
     times_tokens=optional(switch, False),
-    genai_perf=optional(flags, _NOTHING),
+    genai_perf=optional(flags, _EMPTY),
     base=optional(text, ""),
 )
 _variant = keyed(
@@ -115,7 +115,7 @@ _variant = keyed(
     name=name,
     files=text,
     config=model_config,
-    composing=listed(row(_pair, name, name)),
+    composing=list_of(row(_pair, name, name)),
 )
 _identity = keyed(id=name)
 
@@ -124,7 +124,7 @@ _identity = keyed(id=name)
 
 @lru_cache(maxsize=1024)
 def _load(kind: LoadKind, value: int, batch_size: int) -> Load:
-    """Many trials are under the same load."""
+    """A load; many trials share it."""
     return Load(kind=kind, value=value, batch_size=batch_size)
 
 
@@ -137,11 +137,11 @@ _work = keyed(
     name=name,
     kind=one_of({kind.value: kind for kind in LoadKind}),
     value=_count,
-    batch_size=optional(whole(1), 1),
-    generator=optional(name, ""),  # format 1 had it in place
+    batch_size=optional(integer(1), 1),
+    generator=optional(name, ""),  # in format 1, its fields are in the workload
 )
 _common: Mapping[str, Field[Any]] = {
-    "commands": listed(text),
+    "commands": list_of(text),
     "started": seconds,
     "duration_s": seconds,
 }
@@ -149,7 +149,7 @@ _failure = record(
     Failure,
     reason=one_of(FailureReason.__members__),
     message=text,
-    log=listed(text),
+    log=list_of(text),
     hint=text,
     **_common,
 )
@@ -158,24 +158,24 @@ _model = record(
     values=metrics,
     requests=or_null(_count),
     windows=amounts,
-    composing=optional(named(metrics), _NOTHING),
-    raised=optional(flags, _NOTHING),
+    composing=optional(mapping_of(metrics), _EMPTY),
+    raised=optional(flags, _EMPTY),
 )
-_counter = whole(0, 2**64 - 1)  # as Triton counts
+_counter = integer(0, 2**64 - 1)  # as Triton counts
 _statistics = record(
     ModelStatistics,
     inferences=_counter,
     executions=_counter,
-    batches=listed(row(BatchStatistics, _counter, _counter, amount)),
+    batches=list_of(row(BatchStatistics, _counter, _counter, amount)),
 )
 _measurement = record(
     Measurement,
-    models=listed(_model),
-    gpus=optional(named(metrics), _NOTHING),
-    host=optional(metrics, _NOTHING),
-    statistics=optional(named(_statistics), _NOTHING),
+    models=list_of(_model),
+    gpus=optional(mapping_of(metrics), _EMPTY),
+    host=optional(metrics, _EMPTY),
+    statistics=optional(mapping_of(_statistics), _EMPTY),
     notices=optional(
-        listed(row(_notice, one_of({kind.value: kind for kind in NoticeKind}), text)), ()
+        list_of(row(_notice, one_of({kind.value: kind for kind in NoticeKind}), text)), ()
     ),
     loading_s=optional(seconds, 0.0),
     **_common,
@@ -183,7 +183,7 @@ _measurement = record(
 
 
 class Decoder:
-    """Reads outcomes, and what they refer to, which has to be defined before them."""
+    """Reads outcomes, and before them the definitions that they refer to."""
 
     def __init__(self) -> None:
         self._setups: dict[str, ServerSetup] = {}
@@ -194,22 +194,22 @@ class Decoder:
             node=optional(node, ""),
             number=optional(_count, 0),
             setup=partial(_defined, self._setups, "setup"),
-            workloads=listed(self._workload),
+            workloads=list_of(self._workload),
             repetition=optional(_count, 0),
         )
 
     def learn(self, other: Decoder) -> None:
-        """Takes over what the other one knows."""
+        """Adds the definitions of another decoder."""
         self._setups.update(other._setups)
         self._variants.update(other._variants)
         self._generators.update(other._generators)
 
     def define(self, entry: Entry) -> None:
-        """Reads an entry that outcomes refer to. Raises ValueError where it cannot be used."""
+        """Adds a definition. Raises ValueError if it is invalid."""
         _decoded(self._define, entry)
 
     def record(self, entry: Entry) -> TrialRecord:
-        """The record of an outcome. Raises ValueError where it cannot be used."""
+        """The record of an outcome. Raises ValueError if it is invalid."""
         return _decoded(self._record, entry)
 
     def _define(self, entry: Entry) -> None:
@@ -231,7 +231,7 @@ class Decoder:
         outcome = _measurement(entry) if is_measured else _failure(entry)
         measured = len(outcome.models) if isinstance(outcome, Measurement) else len(workloads)
         if measured != len(workloads) or not workloads:
-            raise ValueError("measurements of more or fewer models than there are")
+            raise ValueError("measurements of more or fewer models than its workloads have")
         trial = Trial(
             workloads=workloads,
             setup=fields["setup"],
@@ -260,7 +260,7 @@ def _defined(table: Mapping[Any, T], kind: str, identity: Any) -> T:
     try:
         return table[identity]
     except (KeyError, TypeError):
-        raise Malformed(f"the identity of a {kind} before it", identity) from None
+        raise Malformed(f"the identity of an earlier {kind}", identity) from None
 
 
 def _decoded(field: Field[T], entry: Entry) -> T:
@@ -270,55 +270,57 @@ def _decoded(field: Field[T], entry: Entry) -> T:
         raise ValueError(f"an unusable {entry['entry']} entry ({error})") from None
 
 
-# -- entries of which there are few ----------------------------------------------------------------
+# -- entries of which a file has few ---------------------------------------------------------------
 
 _subject = keyed(subject=text)
-_gpus = keyed(gpus=named(metrics))
+_gpus = keyed(gpus=mapping_of(metrics))
 _metadata = keyed(key=text, value=anything)
-_search = keyed(subject=text, **{MODE: optional(text, ""), BASES: optional(listed(text), ())})
+_search = keyed(subject=text, **{MODE: optional(text, ""), BASES: optional(list_of(text), ())})
 _copy = keyed(like=optional(text, ""), lines=text)
 _contents = keyed(outcomes=text)
 
 
 def decode_server_only(entry: Entry) -> Mapping[str, Values]:
-    """The values of each GPU by its UUID. Raises ValueError where they cannot be used."""
+    """The values of each GPU by its UUID. Raises ValueError if the entry is invalid."""
     gpus: Mapping[str, Values] = _decoded(_gpus, entry)["gpus"]
     return gpus
 
 
-_asked = keyed(subject=name, number=_count, key=text, after=listed(text))
+_asked = keyed(subject=name, number=_count, key=text, after=list_of(text))
 
 
 def decode_asked(entry: Entry) -> tuple[str, int, Asked]:
-    """The subject of a search, and a question by its number. Raises ValueError if unusable."""
+    """The subject of a search, and a question with its number. Raises ValueError if the entry is
+    invalid.
+    """
     fields = _decoded(_asked, entry)
     return fields["subject"], fields["number"], Asked(key=fields["key"], after=fields["after"])
 
 
 def decode_metadata(entry: Entry) -> tuple[str, Any]:
-    """A key with its value, None where it was removed. Raises ValueError for anything else."""
+    """A key with its value; None if it was removed. Raises ValueError if the entry is invalid."""
     return _decoded(_metadata, entry)["key"], entry["value"]
 
 
 def decode_search(entry: Entry) -> tuple[str, Entry]:
-    """The subject of a search, and its settings. Raises ValueError where they cannot be used."""
+    """The subject of a search, and its settings. Raises ValueError if the entry is invalid."""
     return _decoded(_search, entry)["subject"], entry
 
 
 def decode_copy(entry: Entry) -> Entry:
-    """Copies of other entries. Raises ValueError where they cannot be used."""
+    """Copies of other entries. Raises ValueError if the entry is invalid."""
     _decoded(_copy, entry)
     return entry
 
 
 def decode_contents(entry: Entry) -> str:
-    """The list of the outcomes of a file. Raises ValueError where it is none."""
+    """The list of the outcomes of a file. Raises ValueError if the entry is invalid."""
     outcomes: str = _decoded(_contents, entry)["outcomes"]
     return outcomes
 
 
-# The reasons were first kept as sentences.
-_REASONS_IN_WORDS = {
+# Early versions wrote the reasons as sentences.
+_REASONS_BY_SENTENCE = {
     "it may take no more": StopReason.LIMIT,
     "the time is used up": StopReason.BUDGET,
     "nothing else is worth a measurement": StopReason.NOTHING_WORTH,
@@ -326,10 +328,10 @@ _REASONS_IN_WORDS = {
 
 
 def _reason(value: Any) -> StopReason:
-    word = text(value)
-    if word in StopReason.__members__:
-        return StopReason[word]
-    return _REASONS_IN_WORDS.get(word, StopReason.UNKNOWN)
+    reason = text(value)
+    if reason in StopReason.__members__:
+        return StopReason[reason]
+    return _REASONS_BY_SENTENCE.get(reason, StopReason.UNKNOWN)
 
 
 _conclusion = record(
@@ -348,18 +350,18 @@ _conclusion = record(
 
 
 def decode_conclusion(entry: Entry) -> tuple[str, Conclusion]:
-    """The subject of a search, and what it came to. Raises ValueError where it cannot be used."""
+    """The subject of a search, and its conclusion. Raises ValueError if the entry is invalid."""
     if "trials" not in entry and "outcomes" in entry:
-        # kept so first, with repetitions: such a number counts where there were none
+        # early versions wrote the number of outcomes, repetitions included
         entry = {**entry, "trials": entry["outcomes"]}
     return _decoded(_subject, entry)["subject"], _decoded(_conclusion, entry)
 
 
-_goal = listed(
+_goal = list_of(
     record(
         ModelGoal,
-        objectives=listed(record(Objective, tag=one_of(_TAGS), weight=amount)),
-        constraints=listed(
+        objectives=list_of(record(Objective, tag=one_of(_TAGS), weight=amount)),
+        constraints=list_of(
             record(Constraint, tag=one_of(_TAGS), minimum=or_null(amount), maximum=or_null(amount))
         ),
         weighting=amount,
@@ -368,11 +370,11 @@ _goal = listed(
 
 
 def decode_goal(models: Any) -> Goal | None:
-    """The goal of a search; None where there is none, or this program cannot judge by it."""
+    """The goal of a search; None if it is missing, or if this version does not know it."""
     try:
         goal = Goal(models=_goal(models))
     except Malformed:
         return None
-    weights = [sum(one.weight for one in model.objectives) for model in goal.models]
+    weights = [sum(objective.weight for objective in model.objectives) for model in goal.models]
     is_weighed = all(weights) and all(model.weighting for model in goal.models)
     return goal if weights and is_weighed else None

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the fields of an entry must be: small decoders that refuse everything else, with its place.
+"""Small decoders for the fields of an entry.
 
-A field takes a value as JSON has it, and gives what it stands for. Whatever stands behind the
-decoder relies on types and ranges that are checked here.
+A field takes a JSON value, and returns the value that it stands for. It checks type and range, on
+which other code relies, and refuses everything else with its place.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from model_analyzer.domain.models import freeze
 T = TypeVar("T")
 Field = Callable[[Any], T]
 
-# No metric, in whatever unit, comes near: so sums, squares and quotients of values are finite.
+# No metric comes near this number, in any unit: so sums, squares and quotients are finite.
 MOST = 1e15
 _LONGEST_NAME = 1000
 _YEAR_10000_S = 253_402_300_800
-_SURROGATE = re.compile("[\ud800-\udfff]")  # no program but Python takes these
+_SURROGATE = re.compile("[\ud800-\udfff]")  # only Python accepts these
 _NUMBERS = frozenset({int, float})
 _SCALARS = frozenset({str, int, float, bool})
 _MISSING = object()
 
 
 class Malformed(ValueError):
-    """A value that is not what its place needs."""
+    """A value of a wrong type, or out of range."""
 
     def __init__(self, expected: str, value: Any, place: str = "") -> None:
         super().__init__(expected, value, place)
         self._expected, self._value, self._place = expected, value, place
 
     def __str__(self) -> str:
-        found = "nothing" if self._value is _MISSING else reprlib.repr(self._value)
+        value = "nothing" if self._value is _MISSING else reprlib.repr(self._value)
         place = f"{self._place.lstrip('.')}: " if self._place else ""
-        return f"{place}expected {self._expected}, found {found}"
+        return f"{place}expected {self._expected}, found {value}"
 
     def inside(self, step: str | int) -> Malformed:
-        """The same, seen from a mapping or a list that has the value at `step`."""
+        """The same error for the mapping or list that has the value at `step`."""
         place = f"[{step}]" if isinstance(step, int) else f".{step}"
         return Malformed(self._expected, self._value, place + self._place)
 
@@ -57,7 +57,7 @@ def text(value: Any) -> str:
 
 
 def name(value: Any) -> str:
-    """What something is called, or its identity."""
+    """A name, or an identity."""
     if (
         type(value) is str
         and 0 < len(value) <= _LONGEST_NAME
@@ -80,7 +80,7 @@ def switch(value: Any) -> bool:
     raise Malformed("true or false", value)
 
 
-def whole(low: int = 0, high: int = 2**63 - 1) -> Field[int]:
+def integer(low: int = 0, high: int = 2**63 - 1) -> Field[int]:
     """A whole number within these bounds."""
 
     def field(value: Any) -> int:
@@ -108,7 +108,7 @@ seconds = number(0, _YEAR_10000_S)  # a duration, or a time since 1970 that a ca
 
 
 def one_of(values: Mapping[str, T]) -> Field[T]:
-    """What one of these words stands for."""
+    """A word, and the value that it stands for."""
 
     def field(value: Any) -> T:
         if type(value) is str and value in values:
@@ -125,7 +125,7 @@ def or_null(field: Field[T]) -> Field[T | None]:
 # -- several ---------------------------------------------------------------------------------------
 
 
-def listed(field: Field[T]) -> Field[tuple[T, ...]]:
+def list_of(field: Field[T]) -> Field[tuple[T, ...]]:
     """A list of such values."""
 
     def of_list(value: Any) -> tuple[T, ...]:
@@ -139,7 +139,7 @@ def listed(field: Field[T]) -> Field[tuple[T, ...]]:
     return of_list
 
 
-def named(field: Field[T]) -> Field[Mapping[str, T]]:
+def mapping_of(field: Field[T]) -> Field[Mapping[str, T]]:
     """A mapping from any text to such values."""
 
     def of_mapping(value: Any) -> Mapping[str, T]:
@@ -166,7 +166,7 @@ def _placed(
 
 
 def row(make: Callable[..., T], *fields: Field[Any]) -> Field[T]:
-    """A list of as many values, each of its own kind."""
+    """A list with one value for each field."""
 
     def of_row(value: Any) -> T:
         if type(value) is not list or len(value) != len(fields):
@@ -182,13 +182,13 @@ def optional(field: Field[Any], default: Any) -> tuple[Field[Any], Any]:
 
 
 def record(make: Callable[..., T], **fields: Field[Any] | tuple[Field[Any], Any]) -> Field[T]:
-    """A mapping with these keys, and any others, which are ignored."""
-    entries = keyed(**fields)
-    return lambda value: make(**entries(value))
+    """A mapping with these keys; other keys are ignored."""
+    decode = keyed(**fields)
+    return lambda value: make(**decode(value))
 
 
 def keyed(**fields: Field[Any] | tuple[Field[Any], Any]) -> Field[dict[str, Any]]:
-    """The same as a dictionary."""
+    """Like `record`, as a dictionary."""
     required = [(key, field) for key, field in fields.items() if not isinstance(field, tuple)]
     others = [(key, field[0]) for key, field in fields.items() if isinstance(field, tuple)]
     defaults = {key: field[1] for key, field in fields.items() if isinstance(field, tuple)}
@@ -211,13 +211,13 @@ def keyed(**fields: Field[Any] | tuple[Field[Any], Any]) -> Field[dict[str, Any]
     return of_record
 
 
-# -- many numbers, checked together: there are more of them than of anything else ------------------
+# -- many numbers, checked together to be fast -----------------------------------------------------
 
 _amount_of_any_sign = number()
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:
-    """Whether these are numbers that even together are in range, as nearly always."""
+    """Whether these are numbers, and even their sum is in range, as nearly always."""
     return _NUMBERS.issuperset(map(type, values)) and sum(map(abs, values)) <= MOST
 
 
@@ -225,17 +225,17 @@ def metrics(value: Any) -> Mapping[str, float]:
     """A mapping from any text to numbers."""
     if type(value) is dict and _are_numbers(value.values()):
         return MappingProxyType(value)
-    return named(_amount_of_any_sign)(value)
+    return mapping_of(_amount_of_any_sign)(value)
 
 
 def amounts(value: Any) -> tuple[float, ...]:
-    """A list of numbers from 0 on."""
+    """A list of numbers, 0 or greater."""
     if type(value) is list and (not value or (_are_numbers(value) and min(value) >= 0)):
         return tuple(value)
-    return listed(amount)(value)
+    return list_of(amount)(value)
 
 
-# -- what others define ----------------------------------------------------------------------------
+# -- values that other programs define -------------------------------------------------------------
 
 
 def _scalar(value: Any) -> Any:
@@ -245,20 +245,20 @@ def _scalar(value: Any) -> Any:
 
 
 def _flag(value: Any) -> Any:
-    return listed(_scalar)(value) if type(value) is list else _scalar(value)
+    return list_of(_scalar)(value) if type(value) is list else _scalar(value)
 
 
-flags = named(_flag)
+flags = mapping_of(_flag)
 
 
 def anything(value: Any) -> Any:
-    """Whatever JSON can hold, made read-only."""
+    """Any JSON value, made read-only."""
     if value is _MISSING:
         raise Malformed("a value", value)
     return freeze(value)
 
 
 def tree(value: Any) -> Mapping[str, Any]:
-    """A mapping with anything inside."""
-    frozen: Mapping[str, Any] = named(anything)(value)
+    """A mapping with any JSON values inside."""
+    frozen: Mapping[str, Any] = mapping_of(anything)(value)
     return frozen

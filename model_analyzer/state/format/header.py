@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a file says of itself: which checkpoint it is, by what and where it was measured."""
+"""The header of a file: which checkpoint it is, and where it was measured."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ from model_analyzer.domain.profiles import Device
 from model_analyzer.state.format.codec import FORMAT, HEADER, encode_device
 from model_analyzer.state.format.fields import (
     amount,
-    listed,
-    named,
+    integer,
+    list_of,
+    mapping_of,
     node,
     optional,
     or_null,
     record,
     text,
-    whole,
 )
 from model_analyzer.state.format.lines import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What a checkpoint says of itself.
+    """The identity of a checkpoint, and where it was measured.
 
-    `parent` is the uuid of the checkpoint that it goes on from, `time` when it was written
-    (ISO 8601, UTC), `host` describes machine, server and tools, `cores` counts those of the
-    machine, as far as they are known. `nodes` says how many outcomes each node of a cluster had by
-    then.
+    `parent` is the uuid of the checkpoint that it continues, `time` when it was written (ISO 8601,
+    UTC). `host` describes machine, server and tools; `cores` is None if unknown. `nodes` has the
+    number of outcomes of each cluster node.
     """
 
     uuid: str = ""
@@ -51,16 +50,16 @@ class Header:
 
     @property
     def time_text(self) -> str:
-        """The time for people."""
+        """The time in a readable form."""
         return self.time.replace("T", " ").replace("+00:00", "Z")
 
     @classmethod
     def next(cls, parent: Header, index: int) -> Header:
-        """That of a new checkpoint, measured where its parent was."""
+        """The header of a new checkpoint that continues `parent`."""
         return replace(parent, uuid=str(uuid.uuid4()), parent=parent.uuid, index=index).stamped()
 
     def stamped(self) -> Header:
-        """The same, written by this program, now."""
+        """A copy for a file that this program writes now."""
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         return replace(self, tool=__version__, time=now)
 
@@ -82,18 +81,18 @@ def header_entry(header: Header) -> Entry:
     }
 
 
-def _of_format(format: int, host: Mapping[str, str], cores: int | None, **fields: Any) -> Header:
+def _make_header(format: int, host: Mapping[str, str], cores: int | None, **fields: Any) -> Header:
     return Header(host=host, cores=_cores_in(host) if cores is None else cores, **fields)
 
 
 def _cores_in(host: Mapping[str, str]) -> int | None:
-    """The cores of the machine in the text about it, where older programs wrote them only."""
+    """The cores from the description of the processor, as older versions wrote them."""
     match = re.search(r", ([0-9]{1,9}) cores$", host.get("Processor", ""))
     return int(match[1]) if match else None
 
 
 def _nodes(value: object) -> Mapping[str, int]:
-    counts = named(whole())(value)
+    counts = mapping_of(integer())(value)
     for key in counts:
         node(key)
     return counts
@@ -101,20 +100,20 @@ def _nodes(value: object) -> Mapping[str, int]:
 
 _device = record(Device, uuid=text, name=text, memory=amount)
 _header = record(
-    _of_format,
-    format=optional(whole(1), FORMAT),
+    _make_header,
+    format=optional(integer(1), FORMAT),
     uuid=optional(text, ""),
     parent=optional(text, ""),
-    index=optional(or_null(whole()), None),
+    index=optional(or_null(integer()), None),
     time=optional(text, ""),
     tool=optional(text, ""),
-    devices=optional(listed(_device), ()),
-    host=optional(named(text), empty()),
-    cores=optional(or_null(whole()), None),
+    devices=optional(list_of(_device), ()),
+    host=optional(mapping_of(text), empty()),
+    cores=optional(or_null(integer()), None),
     nodes=optional(_nodes, empty()),
 )
 
 
 def decode_header(entry: Entry) -> Header:
-    """Raises ValueError where it cannot be used."""
+    """The header of an entry. Raises ValueError if the entry is invalid."""
     return _header(entry)

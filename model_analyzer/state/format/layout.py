@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import unreadable
 
 _JOURNAL = "journal"
 _LOCK = "lock"
@@ -18,9 +18,9 @@ _LOCK = "lock"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where things are: `N.ckpt`, `journal` and `lock`, or `PREFIX-N.ckpt` and so on.
+    """The paths of a directory: `N.ckpt`, `journal` and `lock`, or `PREFIX-N.ckpt` and so on.
 
-    Each node of a cluster that writes here has a journal and a lock of its own behind a dash.
+    Each node of a cluster has its own journal and lock: `journal-NODE`, `lock-NODE`.
     """
 
     directory: Path
@@ -36,16 +36,16 @@ class Layout:
         return self._path(f"{_LOCK}-{node}" if node else _LOCK)
 
     def indices(self) -> Sequence[int]:
-        """The numbers of the checkpoints there are, ascending."""
+        """The numbers of the checkpoints, ascending."""
         return numbers_of(self._names())
 
     def nodes(self) -> Sequence[str]:
-        """The nodes that have a journal here, in order of name."""
+        """The nodes that have a journal, sorted by name."""
         start = f"{_JOURNAL}-"
         return sorted(name.removeprefix(start) for name in self._names() if name.startswith(start))
 
     def leftovers(self) -> Sequence[Path]:
-        """What is left of numbered checkpoints whose writer was killed."""
+        """Temporary files of numbered checkpoints whose writer was killed."""
         start = re.escape(self._path("").name if self.prefix else "")
         name = re.compile(rf"\.{start}(?:0|[1-9][0-9]*)\.ckpt(?:\.[0-9a-f]{{16}})?\.tmp")
         paths = [self.directory / entry for entry in self._entries() if name.fullmatch(entry)]
@@ -59,13 +59,13 @@ class Layout:
                 yield name.removeprefix(start)
 
     def _entries(self) -> Sequence[str]:
-        """What is in the directory. Raises CheckpointError where nobody may look."""
+        """The entries of the directory. Raises CheckpointError if it cannot be read."""
         try:
             return os.listdir(self.directory)
         except FileNotFoundError:
             return ()
         except OSError as error:
-            raise CheckpointError(f"{self.directory}: cannot be read: {error.strerror}") from error
+            raise unreadable(self.directory, error) from error
 
     def _path(self, name: str) -> Path:
         return self.directory / (f"{self.prefix}-{name}" if self.prefix else name)
@@ -79,27 +79,27 @@ def name_of(index: int, prefix: str = "") -> str:
 def numbers_of(names: Iterable[str], prefix: str = "") -> Sequence[int]:
     """The numbers of the checkpoints among files with these names, ascending."""
     start = f"{prefix}-" if prefix else ""
-    found = [re.fullmatch(rf"{re.escape(start)}(0|[1-9][0-9]*)\.ckpt", name) for name in names]
-    return sorted(int(match[1]) for match in found if match)
+    pattern = re.compile(rf"{re.escape(start)}(0|[1-9][0-9]*)\.ckpt")
+    return sorted(int(match[1]) for match in map(pattern.fullmatch, names) if match)
 
 
 def index_of(path: Path) -> int:
-    """The number of the checkpoint in a file that `Layout` has named."""
+    """The number of a checkpoint from its path, as `Layout` gives it."""
     return int(path.stem.rpartition("-")[2])
 
 
 def number_of(path: Path) -> int | None:
-    """The number of the checkpoint in a file; None where its name is not that of one."""
+    """The number of a checkpoint from its path; None for other file names."""
     match = re.fullmatch(r"(?:.+-)?(0|[1-9][0-9]*)\.ckpt", path.name)
     return int(match[1]) if match else None
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file has the name of a journal."""
+    """Whether the path is that of a journal."""
     return re.fullmatch(rf"(?:.+-)?{_JOURNAL}(?:-.+)?", path.name) is not None
 
 
 def prefix_of(path: Path) -> str:
-    """What the names of all files of a run begin with, from the name of one of them."""
+    """The prefix of a run, from the path of one of its files."""
     match = re.fullmatch(rf"(?:(.+)-)?(?:[0-9]+\.ckpt|{_JOURNAL}(?:-.+)?)", path.name)
     return (match[1] or "") if match else ""

@@ -20,17 +20,17 @@ _MARK = b',"crc":"'
 _TAIL = len(_MARK) + 8 + len(b'"}')
 _MARK_END = len(_MARK) - _TAIL
 _SERIAL = re.compile(rb',"serial":[1-9][0-9]{0,17}\Z')
-# what stands in the place of a line end, between a checksum and the next line
+# a damaged line end, between a checksum and the next line
 _LINE_END = re.compile(rb'(?<=,"crc":"[0-9a-f]{8}"\}).?(?=\{")', re.DOTALL)
 MOST_BYTES = 64 * 2**20
-# what handles an entry recurses, and Python does so less than a thousand times
+# code that handles an entry is recursive, and Python limits that to less than a thousand calls
 _DEEPEST = 100
 
 Entry = Mapping[str, Any]
 
 
 class DamagedLine(ValueError):
-    """A line that is not what was written; the text says how it shows."""
+    """A line that has changed since it was written; the message says how."""
 
 
 def encode(entry: Entry) -> bytes:
@@ -38,28 +38,28 @@ def encode(entry: Entry) -> bytes:
     text = json.dumps(entry, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     try:
         body = text.encode()
-    except UnicodeEncodeError:  # bytes that were no UTF-8, in a path or in a program's output
+    except UnicodeEncodeError:  # a path or a program's output was not UTF-8
         body = json.dumps(entry, separators=(",", ":"), allow_nan=False).encode()
     return _sealed(body[:-1])
 
 
 def _sealed(body: bytes) -> bytes:
-    """The line with this body, which has no closing brace, and with its checksum."""
+    """The line with its checksum; `body` has no closing brace."""
     return body + _MARK + b"%08x" % zlib.crc32(body + b"}") + b'"}\n'
 
 
 def checksum_of(line: bytes) -> str:
-    """The checksum that an intact line, with its line end, has."""
+    """The checksum of an intact line with its line end."""
     return line[-11:-3].decode()
 
 
 def with_serial(line: bytes, serial: int) -> bytes:
-    """The line (with its line end) as the outcome of a journal that has this number."""
+    """The line (with its line end) of an outcome, with its number in the journal."""
     return _sealed(line[: -_TAIL - 1] + b',"serial":%d' % serial)
 
 
 def without_serial(line: bytes) -> bytes:
-    """The line before `with_serial`. Raises ValueError where it has its number elsewhere."""
+    """The line before `with_serial`. Raises ValueError if the number is not at its end."""
     body, replaced = _SERIAL.subn(b"", line[: -_TAIL - 1])
     if not replaced:
         raise ValueError("its serial number is not at its end")
@@ -72,7 +72,7 @@ def pieces(line: bytes) -> Sequence[bytes]:
 
 
 def split(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file with their ends; of one that is too long only the beginning."""
+    """The lines of a file with their ends; only the beginning of a line that is too long."""
     while line := file.readline(MOST_BYTES + 1):
         yield line
         while len(line) > MOST_BYTES and not line.endswith(b"\n"):
@@ -101,49 +101,49 @@ def decode(line: bytes) -> dict[str, Any]:
 
 
 def decode_again(line: bytes) -> dict[str, Any]:
-    """The entry of a line that `decode` has found intact, without looking at that again."""
+    """The entry of a line that `decode` has checked before."""
     entry: dict[str, Any] = json.loads(line)
     return entry
 
 
 def depth(value: Any) -> int:
-    """How many mappings and lists are inside one another."""
-    deep, level = 0, [value]
+    """How many mappings and lists are nested."""
+    levels, level = 0, [value]
     while level := [item for item in level if isinstance(item, (dict, list))]:
-        deep += 1
+        levels += 1
         level = [
             inner for item in level for inner in (item.values() if isinstance(item, dict) else item)
         ]
-    return deep
+    return levels
 
 
 def parse(text: bytes) -> Any:
-    """JSON that means one thing only: no key twice in an object, no number that is none.
+    """Reads unambiguous JSON: no object has a key twice, and there is no NaN or infinity.
 
-    Raises ValueError, or RecursionError where it is nested too deeply.
+    Raises ValueError, or RecursionError if it is nested too deeply.
     """
     try:
         value = orjson.loads(text)
         if orjson.dumps(value) == text:
-            return value  # what comes out as it went in means one thing only
+            return value  # writing it gives the same text, so it is unambiguous
     except (ValueError, TypeError):
-        pass  # what that parser does not know may be right, and the other one says what is wrong
+        pass  # the slower parser knows more, and explains errors
     characters = text.decode()
     value, end = _DECODER.raw_decode(characters)
     if characters[end:].strip():
-        raise ValueError("there is more behind it")
+        raise ValueError("more text follows")
     return value
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) != len(pairs):
-        raise ValueError("a key stands twice in an object")
+        raise ValueError("an object has a key twice")
     return mapping
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number)

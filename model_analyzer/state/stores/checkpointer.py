@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A store of numbered checkpoints, wherever it is."""
+"""The interface of stores of numbered checkpoints."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint
 from model_analyzer.state.checkpoint import Checkpoint, read_bytes
 from model_analyzer.state.format.header import Header
 
 
 class Checkpointer(Protocol):
-    """Keeps checkpoints under numbers, the newest under the highest. What is kept is not changed.
+    """Stores checkpoints by number; the newest has the highest. They are never changed.
 
-    A store of your own derives from this and says how bytes are listed, read and written: the
-    rest follows. `str()` of it names it in messages. Whatever cannot be done raises
-    CheckpointError with one line that says what, where and why.
+    Your own store derives from this class and defines `indices`, `read` and `write`. Messages show
+    its `str()`. If an operation fails, it raises CheckpointError with one line that says what
+    failed, where and why.
     """
 
     @abstractmethod
     def indices(self) -> Sequence[int]:
-        """The numbers of all checkpoints, ascending; none where the store does not exist yet."""
+        """The numbers of all checkpoints, ascending; empty if the store does not exist yet."""
 
     @abstractmethod
     def read(self, index: int) -> bytes:
-        """The checkpoint with this number, as it was written."""
+        """The bytes of the checkpoint with this number."""
 
     @abstractmethod
     def write(self, index: int, data: bytes) -> None:
-        """Keeps `data` under a free number: as a whole, or not at all.
+        """Stores `data` under a free number: completely, or not at all.
 
-        Raises CheckpointError also where the number is taken.
+        Raises CheckpointError if the number is taken.
         """
 
     @property
     def latest(self) -> int | None:
-        """The highest number, or None where there is none."""
+        """The highest number; None if the store is empty."""
         return max(self.indices(), default=None)
 
     def load(self, index: int | None = None) -> Checkpoint:
         """The checkpoint with this number, or the newest.
 
-        For the newest, damaged ones are passed over: `damage` of the checkpoint names them. Raises
-        CheckpointError where there is none, or it is damaged.
+        The newest intact one counts; its `damage` names the damaged ones after it. Raises
+        CheckpointError if there is no such checkpoint, or if it is damaged.
         """
         if index is not None:
             if index not in self.indices():
-                raise CheckpointError(f"{self}: no checkpoint {index}")
+                raise UnusableCheckpoint(f"{self}: no checkpoint {index}")
             return Checkpoint.from_bytes(self.read(index), _name(self, index))
         damage: tuple[str, ...] = ()
         for _, checkpoint in newest_first(self):
@@ -60,10 +60,11 @@ class Checkpointer(Protocol):
         raise CheckpointError("; ".join(damage) or f"{self}: no checkpoint found")
 
     def save(self, checkpoint: Checkpoint, *, force: bool = False) -> int | None:
-        """Keeps a checkpoint under the next number, and gives that.
+        """Stores a checkpoint under the next number, which it returns.
 
-        What the newest intact one holds is kept again only by `force`; None if it is not. What is
-        kept is a new checkpoint, with a uuid of its own and this one as its parent.
+        If the newest intact checkpoint has the same content, nothing is stored unless `force` is
+        set; then the result is None. The stored checkpoint has a new uuid, and `checkpoint` as its
+        parent.
         """
         if not force and holds(self, checkpoint):
             return None
@@ -75,34 +76,32 @@ class Checkpointer(Protocol):
 
 
 def newest_first(store: Checkpointer) -> Iterator[tuple[int, Checkpoint]]:
-    """All checkpoints with their numbers; damaged ones say so in `damage`."""
+    """All checkpoints with their numbers; damaged ones have a `damage`."""
     for index in reversed(store.indices()):
         yield index, read_bytes(store.read(index), _name(store, index))
 
 
 def holds(store: Checkpointer, checkpoint: Checkpoint) -> bool:
-    """Whether the newest intact checkpoint of a store holds the same as this one."""
-    intact = (known for _, known in newest_first(store) if not known.damage)
-    newest = next(intact, None)
+    """Whether the newest intact checkpoint of a store has the same content as this one."""
+    newest = next((stored for _, stored in newest_first(store) if not stored.damage), None)
     return newest is not None and newest.holds_same_as(checkpoint)
 
 
 def copy(index: int, data: bytes, store: Checkpointer) -> int:
-    """Copies the file of a checkpoint that has number `index` elsewhere; its number in `store`.
+    """Copies the file of a checkpoint with number `index` to `store`; returns its number there.
 
-    That is the same number, unless another checkpoint has it there; then it is saved as the next
-    one, if none holds the same.
+    It is the same number, unless another checkpoint has it. Then the checkpoint is saved under the
+    next number, unless one with the same content is there.
     """
-    taken = store.indices()
-    if index not in taken:
+    if index not in store.indices():
         store.write(index, data)
         return index
     if store.read(index) == data:
         return index
     checkpoint = Checkpoint.from_bytes(data)
-    for there, known in newest_first(store):
-        if not known.damage and known.holds_same_as(checkpoint):
-            return there
+    for number, stored in newest_first(store):
+        if not stored.damage and stored.holds_same_as(checkpoint):
+            return number
     saved = store.save(checkpoint)
     return max(store.indices()) if saved is None else saved
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.layout import Layout, index_of, name_of, prefix_of
 from model_analyzer.state.lock import Lock
@@ -41,7 +41,8 @@ class DirectoryCheckpointer(Checkpointer):
         try:
             self._layout.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CheckpointError(f"{path.parent}: cannot be created: {error.strerror}") from error
+            kind = UnusableCheckpoint if is_wrong_path(error) else CheckpointError
+            raise kind(f"{path.parent}: cannot be created: {error.strerror}") from error
         lock = Lock(self._layout.lock())
         try:
             self._check_free(index, path)
@@ -55,9 +56,9 @@ class DirectoryCheckpointer(Checkpointer):
         if not force and holds(self, checkpoint):
             return None
         with ProfileState(self._layout.directory, prefix=self._layout.prefix) as state:
-            is_known = not force and state.checkpoint.holds_same_as(checkpoint)
-            # what is known, and in no checkpoint, is in the journal: if there is anything
-            path = state.save() if is_known else None
+            is_same = not force and state.checkpoint.holds_same_as(checkpoint)
+            # outcomes that are in no numbered checkpoint yet are in the journal
+            path = state.save() if is_same else None
             if path is None:
                 state.start_from(checkpoint)
                 path = state.newest
@@ -79,9 +80,10 @@ class DirectoryCheckpointer(Checkpointer):
 def download(
     store: Checkpointer, index: int, directory: Path, prefix: str = ""
 ) -> tuple[Path, bool]:
-    """Copies a checkpoint of a store into a directory: the path of the copy, and whether it is new.
+    """Copies a checkpoint of a store into a directory; returns the path of the copy, and whether
+    it is new.
 
-    Raises CheckpointError where it is damaged, or where another has its name in the directory.
+    Raises CheckpointError if it is damaged, or if the directory has another one with its name.
     """
     name = name_of(index, prefix)
     data = store.read(index)
@@ -94,7 +96,7 @@ def download(
 
 
 def save_checkpoint(checkpoint: Checkpoint, directory: Path | None, *, force: bool) -> Path:
-    """Saves a checkpoint in `directory` or beside the file it came from; the path."""
+    """Saves a checkpoint in `directory`, or beside the file it came from; returns its path."""
     source = checkpoint.path
     if directory is None and source is None:
         raise CheckpointError(
@@ -109,5 +111,5 @@ def save_checkpoint(checkpoint: Checkpoint, directory: Path | None, *, force: bo
     index = store.save(checkpoint, force=force)
     if index is None:
         index = store.latest
-    assert index is not None, "what is not saved again is there"
+    assert index is not None, "if nothing was saved, the store has it"
     return Layout(directory, prefix).checkpoint(index)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The store that a URL names: a directory, somebody's own, or whatever fsspec knows.
+"""The store of a URL: a directory, a store of another package, or one that fsspec knows.
 
-A package offers a store of its own by an entry point of the group `model_analyzer.checkpointers`:
-its name is the scheme of the URLs, its object takes a URL and a prefix and gives a `Checkpointer`.
+A package adds a store with an entry point of the group `model_analyzer.checkpointers`: its name is
+the scheme of the URLs, and its object takes a URL and a prefix and returns a `Checkpointer`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Factory = Callable[[str, str], Checkpointer]
 
 
 def open_store(url: str, prefix: str = "") -> Checkpointer:
-    """The checkpoints under a URL (or a path) whose names begin with `prefix`, if it is given.
+    """The store of a URL (or path); `prefix` is the `--checkpoint-prefix` of its runs.
 
-    Raises ConfigError where the URL cannot be used.
+    Raises ConfigError if the URL cannot be used.
     """
     scheme, separator, rest = url.partition("://")
     if not separator:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints in an object store, or wherever else fsspec can write. The only user of fsspec."""
+"""Checkpoints in an object store, or in another place that fsspec can write to."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from model_analyzer.state.stores.checkpointer import Checkpointer
 
 
 class StorageCheckpointer(Checkpointer):
-    """The numbered checkpoints in the folder that a URL of fsspec names (s3://bucket/folder).
+    """The numbered checkpoints in the folder of an fsspec URL (s3://bucket/folder).
 
-    Object stores have no lock: let one run write to a folder (with a prefix) at a time.
+    Object stores have no lock: only one run at a time may write to a folder (with a prefix).
     """
 
     def __init__(self, url: str, prefix: str = "") -> None:
-        """Raises ConfigError where the URL cannot be used, or a package is missing."""
+        """Raises ConfigError if the URL cannot be used, or if a package is missing."""
         self._url = url
         self._prefix = prefix
         self._files, folder, self._renames = _open(url)
@@ -56,7 +56,7 @@ class StorageCheckpointer(Checkpointer):
             if self._renames:
                 self._write_and_rename(path, data)
             else:
-                self._files.pipe_file(path, data)  # an object is there as a whole or not at all
+                self._files.pipe_file(path, data)  # objects are written completely or not at all
             self._files.invalidate_cache()
             size = self._files.info(path)["size"]
         if size != len(data):
@@ -82,23 +82,23 @@ class StorageCheckpointer(Checkpointer):
         return f"{self._folder}/{self._name(index)}"
 
     @contextmanager
-    def _reporting(self, what: str) -> Iterator[None]:
-        """Whatever goes wrong inside becomes one line, without secrets."""
+    def _reporting(self, problem: str) -> Iterator[None]:
+        """Turns any exception into a CheckpointError of one line, without secrets."""
         try:
             yield
         except CheckpointError:
             raise
-        except Exception as error:  # each kind of store raises what its library does
-            raise CheckpointError(f"{self}: {what}: {_reason(error, self._url)}") from error
+        except Exception as error:  # each library raises its own
+            raise CheckpointError(f"{self}: {problem}: {_reason(error, self._url)}") from error
 
 
 def _open(url: str) -> tuple[Any, str, bool]:
-    """The file system of a URL, the folder in it, and whether it renames files by itself.
+    """The file system of a URL, its folder, and whether it can rename files.
 
-    Object stores do not: for them, renaming is to copy and to delete.
+    Object stores cannot: they copy and delete instead.
     """
     try:
-        from fsspec import AbstractFileSystem  # at the moment of use: it comes with an extra
+        from fsspec import AbstractFileSystem  # imported when used: optional
         from fsspec.core import url_to_fs
     except ImportError as error:
         raise _unusable(url, "checkpoints there need fsspec", "pip install fsspec") from error
@@ -106,7 +106,7 @@ def _open(url: str) -> tuple[Any, str, bool]:
         files, folder = url_to_fs(url)
     except ImportError as error:
         raise _unusable(url, _reason(error, url), "install it beside model-analyzer") from error
-    except Exception as error:  # each kind of store raises what its library does
+    except Exception as error:  # each library raises its own
         raise _unusable(url, _reason(error, url), "check the URL and what it needs") from error
     return files, folder, type(files).mv is not AbstractFileSystem.mv
 
@@ -116,5 +116,5 @@ def _reason(error: Exception, url: str) -> str:
     return without_secrets_of(url, text.splitlines()[0])
 
 
-def _unusable(url: str, what: str, hint: str) -> ConfigError:
-    return ConfigError(Problem(where=masked_url(url), message=what, hint=hint))
+def _unusable(url: str, message: str, hint: str) -> ConfigError:
+    return ConfigError(Problem(where=masked_url(url), message=message, hint=hint))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies numbered checkpoints to a store while a run goes on, and never in its way."""
+"""Copies numbered checkpoints to a store in the background of a run."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ log = logging.getLogger(__name__)
 
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
-# after so long somebody wonders what the program is waiting for
+# a longer wait is explained
 _SILENT_S = 1.0
 _LOOK_S = 0.1
 
 
 class Uploads:
-    """A context manager: `add` takes a path and returns at once; on leaving, what has not been
-    uploaded yet gets some more time.
+    """A context manager: `add` takes a path and returns at once; leaving it waits some time for
+    pending uploads.
 
-    Uploads that fail are repeated, with growing pauses, for as long as the run takes. What could
-    not be uploaded is a warning at the end, and no more than that.
+    Failed uploads are repeated, with growing pauses, until the run ends. Files that could not be
+    uploaded are a warning at the end.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class Uploads:
         patience_s: float = 30.0,
         first_pause_s: float = _FIRST_PAUSE_S,
     ) -> None:
-        """On leaving, waits at most `patience_s`; and only until the function that `impatience`
-        gives at that moment says True: the user wants to leave.
+        """Leaving waits at most `patience_s`. `impatience` is called then: the wait ends when the
+        function that it returns is true, because the user wants to leave.
         """
         self._store = store
         self._impatience = impatience
@@ -55,7 +55,7 @@ class Uploads:
         self._reason = ""
         self._is_closing = False
         self._is_over = False
-        # it may hang inside a store, and must not keep the program from ending
+        # a daemon: it may hang in a store, and the program must end anyway
         self._thread = threading.Thread(target=self._work, name="uploads", daemon=True)
 
     def __enter__(self) -> Uploads:
@@ -75,29 +75,29 @@ class Uploads:
         with self._changed:
             self._is_over = True
             self._changed.notify_all()
-            left = [*self._unreadable, *self._pending]
+            missing = [*self._unreadable, *self._pending]
             reasons = [*self._unreadable.values()]
             if self._pending:
                 reasons.append(self._reason or "not finished in time")
-        if left:
-            self._warn(left, reasons)
+        if missing:
+            self._warn(missing, reasons)
 
     def add(self, path: Path) -> None:
-        """A numbered checkpoint that has just been saved."""
+        """Uploads a numbered checkpoint."""
         with self._changed:
             self._pending.append(path)
             self._changed.notify_all()
 
     def _wait(self) -> None:
         is_over = self._impatience()
-        began = time.monotonic()
-        said = False
+        started = time.monotonic()
+        is_explained = False
         while self._thread.is_alive() and not is_over():
-            waited = time.monotonic() - began
+            waited = time.monotonic() - started
             if waited >= self._patience_s:
                 return
-            if waited >= _SILENT_S and not said:
-                said = True
+            if waited >= _SILENT_S and not is_explained:
+                is_explained = True
                 log.info(
                     "Uploading to %s: waiting up to %.0f s for it; an interrupt leaves at once",
                     self._store,
@@ -105,18 +105,18 @@ class Uploads:
                 )
             self._thread.join(_LOOK_S)
 
-    def _warn(self, left: list[Path], reasons: list[str]) -> None:
-        prefix = prefix_of(left[-1])
+    def _warn(self, missing: list[Path], reasons: list[str]) -> None:
+        prefix = prefix_of(missing[-1])
         command = [
             *("model-analyzer", "checkpoint", "upload"),
-            *("--checkpoint-directory", str(left[-1].parent)),
+            *("--checkpoint-directory", str(missing[-1].parent)),
             *(("--checkpoint-prefix", prefix) if prefix else ()),
             *("--to", str(self._store)),
         ]
         log.warning(
             "Not uploaded to %s: %s (%s). By hand: %s",
             self._store,
-            ", ".join(map(str, left)),
+            ", ".join(map(str, missing)),
             "; ".join(dict.fromkeys(reasons)),
             masked_command(command),
         )
@@ -128,12 +128,14 @@ class Uploads:
             try:
                 data = path.read_bytes()
             except OSError as error:
-                self._done(path, unreadable=f"{path}: cannot be read: {error.strerror}")
+                self._finish(path, unreadable=f"{path}: cannot be read: {error.strerror}")
                 continue
             try:
                 index = copy(index_of(path), data, self._store)
-            except Exception as error:  # noqa: BLE001  a store is somebody else's code
-                if self._failed(path, str(error) or type(error).__name__, pause_s, stage):
+            except Exception as error:  # noqa: BLE001  a store is code of others
+                if self._wait_after_failure(
+                    path, str(error) or type(error).__name__, pause_s, stage
+                ):
                     pause_s = self._first_pause_s
                 else:
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
@@ -141,15 +143,15 @@ class Uploads:
             number = "" if index == index_of(path) else f" as number {index}"
             log.info("Uploaded %s to %s%s", path, self._store, number)
             pause_s = self._first_pause_s
-            self._done(path)
+            self._finish(path)
 
     def _next(self) -> Path | None:
-        """The path to upload next, once there is one; None when there will be none."""
+        """Waits for the next path to upload; None at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._pending or self._is_closing)
             return self._pending[0] if self._pending and not self._is_over else None
 
-    def _done(self, path: Path, *, unreadable: str = "") -> None:
+    def _finish(self, path: Path, *, unreadable: str = "") -> None:
         with self._changed:
             self._pending.popleft()
             self._reason = ""
@@ -158,12 +160,14 @@ class Uploads:
 
     @property
     def _stage(self) -> tuple[bool, bool]:
-        """How far the run has come to its end."""
+        """Whether the run is ending, or has ended."""
         return self._is_closing, self._is_over
 
-    def _failed(self, path: Path, reason: str, pause_s: float, stage: tuple[bool, bool]) -> bool:
-        """Waits before the next attempt; whether the run has come to its end since that `stage`, in
-        which the attempt began.
+    def _wait_after_failure(
+        self, path: Path, reason: str, pause_s: float, stage: tuple[bool, bool]
+    ) -> bool:
+        """Waits before the next attempt; returns whether the run has left the `stage` in which the
+        attempt started.
         """
         with self._changed:
             if not self._reason:

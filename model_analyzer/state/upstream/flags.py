@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""perf_analyzer's flags in upstream's checkpoints: as settings, and in the text of a key.
+"""perf_analyzer flags in checkpoints of upstream: as settings, and in the text of a key.
 
-Here flags are a mapping of all that are set, by the names under which a user may set them.
-Upstream sets some itself; what differs from those is what a user gave.
+Here, flags are a mapping of everything that is set, by the names that users know. Upstream sets
+some flags itself; those with other values are the user's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LOAD_FLAGS = {
     LoadKind.REQUEST_RATE: "request-rate-range",
 }
 
-# Not in keys: the same measurement, whatever they are.
+# Keys do not have these: they do not change a measurement.
 _NOT_IN_KEYS = ("url", "measurement-request-count")
 
 _FLAG_IN_KEY = re.compile(
@@ -40,13 +40,13 @@ _FLAG_IN_KEY = re.compile(
     rf"|--(?P<long>{'|'.join(PERF_ANALYZER_LONG_FLAGS)})(?:=|(?= |$)))"
 )
 
-# Where upstream looks for servers that nobody has put elsewhere.
+# Upstream's defaults.
 _URLS = {"grpc": "localhost:8001", "http": "localhost:8000"}
 _METRICS_URL = "http://localhost:8002/metrics"
 
 
 def flags_of(perf_config: Mapping[str, Any]) -> dict[str, Any]:
-    """The flags of a `_perf_config`. Raises ValueError, which says why, where it is none."""
+    """The flags of a `_perf_config`. Raises ValueError if it is invalid."""
     flags: dict[str, Any] = {}
     long: Mapping[str, str] = {}
     for section, names in (("_options", _SHORT), ("_verbose", _VERBOSITY_NAMES), ("_args", long)):
@@ -57,15 +57,15 @@ def flags_of(perf_config: Mapping[str, Any]) -> dict[str, Any]:
             if value is None or value is False:
                 continue
             if not isinstance(value, (str, int, float, list)):
-                raise ValueError(f"{name} of {section} is neither text, nor a number, nor a list")
+                raise ValueError(f"{name} of {section} is not a text, a number or a list")
             flags[names.get(name, name)] = value
     return flags
 
 
 def perf_config(flags: Flags) -> dict[str, Any]:
     """The `_perf_config` of these flags."""
-    elsewhere = {*PERF_ANALYZER_SHORT_FLAGS, *_VERBOSITY}
-    names = dict.fromkeys((*PERF_ANALYZER_LONG_FLAGS, *(set(flags) - elsewhere)))
+    in_other_sections = {*PERF_ANALYZER_SHORT_FLAGS, *_VERBOSITY}
+    names = dict.fromkeys((*PERF_ANALYZER_LONG_FLAGS, *(set(flags) - in_other_sections)))
     return {
         "_args": {name: _stored(flags.get(name)) for name in names},
         "_options": {
@@ -85,26 +85,26 @@ def _stored(value: Any) -> Any:
 
 
 def key_text(flags: Flags) -> str:
-    """The flags as they are written in a measurement key."""
-    words = []
+    """The flags as a measurement key has them."""
+    options: list[str] = []
     for name, short in PERF_ANALYZER_SHORT_FLAGS.items():
         if name in flags and name not in _NOT_IN_KEYS:
-            words += [f"{short} {value}" for value in _values(flags, name)]
-    words += [option for name, option in _VERBOSITY.items() if name in flags]
+            options += [f"{short} {value}" for value in _values(flags, name)]
+    options += [option for name, option in _VERBOSITY.items() if name in flags]
     for name in filter(flags.__contains__, PERF_ANALYZER_LONG_FLAGS):
         if name in PERF_ANALYZER_SWITCHES:
-            words += [f"--{name}" for value in _values(flags, name) if _is_true(value)]
+            options += [f"--{name}" for value in _values(flags, name) if _is_true(value)]
         elif name not in _NOT_IN_KEYS:
-            words += [f"--{name}={value}" for value in _values(flags, name)]
-    return " ".join(words)
+            options += [f"--{name}={value}" for value in _values(flags, name)]
+    return " ".join(options)
 
 
 def flags_in_key(text: str) -> dict[str, Any]:
-    """The flags of a measurement key, all as text; those that repeat as lists."""
+    """The flags of a measurement key, all as text; repeated ones as lists."""
     flags: dict[str, Any] = {}
-    found = list(_FLAG_IN_KEY.finditer(text))
-    ends = [following.start() for following in found[1:]] + [len(text)]
-    for match, end in zip(found, ends, strict=True):
+    matches = list(_FLAG_IN_KEY.finditer(text))
+    ends = [following.start() for following in matches[1:]] + [len(text)]
+    for match, end in zip(matches, ends, strict=True):
         value = text[match.end() : end]
         if match["verbosity"]:
             flags[_VERBOSITY_NAMES[match["verbosity"]]] = match["verbosity"]
@@ -116,20 +116,19 @@ def flags_in_key(text: str) -> dict[str, Any]:
 
 
 def with_load(flags: Flags, load: Load) -> dict[str, Any]:
-    """`flags` with those of this load in place of another's."""
-    others = {name: value for name, value in flags.items() if name not in _LOAD_FLAGS.values()}
+    """`flags` with the flags of this load instead of those of another."""
+    changed = {name: value for name, value in flags.items() if name not in _LOAD_FLAGS.values()}
     if load.kind in _LOAD_FLAGS:
-        others[_LOAD_FLAGS[load.kind]] = load.value
-    return {**others, "batch-size": load.batch_size}
+        changed[_LOAD_FLAGS[load.kind]] = load.value
+    return {**changed, "batch-size": load.batch_size}
 
 
-def upstreams_own(
+def upstream_defaults(
     name: str, load: Load, *, protocol: str | None, calls: tuple[str, ...]
 ) -> dict[str, Any]:
-    """What upstream sets itself to measure the model that is served as `name`.
+    """The flags that upstream sets itself to measure the model that is served as `name`.
 
-    `protocol` is None where perf_analyzer is the server, too; `calls` are the models that a BLS
-    model calls.
+    `protocol` is None in launch mode c_api; `calls` are the models that a BLS model calls.
     """
     flags: dict[str, Any] = {
         "model-name": name,
@@ -152,22 +151,23 @@ def upstreams_own(
     return with_load(flags, load)
 
 
-def given(flags: Flags, own: Flags) -> Flags:
-    """What a user gave: all but the load, what upstream sets itself, and switches that are off."""
-    found = {
-        name: _as_given(value)
-        for name, value in flags.items()
-        if name not in (*_LOAD_FLAGS.values(), "batch-size")
-        and str(own.get(name)) != str(value)
-        and (name not in PERF_ANALYZER_SWITCHES or _is_true(value))
-    }
-    result: Flags = freeze(found)
+def user_flags(flags: Flags, defaults: Flags) -> Flags:
+    """The user's flags: all but the load, `defaults` of upstream, and switches that are off."""
+    result: Flags = freeze(
+        {
+            name: list(map(str, value)) if isinstance(value, list) else str(value)
+            for name, value in flags.items()
+            if name not in (*_LOAD_FLAGS.values(), "batch-size")
+            and str(defaults.get(name)) != str(value)
+            and (name not in PERF_ANALYZER_SWITCHES or _is_true(value))
+        }
+    )
     return result
 
 
 def names_of_inputs(flags: Flags) -> str:
-    """A fingerprint of the input files by their names, since nothing else is told of them; "" where
-    flags name none.
+    """A fingerprint of the names of the input files, since upstream stores nothing else of them; ""
+    if there are none.
     """
     names = {
         name: [value for value in _values(flags, name) if value not in PERF_ANALYZER_NO_FILES]
@@ -176,12 +176,8 @@ def names_of_inputs(flags: Flags) -> str:
     return fingerprint(names) if any(names.values()) else ""
 
 
-def _as_given(value: Any) -> str | tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else str(value)
-
-
 def _values(flags: Flags, name: str) -> list[Any]:
-    """Every value of a flag that upstream would pass on."""
+    """The values of a flag that upstream passes to perf_analyzer."""
     value = flags.get(name)
     return [item for item in (value if isinstance(value, (list, tuple)) else [value]) if item]
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the checkpoints of upstream, Triton Model Analyzer: one JSON object with everything in it.
+"""Reads checkpoints of upstream (Triton Model Analyzer): a single JSON object.
 
-Upstream keeps neither the files of a model nor the version of the server: such facts are "" here,
-and the trials are `Trial.is_unverified`.
+Upstream stores neither the files of a model nor the version of the server: these are "" here, and
+the trials are `Trial.is_unverified`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from model_analyzer.state.upstream.flags import (
     Flags,
     flags_in_key,
     flags_of,
-    given,
     key_text,
     names_of_inputs,
-    upstreams_own,
+    upstream_defaults,
+    user_flags,
     with_load,
 )
 from model_analyzer.state.upstream.windows import (
-    AskedWindows,
+    UserWindows,
     given_in_no_key,
     longer_window,
     of_later_measurement,
@@ -57,7 +57,7 @@ SEED = "OptunaRunConfigGenerator.seed"
 
 _BYTES_OF_A_MB = 1e6
 
-# Upstream takes times of tokens for milliseconds that are microseconds.
+# Upstream stores times of tokens in microseconds, but calls them milliseconds.
 _TOO_LARGE = 1000.0
 
 _NOTICE = Notice(
@@ -71,15 +71,15 @@ _DEEPEST = 64
 _FIRST_KEY = re.compile(rb'\s*\{\s*"[A-Z][A-Za-z]*\.[a-z_]+"')
 _COMPOSING = re.compile(r" (\S+_config_(?:default|\d+)(?:,\S+_config_(?:default|\d+))*)$")
 
-_WORDS = {dict: "an object", list: "a list", str: "a text", int: "an integer"}
+_KINDS = {dict: "an object", list: "a list", str: "a text", int: "an integer"}
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamCheckpoint:
-    """What a checkpoint of upstream holds. `others` are top-level keys that mean nothing to us;
-    `remarks` are sentences about what is odd, or was not told.
+    """The content of a checkpoint of upstream. `others` are top-level keys that we do not know;
+    `remarks` are warnings about unclear or missing content.
     """
 
     profile: Profile
@@ -89,14 +89,14 @@ class UpstreamCheckpoint:
 
 
 def is_upstream(first_bytes: bytes) -> bool:
-    """Whether a file that begins like this is one of upstream's; 100 bytes are enough."""
+    """Whether a file with this beginning is a checkpoint of upstream; 100 bytes are enough."""
     return _FIRST_KEY.match(first_bytes) is not None
 
 
 def read_upstream(raw: bytes, where: str) -> UpstreamCheckpoint:
-    """The content of a checkpoint; `where` stands for its file in messages.
+    """The content of a checkpoint; `where` names its file in messages.
 
-    Raises CheckpointError where it is none, or lacks a part.
+    Raises CheckpointError if it is not a checkpoint, or lacks a part.
     """
     try:
         return _Reader(_parse(raw)).checkpoint()
@@ -108,7 +108,7 @@ def read_upstream(raw: bytes, where: str) -> UpstreamCheckpoint:
 
 
 def scaled(tag: str, value: float, apply: Callable[[float, float], float]) -> float:
-    """`apply` to `value` and what upstream's number is too large by, where it is."""
+    """`apply` of `value` and the factor by which upstream's number is too large, if it is."""
     metric = METRICS.get(tag)
     if metric is None or metric.source is not Source.LLM or metric.unit is not Unit.MILLISECONDS:
         return value
@@ -116,8 +116,8 @@ def scaled(tag: str, value: float, apply: Callable[[float, float], float]) -> fl
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A model of a measurement: what was measured, and all flags of perf_analyzer."""
+class MeasuredModel:
+    """A model of a measurement: its variant, and all flags of perf_analyzer."""
 
     variant: ModelVariant
     flags: Flags
@@ -125,9 +125,9 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A measurement as it is told."""
+    """A measurement as upstream stores it."""
 
-    models: Sequence[Told]
+    models: Sequence[MeasuredModel]
     loads: Sequence[Load]
     outcome: Measurement
     environment: Mapping[str, str]
@@ -135,7 +135,7 @@ class _Measured:
 
 
 class _Reader:
-    """Reads the parts of one checkpoint; ValueError says what is wrong with one."""
+    """Reads the parts of a checkpoint; a ValueError says what is wrong with a part."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         self._content = content
@@ -144,19 +144,19 @@ class _Reader:
             _device(uuid, gpu) for uuid, gpu in _get(content, GPUS, dict, "it").items()
         )
         self._variants = self._variant_table(_get(content, VARIANTS, dict, "it"))
-        self._windows = AskedWindows()
+        self._windows = UserWindows()
 
     def checkpoint(self) -> UpstreamCheckpoint:
         results = _get(_get(self._content, RESULTS, dict, "it"), "_results", dict, RESULTS)
         measured = [
-            one
+            measurement
             for models, variants in results.items()
             for names, stored in _object(variants, models).items()
-            for one in self._measured(names, stored)
+            for measurement in self._measured(names, stored)
         ]
         idle = _get(self._content, SERVER_ONLY, dict, "it")
-        known = (RESULTS, SERVER_ONLY, GPUS, VARIANTS, SEED)
-        others = {key: value for key, value in self._content.items() if key not in known}
+        keys = (RESULTS, SERVER_ONLY, GPUS, VARIANTS, SEED)
+        others = {key: value for key, value in self._content.items() if key not in keys}
         if others:
             self._remark(f"it holds {', '.join(others)}, which this version does not know")
         return UpstreamCheckpoint(
@@ -172,13 +172,13 @@ class _Reader:
             remarks=tuple(self._remarks),
         )
 
-    def _remark(self, sentence: str) -> None:
-        self._remarks[sentence] = None
+    def _remark(self, remark: str) -> None:
+        self._remarks[remark] = None
 
     # -- variants ----------------------------------------------------------------------------
 
     def _variant_table(self, table: Mapping[str, Any]) -> dict[str, ModelVariant]:
-        """Every variant of the table by its name; an ensemble's entry has no configuration."""
+        """The variants of the table by name; the entry of an ensemble has no configuration."""
         configs = _get(table, "_model_config_dicts", dict, VARIANTS)
         return {
             name: _variant(_get(config, "name", str, name), name, config)
@@ -187,9 +187,9 @@ class _Reader:
         }
 
     def _composing(self, name: str) -> ModelVariant:
-        """A composing variant of which only the name is told."""
+        """A composing variant of which only the name is stored."""
         if name not in self._variants:
-            self._remark(f"nothing tells the configuration of {name}")
+            self._remark(f"the configuration of {name} is missing")
             model = name.rpartition("_config_")[0]
             self._variants[name] = _variant(model, name, {"name": model})
         return self._variants[name]
@@ -198,7 +198,7 @@ class _Reader:
 
     def _measured(self, names: str, stored: Any) -> Iterator[_Measured]:
         if not isinstance(stored, list) or len(stored) != 2:
-            raise ValueError(f"{names} is no pair of a run configuration and measurements")
+            raise ValueError(f"{names} is not a pair of a run configuration and measurements")
         run, measurements = (_object(part, names) for part in stored)
         models = [
             self._model(_object(entry, names), names)
@@ -216,40 +216,42 @@ class _Reader:
             if len(entries) != len(models):
                 raise ValueError(f"{where} has {len(entries)} models instead of {len(models)}")
             loads = [_load(_object(entry, where), where) for entry in entries]
-            told = [
-                Told(
+            measured = [
+                MeasuredModel(
                     model.variant,
                     with_load(of_later_measurement(model.flags) if index else model.flags, load),
                 )
                 for model, load in zip(models, loads, strict=True)
             ]
-            if key_of(told) != key:
-                told = self._told_by_key(key, told)
-            called |= dict.fromkeys(model.variant.full_name for model in told)
-            for model in told:
+            if key_of(measured) != key:
+                measured = self._from_key(key, measured)
+            called |= dict.fromkeys(model.variant.full_name for model in measured)
+            for model in measured:
                 self._windows.see(model.variant.model, model.flags, is_first=not index)
             outcome = self._measurement(measurement, entries, where)
-            yield _Measured(told, loads, outcome, environment, genai_perf)
+            yield _Measured(measured, loads, outcome, environment, genai_perf)
         if len(called) > len(models):
             self._remark(
-                f"{names} is there with several variants of the models that it calls: upstream may"
-                " have loaded only the first of them"
+                f"{names} has several variants of the models that it calls: upstream may have"
+                " loaded only the first of them"
             )
 
     def _record(self, measured: _Measured) -> TrialRecord:
-        """The trial that was asked for; windows that were enlarged are told by the outcome."""
+        """The trial with the windows that the user set; enlarged ones are part of the outcome."""
         models, outcome = [], measured.outcome
-        of_models, notices = [], [*outcome.notices]
-        for told, load, model in zip(measured.models, measured.loads, outcome.models, strict=True):
-            flags, raised = self._windows.split(told.variant.model, told.flags)
-            models.append(replace(told, flags=flags))
-            of_models.append(replace(model, raised=raised) if raised else model)
+        results, notices = [], [*outcome.notices]
+        for model, load, result in zip(
+            measured.models, measured.loads, outcome.models, strict=True
+        ):
+            flags, raised = self._windows.split(model.variant.model, model.flags)
+            models.append(replace(model, flags=flags))
+            results.append(replace(result, raised=raised) if raised else result)
             if raised:
-                notices.append(longer_window(told.variant.name, load, flags, raised))
-        outcome = replace(outcome, models=tuple(of_models), notices=tuple(notices))
+                notices.append(longer_window(model.variant.name, load, flags, raised))
+        outcome = replace(outcome, models=tuple(results), notices=tuple(notices))
         return TrialRecord(trial=self._trial(replace(measured, models=models)), outcome=outcome)
 
-    def _model(self, entry: Mapping[str, Any], where: str) -> Told:
+    def _model(self, entry: Mapping[str, Any], where: str) -> MeasuredModel:
         model = _get(entry, "_model_name", str, where)
         composing = [
             self._measured_variant(_object(part, where), None, where)
@@ -257,7 +259,7 @@ class _Reader:
         ]
         stored = _get(entry, "_model_config_variant", dict, where)
         variant = self._measured_variant(stored, model, where)
-        return Told(
+        return MeasuredModel(
             variant=replace(variant, composing=tuple(composing)),
             flags=flags_of(_get(entry, "_perf_config", dict, where)),
         )
@@ -265,30 +267,31 @@ class _Reader:
     def _measured_variant(
         self, stored: Mapping[str, Any], model: str | None, where: str
     ) -> ModelVariant:
-        """A variant with its configuration, which may then be referred to by its name."""
+        """A variant with its configuration; others may refer to it by name."""
         name = _get(stored, "variant_name", str, where)
         config = _get(stored, "model_config", dict, where)
         model = model or name.rpartition("_config_")[0]
         self._variants[name] = _variant(model, name, config)
         return self._variants[name]
 
-    def _told_by_key(self, key: str, models: Sequence[Told]) -> list[Told]:
-        """The models as a measurement key tells them: other flags than for the first measurement
-        of the variants, or other composing variants.
+    def _from_key(self, key: str, models: Sequence[MeasuredModel]) -> list[MeasuredModel]:
+        """The models according to a measurement key: they may have other flags, or other composing
+        variants, than those of the first measurement.
         """
-        told = [
-            self._told_by_text(text, model)
+        from_key = [
+            self._from_text(text, model)
             for text, model in zip(_parts_of_key(key, models), models, strict=False)
         ]
-        if key_of(told) == key:
-            return told
+        if key_of(from_key) == key:
+            return from_key
         self._remark(
-            f"with which flags {', '.join(model.variant.name for model in models)} was measured is"
-            " not clear for each load: those of the first are shown"
+            "the perf_analyzer flags of each load of"
+            f" {', '.join(model.variant.name for model in models)} are unclear: those of the first"
+            " load are shown"
         )
         return [*models]
 
-    def _told_by_text(self, text: str, model: Told) -> Told:
+    def _from_text(self, text: str, model: MeasuredModel) -> MeasuredModel:
         variant = model.variant
         is_calling = variant.composing or "bls-composing-models" in model.flags
         names = _COMPOSING.search(text) if is_calling else None
@@ -297,8 +300,8 @@ class _Reader:
             composing = tuple(map(self._composing, names[1].split(",")))
             variant = replace(variant, composing=composing)
         address = {"url": model.flags["url"]} if "url" in model.flags else {}
-        untold = {**address, **given_in_no_key(model.flags)}
-        return Told(variant, {**untold, **flags_in_key(text)})
+        not_in_keys = {**address, **given_in_no_key(model.flags)}
+        return MeasuredModel(variant, {**not_in_keys, **flags_in_key(text)})
 
     def _trial(self, measured: _Measured) -> Trial:
         models, outcome = measured.models, measured.outcome
@@ -306,17 +309,17 @@ class _Reader:
         is_c_api = models[0].flags.get("service-kind") == "triton_c_api"
         protocol = str(models[0].flags.get("protocol", "grpc"))
         for model, load, values in zip(
-            models, measured.loads, (one.values for one in outcome.models), strict=True
+            models, measured.loads, (result.values for result in outcome.models), strict=True
         ):
             variant = model.variant
-            own = upstreams_own(
+            defaults = upstream_defaults(
                 variant.name if is_c_api else variant.model,
                 load,
                 protocol=None if is_c_api else protocol,
                 calls=calls_of(variant),
             )
             times_tokens = any(map(_is_of_tokens, values))
-            flags = given(model.flags, own)
+            flags = user_flags(model.flags, defaults)
             workloads.append(
                 Workload(
                     variant=variant,
@@ -339,12 +342,12 @@ class _Reader:
     def _measurement(
         self, stored: Mapping[str, Any], entries: Sequence[Any], where: str
     ) -> Measurement:
-        found = [
+        values_of_models = [
             self._values(_get(entry, "_non_gpu_data", list, where), where) for entry in entries
         ]
         host = {
             tag: value
-            for values in reversed(found)  # all see the same server: the first one says it
+            for values in reversed(values_of_models)  # all have the same server: the first counts
             for tag, value in values.items()
             if _is_of_host(tag)
         }
@@ -356,7 +359,7 @@ class _Reader:
                         {tag: value for tag, value in values.items() if not _is_of_host(tag)}
                     )
                 )
-                for values in found
+                for values in values_of_models
             ),
             gpus=MappingProxyType({uuid: self._values(gpus[uuid], where) for uuid in gpus}),
             host=MappingProxyType(host),
@@ -370,36 +373,40 @@ class _Reader:
                 case [str(tag), {"_value": int() | float() as value}] if not isinstance(
                     value, bool
                 ):
-                    values[tag] = scaled(tag, _finite(value, tag), lambda one, by: one / by)
+                    values[tag] = scaled(
+                        tag, _finite(value, tag), lambda number, factor: number / factor
+                    )
                 case _:
-                    raise ValueError(f"{where} has a record that is no metric with its value")
+                    raise ValueError(f"{where} has a record that is not a metric with a value")
             if tag not in METRICS:
-                self._remark(f"metric {tag} is not known to this version: it is kept, not shown")
+                self._remark(
+                    f"this version does not know metric {tag}: it is stored, but not shown"
+                )
         return MappingProxyType(values)
 
 
 def _repeated(records: Iterable[TrialRecord]) -> Iterator[TrialRecord]:
-    """The records, those of the same trial as its repetitions: upstream's keys tell apart what
-    does not change a measurement, such as the address of the metrics.
+    """The records; further records of the same trial become its repetitions. Upstream's keys
+    differ in settings that do not change a measurement, such as the address of the metrics.
     """
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for record in records:
         trial = record.trial
         place = (trial.key, trial.variants)
-        repetition = seen[place]
-        seen[place] += 1
+        repetition = counts[place]
+        counts[place] += 1
         if repetition:
             record = record._replace(trial=replace(trial, repetition=repetition))
         yield record
 
 
-def key_of(models: Sequence[Told]) -> str:
+def key_of(models: Sequence[MeasuredModel]) -> str:
     """The key of a measurement of `models`."""
     parts = []
     for model in models:
         composing = ",".join(part.name for part in model.variant.composing)
-        words = (model.variant.name, key_text(model.flags), composing)
-        parts.append(" ".join(filter(None, words)))
+        texts = (model.variant.name, key_text(model.flags), composing)
+        parts.append(" ".join(filter(None, texts)))
     return "".join(parts)
 
 
@@ -408,24 +415,24 @@ def calls_of(variant: ModelVariant) -> tuple[str, ...]:
     return () if variant.is_ensemble else tuple(part.model for part in variant.composing)
 
 
-def _parts_of_key(key: str, models: Sequence[Told]) -> Sequence[str]:
-    """The part of a key that is about each model, without the variant's name; none if it is not
-    clear where they begin.
+def _parts_of_key(key: str, models: Sequence[MeasuredModel]) -> Sequence[str]:
+    """The part of a key for each model, without the variant's name; none if it is unclear where
+    the parts start.
     """
-    begins = []
-    at = 0
+    starts = []
+    start = 0
     for model in models:
-        at = key.find(f"{model.variant.name} -m ", at)
-        if at < 0:
+        start = key.find(f"{model.variant.name} -m ", start)
+        if start < 0:
             return []
-        begins.append(at)
-        at += 1
-    if begins[0] != 0:
+        starts.append(start)
+        start += 1
+    if starts[0] != 0:
         return []
-    ends = [*begins[1:], len(key)]
+    ends = [*starts[1:], len(key)]
     return [
-        key[begin + len(model.variant.name) : end]
-        for model, begin, end in zip(models, begins, ends, strict=True)
+        key[start + len(model.variant.name) : end]
+        for model, start, end in zip(models, starts, ends, strict=True)
     ]
 
 
@@ -433,11 +440,13 @@ def _variant(model: str, name: str, config: Mapping[str, Any]) -> ModelVariant:
     from model_analyzer.domain.protobuf import from_json
 
     try:
-        read: ModelConfig = from_json(config)
+        model_config: ModelConfig = from_json(config)
     except ValueError as error:
         raise ValueError(f"the configuration of {name} is {error}") from error
-    # where perf_analyzer is the server, upstream gives the model the variant's name
-    return ModelVariant(model=model, name=name, config=freeze({**read, "name": model}), files="")
+    # in launch mode c_api, upstream gives the model the name of the variant
+    return ModelVariant(
+        model=model, name=name, config=freeze({**model_config, "name": model}), files=""
+    )
 
 
 def _device(uuid: str, gpu: Any) -> Device:
@@ -497,7 +506,7 @@ def _parse(raw: bytes) -> Mapping[str, Any]:
     if depth(content) > _DEEPEST:
         raise ValueError("it is nested too deeply")
     if not isinstance(content, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     return content
 
 
@@ -505,37 +514,37 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         twice = next(name for name, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"the key {twice!r} is there twice")
+        raise ValueError(f"the key {twice!r} occurs twice")
     return content
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")
 
 
-def _finite(value: Any, what: str) -> float:
+def _finite(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{what} is no number")
+        raise ValueError(f"{where} is not a number")
     try:
         if math.isfinite(value):
             return value
     except OverflowError:
         pass
-    raise ValueError(f"{what} is too large")
+    raise ValueError(f"{where} is too large")
 
 
-def _object(value: Any, what: str) -> Mapping[str, Any]:
+def _object(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"{what} is no object")
+        raise ValueError(f"{where} is not an object")
     return value
 
 
-def _get(content: Any, key: str, kind: type[T], what: str) -> T:
-    """The entry `key`, which must be there and of this kind; `what` stands for its place."""
-    content = _object(content, what)
+def _get(content: Any, key: str, kind: type[T], where: str) -> T:
+    """The entry `key`, which must be present and of this kind; `where` names its place."""
+    content = _object(content, where)
     if key not in content:
-        raise ValueError(f"{what} has no {key}")
+        raise ValueError(f"{where} has no {key}")
     value = content[key]
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{key} of {what} is not {_WORDS[kind]}")
+        raise ValueError(f"{key} of {where} is not {_KINDS[kind]}")
     return value

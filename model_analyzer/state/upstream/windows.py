@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Windows that upstream enlarged by itself, where perf_analyzer found no stable result: part of a
-measurement, not of what a user asked for.
+"""Windows that upstream enlarged itself, because perf_analyzer found no stable result. They belong
+to the measurement, not to the user's settings.
 
-An enlarged interval is in the key of its measurement. An enlarged count of requests is in no key:
-the run configuration tells that of the first measurement of its variants, as an integer, where
-what a user gave is text.
+An enlarged interval is in the key of its measurement. An enlarged request count is in no key: the
+run configuration has that of the first measurement, as an integer; a user's setting is a text.
 """
 
 from __future__ import annotations
@@ -22,14 +21,17 @@ from model_analyzer.state.upstream.flags import Flags
 _COUNT = "measurement-request-count"
 _INTERVAL = "measurement-interval"
 
-# What perf_analyzer takes where nothing is given.
+# perf_analyzer's defaults.
 _DEFAULTS = {_COUNT: 50, _INTERVAL: 5000}
 _UNITS = {_COUNT: "", _INTERVAL: " ms"}
 
+# Python refuses to read thousands of digits.
+_MOST_DIGITS = 20
+
 
 def of_later_measurement(flags: Flags) -> Flags:
-    """The flags of a run configuration as far as they hold for each measurement of its variants,
-    and not only for the first.
+    """The flags of a run configuration that hold for all measurements of its variants, not only
+    for the first.
     """
     if isinstance(flags.get(_COUNT), int):
         return {name: value for name, value in flags.items() if name != _COUNT}
@@ -37,66 +39,64 @@ def of_later_measurement(flags: Flags) -> Flags:
 
 
 def given_in_no_key(flags: Flags) -> Flags:
-    """The windows of a run configuration that keys do not tell, and that a user gave."""
+    """The window that the user set, as far as keys do not have it."""
     count = flags.get(_COUNT)
     return {_COUNT: count} if isinstance(count, str) else {}
 
 
 @dataclass(slots=True)
-class _Seen:
-    """The values of one flag that a model was measured with, as far as they are told."""
+class _Uses:
+    """The values of a flag in the measurements of a model, as far as upstream stored them."""
 
     is_absent: bool = False
-    given: set[int] = field(default_factory=set)
+    values: set[int] = field(default_factory=set)
 
 
-class AskedWindows:
-    """The windows that users asked for, model by model: of those that a checkpoint holds the
-    smallest.
-    """
+class UserWindows:
+    """The windows that users set for each model: the smallest ones in the checkpoint."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, str], _Seen] = {}
+        self._uses: dict[tuple[str, str], _Uses] = {}
 
     def see(self, model: str, flags: Flags, *, is_first: bool) -> None:
-        """Takes notice of a measurement; `is_first` of its variants."""
+        """Adds a measurement; `is_first` means the first one of its variants."""
         for name in _DEFAULTS:
             value = flags.get(name)
             number = _number(value)
-            seen = self._seen.setdefault((model, name), _Seen())
+            uses = self._uses.setdefault((model, name), _Uses())
             if value is None:
-                seen.is_absent |= is_first or name != _COUNT
+                uses.is_absent |= is_first or name != _COUNT
             elif number is not None and (isinstance(value, str) or name != _COUNT):
-                seen.given.add(number)
+                uses.values.add(number)
 
     def split(self, model: str, flags: Flags) -> tuple[Flags, Flags]:
-        """The flags that were asked for, and those windows that were larger than asked for."""
-        asked, raised = dict(flags), {}
+        """The flags with the user's windows, and the windows that upstream enlarged."""
+        original, raised = dict(flags), {}
         for name, default in _DEFAULTS.items():
-            seen = self._seen[model, name]
-            least = min(seen.given, default=None)
+            uses = self._uses[model, name]
+            smallest = min(uses.values, default=None)
             value = _number(flags.get(name))
             if name not in flags:
-                if least is not None and not seen.is_absent:
-                    asked[name] = str(least)
+                if smallest is not None and not uses.is_absent:
+                    original[name] = str(smallest)
                 continue
             if value is None:
                 continue
-            is_over_default = seen.is_absent and value > default
-            if least is None or is_over_default:
-                del asked[name]
-            elif value > least:
-                asked[name] = str(least)
+            is_over_default = uses.is_absent and value > default
+            if smallest is None or is_over_default:
+                del original[name]
+            elif value > smallest:
+                original[name] = str(smallest)
             else:
                 continue
             raised[name] = flags[name]
-        return asked, freeze(raised) if raised else empty()
+        return original, freeze(raised) if raised else empty()
 
 
-def longer_window(name: str, load: Load, asked: Flags, raised: Mapping[str, Any]) -> Notice:
-    """Says of a variant by which windows it was measured."""
+def longer_window(name: str, load: Load, original: Flags, raised: Mapping[str, Any]) -> Notice:
+    """The notice that a variant was measured over longer windows."""
     windows = ", ".join(
-        f"{flag} {asked.get(flag, _DEFAULTS[flag])} → {value}{_UNITS[flag]}"
+        f"{flag} {original.get(flag, _DEFAULTS[flag])} → {value}{_UNITS[flag]}"
         for flag, value in raised.items()
     )
     return Notice(
@@ -106,11 +106,7 @@ def longer_window(name: str, load: Load, asked: Flags, raised: Mapping[str, Any]
 
 
 def _number(value: Any) -> int | None:
-    """The value of a flag as a number, if it is one."""
+    """The value of a flag as a number; None if it is not a number."""
     if isinstance(value, str) and value.isdecimal():
         return int(value) if len(value) < _MOST_DIGITS else None
     return value if isinstance(value, int) else None
-
-
-# No window has so many; and Python refuses to read some thousands.
-_MOST_DIGITS = 20

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what is known as a checkpoint of upstream, Triton Model Analyzer."""
+"""Writes checkpoints of upstream (Triton Model Analyzer)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -20,14 +20,14 @@ from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.contents import UPSTREAM
-from model_analyzer.state.upstream.flags import perf_config, upstreams_own
+from model_analyzer.state.upstream.flags import perf_config, upstream_defaults
 from model_analyzer.state.upstream.reading import (
     GPUS,
     RESULTS,
     SEED,
     SERVER_ONLY,
     VARIANTS,
-    Told,
+    MeasuredModel,
     calls_of,
     key_of,
     scaled,
@@ -41,8 +41,8 @@ _BYTES_OF_A_MB = 1e6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamText:
-    """A checkpoint of upstream. Left out are `failures`, and measurements that were made again
-    later, of a model that has changed since (`outdated`): upstream has no place for them.
+    """A checkpoint of upstream. Failures, and measurements of a model that has changed since
+    (`outdated`), are left out and counted: upstream has no place for them.
     """
 
     text: str
@@ -51,13 +51,13 @@ class UpstreamText:
 
 
 def exported(checkpoint: Checkpoint) -> UpstreamText:
-    """A checkpoint in upstream's format, with what was kept for upstream if it came from there.
+    """A checkpoint in upstream's format, with the values that were imported from upstream.
 
-    Raises CheckpointError where upstream could not hold it.
+    Raises CheckpointError if upstream's format cannot hold it.
     """
-    kept = checkpoint.metadata.get(UPSTREAM, {})
+    imported = checkpoint.metadata.get(UPSTREAM, {})
     try:
-        return write_upstream(checkpoint.profile, seed=kept.get(SEED))
+        return write_upstream(checkpoint.profile, seed=imported.get(SEED))
     except ValueError as error:
         raise CheckpointError(f"{checkpoint.path}: cannot be exported: {error}") from error
 
@@ -65,14 +65,17 @@ def exported(checkpoint: Checkpoint) -> UpstreamText:
 def write_upstream(profile: Profile, *, seed: int | None) -> UpstreamText:
     """`profile` in upstream's format, secrets masked; `seed` is that of an Optuna search.
 
-    Raises ValueError where a variant has no configuration that Triton's protobuf can hold.
+    Raises ValueError if Triton's protobuf cannot hold the configuration of a variant.
     """
     groups = _groups(profile.measured)
     results: dict[str, dict[str, Any]] = {}
     for (models, variants), trials in groups.items():
         results.setdefault(models, {})[variants] = [
             _run_config(trials[0]),
-            {key: _measurement(one.trial, one.measurement) for key, one in _by_key(trials).items()},
+            {
+                key: _measurement(item.trial, item.measurement)
+                for key, item in _by_key(trials).items()
+            },
         ]
     content = {
         RESULTS: {"_results": results},
@@ -81,7 +84,7 @@ def write_upstream(profile: Profile, *, seed: int | None) -> UpstreamText:
         VARIANTS: _variant_table(profile.variants),
         **({} if seed is None else {SEED: seed}),
     }
-    written = sum(len(of_one[1]) for variants in results.values() for of_one in variants.values())
+    written = sum(len(pair[1]) for variants in results.values() for pair in variants.values())
     return UpstreamText(
         text=json.dumps(content, allow_nan=False),
         failures=len(profile.failed),
@@ -90,60 +93,59 @@ def write_upstream(profile: Profile, *, seed: int | None) -> UpstreamText:
 
 
 def _groups(measured: Iterable[MeasuredTrial]) -> Mapping[tuple[str, str], list[MeasuredTrial]]:
-    """Measurements by models and variant names, of each name those of its newest content."""
-    found: dict[tuple[str, str], list[MeasuredTrial]] = {}
-    for one in measured:
-        found.setdefault((one.trial.models, one.trial.variants), []).append(one)
+    """Measurements by models and variant names; only those of the newest content of a variant."""
+    groups: dict[tuple[str, str], list[MeasuredTrial]] = {}
+    for item in measured:
+        groups.setdefault((item.trial.models, item.trial.variants), []).append(item)
     return {
-        names: [one for one in trials if _same_content(one.trial, _newest(trials))]
-        for names, trials in found.items()
+        names: [item for item in items if _same_content(item.trial, _newest(items))]
+        for names, items in groups.items()
     }
 
 
-def _newest(trials: Sequence[MeasuredTrial]) -> Trial:
-    """The last trial whose files are known, if there is one."""
-    known = (one.trial for one in reversed(trials) if not one.trial.is_unverified)
-    return next(known, trials[-1].trial)
+def _newest(items: Sequence[MeasuredTrial]) -> Trial:
+    """The last trial whose files are known; if there is none, the last trial."""
+    verified = (item.trial for item in reversed(items) if not item.trial.is_unverified)
+    return next(verified, items[-1].trial)
 
 
-def _same_content(one: Trial, other: Trial) -> bool:
-    """Whether variants of the same names are the same, as far as that is known."""
-    pairs = zip(one.workloads, other.workloads, strict=True)
+def _same_content(a: Trial, b: Trial) -> bool:
+    """Whether variants with the same names are equal, as far as their files are known."""
+    pairs = zip(a.workloads, b.workloads, strict=True)
     return all(_same_variant(first.variant, second.variant) for first, second in pairs)
 
 
-def _same_variant(one: ModelVariant, other: ModelVariant) -> bool:
-    files = {one.files, other.files} - {""}
-    return one.config == other.config and len(files) < 2
+def _same_variant(a: ModelVariant, b: ModelVariant) -> bool:
+    return a.config == b.config and len({a.files, b.files} - {""}) < 2
 
 
 def _by_key(trials: Iterable[MeasuredTrial]) -> Mapping[str, MeasuredTrial]:
-    """The trials by measurement key; of several with the same key the last one."""
+    """The trials by measurement key; the last one if several have the same key."""
     return {
         key_of(
             [
-                Told(work.variant, _flags(one.trial, work, model))
-                for work, model in zip(one.trial.workloads, one.measurement.models, strict=True)
+                MeasuredModel(work.variant, _flags(item.trial, work, model))
+                for work, model in zip(item.trial.workloads, item.measurement.models, strict=True)
             ]
-        ): one
-        for one in trials
+        ): item
+        for item in trials
     }
 
 
 def _flags(trial: Trial, work: Workload, measured: ModelMeasurement) -> Mapping[str, Any]:
-    """All flags with which upstream would have measured this."""
+    """All flags that upstream would have used for this measurement."""
     is_c_api = trial.setup.launch == "c_api"
-    own = upstreams_own(
+    defaults = upstream_defaults(
         _served_name(trial, work.variant),
         work.load,
         protocol=None if is_c_api else trial.setup.protocol,
         calls=calls_of(work.variant),
     )
-    return {**own, **masked_values(work.flags), **measured.raised}
+    return {**defaults, **masked_values(work.flags), **measured.raised}
 
 
 def _served_name(trial: Trial, variant: ModelVariant) -> str:
-    """Where perf_analyzer is the server, too, a model has the name of its variant."""
+    """In launch mode c_api, a model has the name of its variant."""
     return variant.name if trial.setup.launch == "c_api" else variant.model
 
 
@@ -184,14 +186,14 @@ def _variant(variant: ModelVariant, name: str) -> dict[str, Any]:
 
 
 def _variant_table(variants: Sequence[ModelVariant]) -> dict[str, Any]:
-    """The names that are taken, and by what."""
+    """The variants by name, and the last number that each model has used."""
     from model_analyzer.domain.protobuf import to_json
 
     configs: dict[str, Any] = {}
     last: dict[str, int] = {}
-    named = [*chain.from_iterable(map(_with_parts, variants))]
-    defaults = {variant.model: variant.config for variant in named if variant.is_default}
-    for variant in named:
+    all_variants = [*chain.from_iterable(map(ModelVariant.with_parts, variants))]
+    defaults = {variant.model: variant.config for variant in all_variants if variant.is_default}
+    for variant in all_variants:
         number = variant.name.removeprefix(f"{variant.model}_config_")
         if not number.isdecimal():
             continue
@@ -199,7 +201,7 @@ def _variant_table(variants: Sequence[ModelVariant]) -> dict[str, Any]:
             key = ",".join(part.name for part in variant.composing)
             configs[variant.name] = {"key": key, "name": variant.model}
         else:
-            configs[variant.name] = _as_set(
+            configs[variant.name] = _with_numbers(
                 to_json(variant.config, proto_names=True),
                 variant.config,
                 defaults.get(variant.model, variant.config),
@@ -208,24 +210,22 @@ def _variant_table(variants: Sequence[ModelVariant]) -> dict[str, Any]:
     return {"_model_config_dicts": configs, "_model_name_index": last}
 
 
-def _as_set(written: Any, value: Any, default: Any) -> Any:
-    """`written` with 64-bit integers as numbers where the value is not the default one: what
-    options set is there as they set it, and upstream would not know the variant otherwise.
+def _with_numbers(document: Any, value: Any, default: Any) -> Any:
+    """The JSON document of `value`, with 64-bit integers as numbers instead of texts where `value`
+    differs from the default: upstream has them like this, and looks for an equal document.
     """
     if value == default:
-        return written
-    if isinstance(written, dict):
-        known = default if isinstance(default, Mapping) else {}
-        return {key: _as_set(one, value[key], known.get(key)) for key, one in written.items()}
-    if isinstance(written, list):
-        return [_as_set(one, own, None) for one, own in zip(written, value, strict=True)]
-    return value if written == str(value) else written
-
-
-def _with_parts(variant: ModelVariant) -> Iterator[ModelVariant]:
-    for part in variant.composing:
-        yield from _with_parts(part)
-    yield variant
+        return document
+    if isinstance(document, dict):
+        defaults = default if isinstance(default, Mapping) else {}
+        return {
+            key: _with_numbers(item, value[key], defaults.get(key))
+            for key, item in document.items()
+        }
+    if isinstance(document, list):
+        pairs = zip(document, value, strict=True)
+        return [_with_numbers(item, inner, None) for item, inner in pairs]
+    return value if document == str(value) else document
 
 
 # -- measurements ----------------------------------------------------------------------------------
@@ -262,10 +262,17 @@ def _model_measurement(trial: Trial, work: Workload, values: Values) -> dict[str
 
 
 def _records(values: Values, uuid: str | None = None) -> list[Any]:
-    """A record for each value; those of a GPU carry its UUID."""
+    """A record for each value; records of a GPU have its UUID."""
     of_gpu = {} if uuid is None else {"_device_uuid": uuid}
     return [
-        [tag, {"_value": scaled(tag, value, lambda one, by: one * by), "_timestamp": 0, **of_gpu}]
+        [
+            tag,
+            {
+                "_value": scaled(tag, value, lambda number, factor: number * factor),
+                "_timestamp": 0,
+                **of_gpu,
+            },
+        ]
         for tag, value in values.items()
         if tag not in _OURS_ONLY
     ]
@@ -277,15 +284,15 @@ def _by_tag(records: list[Any]) -> dict[str, Any]:
 
 def _over_gpus(gpus: Mapping[str, Values]) -> list[Any]:
     """Records of all GPUs together."""
-    found: dict[str, list[float]] = {}
+    values_by_tag: dict[str, list[float]] = {}
     for values in gpus.values():
         for tag, value in values.items():
-            found.setdefault(tag, []).append(value)
-    together = {
+            values_by_tag.setdefault(tag, []).append(value)
+    reduced = {
         tag: (METRICS[tag].over_gpus if tag in METRICS else Reduction.MEAN).apply(values)
-        for tag, values in found.items()
+        for tag, values in values_by_tag.items()
     }
-    return [[tag, {**content, "_device_uuid": None}] for tag, content in _records(together)]
+    return [[tag, {**content, "_device_uuid": None}] for tag, content in _records(reduced)]
 
 
 def _gpu(device: Device) -> dict[str, Any]:

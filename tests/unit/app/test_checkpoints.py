@@ -29,6 +29,7 @@ from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
 from model_analyzer.app.checkpoints.verify import verify_files
 from model_analyzer.domain.goals import Constraint, GoalOverride
 from model_analyzer.domain.models import freeze
+from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import setting_text
 from model_analyzer.errors import CheckpointError, ConfigError
 from model_analyzer.state.checkpoint import load
@@ -85,6 +86,30 @@ def test_the_content_is_in_titled_tables(directory: Path) -> None:
 
     assert list(tables) == ["Checkpoint", "Variants, each at its best p99 Latency (ms)", "Metadata"]
     assert ("Failures", "1") in tables["Checkpoint"].rows
+
+
+@pytest.mark.parametrize(
+    ("older", "reason"),
+    [
+        (trial(variant("m_config_0", files="old")), "files of m have changed since"),
+        (trial(variant("m_config_0"), flags={"percentile": "9"}), "different circumstances"),
+    ],
+)
+def test_variants_that_cannot_be_compared_have_a_table_of_their_own(
+    tmp_path: Path, older: Trial, reason: str
+) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(older, measurement(900.0))
+        state.record(trial(variant("m_config_0")), measurement(200.0))
+    tables = dict(content_tables(load(tmp_path)))
+
+    (title,) = [name for name in tables if name.startswith("Left out of rankings")]
+    (current,) = tables["Variants, each at its best Throughput (infer/sec)"].rows
+    (left_out,) = tables[title].rows
+    assert 200 in current
+    assert 900 not in current
+    assert 900 in left_out
+    assert reason in str(left_out[-1])
 
 
 @pytest.mark.parametrize(

@@ -51,3 +51,26 @@ def test_models_are_checked_only_if_asked_for(file: Path) -> None:
 
     assert not validate(str(file), {}, with_models=False).problems
     assert validate(str(file), {"PATH": ""}, with_models=True).problems
+
+
+@pytest.mark.parametrize(
+    "option", ["checkpoint_directory", "export_path", "output_model_repository_path"]
+)
+@pytest.mark.parametrize("path", ["/dev/null", "plain", "plain/below"])
+def test_a_path_that_cannot_be_a_directory_is_a_problem(file: Path, option: str, path: str) -> None:
+    (file.parent / "plain").write_text("text")
+    file.write_text(f"{option}: {path}\n")
+
+    (problem,) = validate(str(file), {"PATH": ""}, with_models=True).problems
+
+    assert problem.where == f"{file}:1:{len(option) + 3}"
+    assert "is not a directory" in problem.message
+    assert problem.hint.startswith(f"check --{option.replace('_', '-')}")
+    assert not validate(str(file), {}, with_models=False).problems
+
+
+def test_a_missing_directory_is_no_problem(file: Path) -> None:
+    file.write_text("checkpoint_directory: new/below\n")
+
+    assert not validate(str(file), {"PATH": ""}, with_models=True).problems
+    assert not (file.parent / "new").exists()

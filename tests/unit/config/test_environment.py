@@ -150,8 +150,26 @@ def test_a_variable_that_is_nearly_one_gets_a_remark() -> None:
     }
 
     assert list(misspelled(environment)) == [
-        "MODEL_ANALYZER_CONCURENCY: unknown variable, did you mean MODEL_ANALYZER_CONCURRENCY?"
+        "MODEL_ANALYZER_CONCURENCY: unknown variable, ignored: did you mean"
+        " MODEL_ANALYZER_CONCURRENCY?"
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("MODEL_REPO", "MODEL_REPOSITORY"),
+        ("REPOSITORY", "MODEL_REPOSITORY"),
+        ("LATENCY", "LATENCY_BUDGET"),
+        ("MODELS", "PROFILE_MODELS"),
+        ("CHECKPOINT_DIR", "CHECKPOINT_DIRECTORY"),
+        ("HTTP_ENDPOINT", "TRITON_HTTP_ENDPOINT"),
+        ("concurrency", "CONCURRENCY"),
+    ],
+)
+def test_a_variable_that_is_part_of_one_gets_a_remark(name: str, option: str) -> None:
+    (remark,) = misspelled({f"MODEL_ANALYZER_{name}": "1"})
+    assert remark.endswith(f"did you mean MODEL_ANALYZER_{option}?")
 
 
 def test_each_option_has_its_value_its_place_and_overridden_places() -> None:

@@ -33,7 +33,7 @@ bounded = settings(
 
 # What takes arithmetic or a look around, and what JSON cannot tell apart (1.0 and 1).
 BEYOND_A_SCHEMA = (
-    "is empty", "a range of more than", "combinations", "needs a weight above 0",
+    "has no flag", "is empty", "a range of more than", "combinations", "needs a weight above 0",
     "must be at", "must be above", "'all' cannot be combined with other GPUs", "cannot"
                                                                                " expand", "finite"
                                                                                           " number",

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import pytest
 
 from model_analyzer.config.nodes import Node, Problems, did_you_mean
@@ -14,6 +17,10 @@ from model_analyzer.errors import (
     OutputError,
     Problem,
     RepositoryError,
+    UnusableCheckpoint,
+    UnusablePath,
+    unreadable,
+    unwritable,
 )
 from tests.unit.builders import yaml
 
@@ -84,9 +91,26 @@ def test_a_hint_names_the_nearest_word_or_the_few_there_are(
 
 @pytest.mark.parametrize(
     ("error", "status"),
-    [(ConfigError, 2), (RepositoryError, 2), (CheckpointError, 1), (OutputError, 1)],
+    [
+        (ConfigError, 2),
+        (RepositoryError, 2),
+        (CheckpointError, 1),
+        (UnusableCheckpoint, 2),
+        (OutputError, 1),
+        (UnusablePath, 2),
+    ],
 )
 def test_usage_errors_have_a_status_of_their_own(
     error: type[ModelAnalyzerError], status: int
 ) -> None:
     assert error.exit_status == status
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [(errno.ENOENT, 2), (errno.EACCES, 2), (errno.ENOSPC, 1), (errno.EIO, 1), (errno.ESTALE, 1)],
+)
+def test_a_wrong_path_is_a_usage_error_but_a_full_disk_is_none(code: int, status: int) -> None:
+    error = OSError(code, os.strerror(code))
+    assert unreadable("x", error).exit_status == status
+    assert unwritable("x", error, "-o").exit_status == status

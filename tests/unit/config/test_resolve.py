@@ -431,7 +431,7 @@ def test_load_and_batch_size_flags_become_settings() -> None:
 )
 def test_an_invalid_load_is_refused(flags: str, message: str) -> None:
     (problem,) = profile_problems(f"profile_models: {{m: {{perf_analyzer_flags: {flags}}}}}")
-    assert problem == f"f.yaml:1:43: {message}"
+    assert problem == f"f.yaml:1:{43 + flags.index(': ') + 2}: {message}"
 
 
 @pytest.mark.parametrize(

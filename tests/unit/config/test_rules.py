@@ -140,6 +140,27 @@ def test_adaptive_is_named_for_what_quick_does_not_take_of_composing_models(fiel
     assert settings("run_config_search_mode: adaptive\n" + listed)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "perf_analyzer_flags: {concurrency-range: '1,2'}",
+        "profile_models: {m: {perf_analyzer_flags: {concurrency-range: '1:8'}}}",
+    ],
+)
+def test_lists_of_loads_in_flags_are_refused_where_they_are(text: str) -> None:
+    (problem,) = profile_problems(QUICK + text)
+    assert problem.startswith("f.yaml:2:")
+    assert "supports one load, not" in problem
+    assert settings(QUICK + text.replace("1,2", "4").replace("1:8", "4")).search.mode
+
+
+def test_a_load_that_is_refused_by_its_key_is_not_refused_again() -> None:
+    (problem,) = profile_problems(
+        QUICK + "perf_analyzer_flags: {percentile: 9}\nconcurrency: [1, 2]"
+    )
+    assert f"{QUICK_DOES_NOT_SUPPORT} concurrency" in problem
+
+
 def test_a_quick_search_accepts_defaults() -> None:
     text = QUICK + "concurrency: []\nrequest_rate_search_enable: false"
     assert settings(text).search.mode is SearchMode.QUICK
@@ -434,13 +455,39 @@ def test_flags_of_the_server_that_the_program_decides_are_remarked() -> None:
     assert remark.startswith("f.yaml:1:43: tritonserver flag 'http-port' is ignored")
 
 
-@pytest.mark.parametrize(("word", "meant"), [("off", "off"), ("execution_count", None)])
-def test_off_is_a_word_of_the_rate_limit(word: str, meant: str | None) -> None:
-    model = model_settings(f"triton_server_flags: {{rate-limit: {word}, log_info: {word}}}")
-    assert dict(model.server_flags) == {
-        "rate-limit": meant or word,
-        "log-info": "false" if meant else word,
-    }
+@pytest.mark.parametrize("word", ["off", "execution_count"])
+def test_off_is_a_word_of_the_rate_limit(word: str) -> None:
+    model = model_settings(f"triton_server_flags: {{rate-limit: {word}, log_info: off}}")
+    assert dict(model.server_flags) == {"rate-limit": word, "log-info": "false"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "remark"),
+    [
+        ("perf_analyzer_flags: {serial-sequences: true}", "'serial-sequences' is unknown"),
+        ("triton_server_flags: {a_new_flag: 1}", "'a-new-flag' is unknown"),
+        ("perf_analyzer_flags: {percentile: 99.9}", "reads 99, and ignores '.9' after it"),
+        ("perf_analyzer_flags: {measurement-interval: 5s}", "reads 5, and ignores 's' after it"),
+        ("triton_server_flags: {http_thread_count: 8k}", "reads 8, and ignores 'k' after it"),
+        ("perf_analyzer_flags: {async: maybe}", "'maybe' means false"),
+    ],
+)
+def test_a_flag_that_works_but_perhaps_not_as_meant_is_remarked(flags: str, remark: str) -> None:
+    for text in (flags, f"profile_models: {{m: {{{flags}}}}}"):
+        (written,) = resolved(text).remarks
+        assert written.startswith("f.yaml:1:")
+        assert remark in written
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "perf_analyzer_flags: {percentile: 99.0, stability-percentage: 5.5, async: no}",
+        "triton_server_flags: {log-verbose: 1, http-thread-count: ' 8 '}",
+    ],
+)
+def test_a_flag_that_works_as_meant_is_not_remarked(flags: str) -> None:
+    assert resolved(flags).remarks == ()
 
 
 # --------------------------------------------------------------------------- goals and language

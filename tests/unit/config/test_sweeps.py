@@ -222,6 +222,8 @@ def test_null_leaves_a_field_as_it_is(written: str, expected: list[Any]) -> None
             "f.yaml:1:21", f"{NOT_AN_INTEGER}, found 'many'",
             "",
         ),
+        ("max_batch_size: -5", "f.yaml:1:17", "must be at least 0, found -5", ""),
+        ("max_batch_size: [4, -1]", "f.yaml:1:21", "must be at least 0, found -1", ""),
         (
             "max_batch_size: [[4, 8]]",
             "f.yaml:1:18", f"{NOT_AN_INTEGER}, found a list",

@@ -44,54 +44,52 @@ def filling(trial: Trial) -> Measurement:
     return measurement(throughput, latency=1000 * load(trial) / throughput)
 
 
-def expectation(what: Subject, where: SearchSettings, **limit: Any) -> Expectation:
-    return Expectation(what, replace(where, adaptive=AdaptiveSettings(**limit)))
+def expectation(target: Subject, settings: SearchSettings, **limit: Any) -> Expectation:
+    return Expectation(target, replace(settings, adaptive=AdaptiveSettings(**limit)))
 
 
 def left_after(
-    share: float, what: Subject, where: SearchSettings, respond: Respond, **limit: Any
+    share: float, target: Subject, settings: SearchSettings, respond: Respond, **limit: Any
 ) -> tuple[float, int]:
     """Trials left, as expected after that share of them, and in truth."""
-    asked = sequence(search(what, where, adaptive=AdaptiveSettings(**limit)), respond)
-    expected = expectation(what, where, **limit)
-    told = round(len(asked) * share)
-    for trial in asked[:told]:
+    trials = sequence(search(target, settings, adaptive=AdaptiveSettings(**limit)), respond)
+    expected = expectation(target, settings, **limit)
+    count = round(len(trials) * share)
+    for trial in trials[:count]:
         expected.record(trial, respond(trial))
-    assert expected.outcomes == told
-    return expected.remaining().trials, len(asked) - told
+    assert expected.outcomes == count
+    return expected.remaining().trials, len(trials) - count
 
 
 @pytest.mark.parametrize("respond", [growing, filling, saturating])
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.75])
-def test_a_brute_search_is_expected_to_go_on_as_it_has_begun(
-    respond: Respond, share: float
-) -> None:
-    expected, left = left_after(share, subject(), SMALL, respond)
+def test_a_brute_search_is_expected_to_continue_as_before(respond: Respond, share: float) -> None:
+    expected, actual = left_after(share, subject(), SMALL, respond)
 
-    assert expected == pytest.approx(left, rel=0.25)
+    assert expected == pytest.approx(actual, rel=0.25)
 
 
 def test_with_constraints_the_refinement_is_expected_too() -> None:
-    what = subject(constraints=[latency_within(300)])
+    target = subject(constraints=[latency_within(300)])
 
-    expected, left = left_after(0.25, what, SMALL, growing)
+    expected, actual = left_after(0.25, target, SMALL, growing)
 
-    assert expected == pytest.approx(left, rel=0.25)
+    assert expected == pytest.approx(actual, rel=0.25)
 
 
 def test_of_a_list_all_is_expected() -> None:
-    what = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
+    target = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
 
-    expected = expectation(what, SMALL)
+    expected = expectation(target, SMALL)
 
     assert expected.remaining().trials == 4 * 3
     assert expected.remaining().loads == 1 + (1 + 1.5 + 2)
 
 
 def test_a_list_too_long_to_be_made_is_expected_whole() -> None:
-    where = limits(instances=(1, 10**6))
-    expected = expectation(subject(), where)
-    chosen = search(subject(), where)
+    settings = limits(instances=(1, 10**6))
+    expected = expectation(subject(), settings)
+    chosen = search(subject(), settings)
     assert expected.remaining().trials == expected.most_trials == (10**6 * 8 + 1) * 11
 
     trial = chosen.ask()
@@ -102,23 +100,23 @@ def test_a_list_too_long_to_be_made_is_expected_whole() -> None:
     assert expected.remaining().trials == (10**6 * 8 + 1) * 11 - 1
 
 
-def test_what_failed_takes_the_rest_of_its_sweep_with_it() -> None:
-    what = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
-    asked = sequence(search(what, SMALL), lambda _: failure())
-    expected = expectation(what, SMALL)
+def test_a_failure_ends_its_sweep() -> None:
+    target = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
+    trials = sequence(search(target, SMALL), lambda _: failure())
+    expected = expectation(target, SMALL)
 
-    for trial in asked:
+    for trial in trials:
         expected.record(trial, failure())
 
-    assert len(asked) == 4  # one load of each variant
+    assert len(trials) == 4  # one load of each variant
     assert expected.remaining().trials <= 2
 
 
 def test_products_of_several_models_are_listed() -> None:
-    what = together(subject(loads=(1, 2)), subject(loads=(4,)))
+    target = together(subject(loads=(1, 2)), subject(loads=(4,)))
 
-    assert expectation(what, SMALL).remaining().trials == len(
-        sequence(search(what, SMALL), saturating)
+    assert expectation(target, SMALL).remaining().trials == len(
+        sequence(search(target, SMALL), saturating)
     )
 
 
@@ -126,17 +124,17 @@ def test_products_of_several_models_are_listed() -> None:
 def test_a_quick_search_is_expected_to_climb_and_sweep(share: float) -> None:
     quick = limits(mode=SearchMode.QUICK, concurrency=(1, 64))
 
-    expected, left = left_after(share, subject(), quick, filling)
+    expected, actual = left_after(share, subject(), quick, filling)
 
-    assert expected == pytest.approx(left, rel=0.25)
+    assert expected == pytest.approx(actual, rel=0.25)
 
 
 def test_the_sweep_behind_a_quick_search_is_a_refinement() -> None:
     quick = limits(mode=SearchMode.QUICK, concurrency=(1, 64))
-    asked = sequence(search(subject(), quick), saturating)
+    trials = sequence(search(subject(), quick), saturating)
     expected = expectation(subject(), quick)
     stages = []
-    for trial in asked:
+    for trial in trials:
         stages.append(expected.stage_of(trial))
         expected.record(trial, saturating(trial))
 
@@ -147,19 +145,21 @@ def test_the_sweep_behind_a_quick_search_is_a_refinement() -> None:
 
 
 def test_an_adaptive_search_stays_within_its_limit() -> None:
-    where = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
+    settings = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
 
-    expected, left = left_after(0.25, subject(), where, saturating, max_trials=8)
+    expected, actual = left_after(0.25, subject(), settings, saturating, max_trials=8)
 
     assert 0 < expected <= 6
-    assert expected == pytest.approx(left, abs=2)
+    assert expected == pytest.approx(actual, abs=2)
 
 
-def test_nothing_is_left_of_a_search_that_has_taken_all_it_may() -> None:
-    where = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
-    asked = sequence(search(subject(), where, adaptive=AdaptiveSettings(max_trials=4)), saturating)
-    expected = expectation(subject(), where, max_trials=4)
-    for trial in asked:
+def test_a_search_at_its_limit_has_no_trials_left() -> None:
+    settings = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
+    trials = sequence(
+        search(subject(), settings, adaptive=AdaptiveSettings(max_trials=4)), saturating
+    )
+    expected = expectation(subject(), settings, max_trials=4)
+    for trial in trials:
         expected.record(trial, saturating(trial))
 
     assert expected.remaining().trials == 0
@@ -167,39 +167,41 @@ def test_nothing_is_left_of_a_search_that_has_taken_all_it_may() -> None:
 
 
 def test_an_optuna_search_is_expected_to_wait_for_a_better_one() -> None:
-    where = limits(mode=SearchMode.OPTUNA, sweeps=False, concurrency=(1, 64))
-    asked = sequence(search(subject(), where), filling)
-    expected = expectation(subject(), where)
+    settings = limits(mode=SearchMode.OPTUNA, sweeps=False, concurrency=(1, 64))
+    trials = sequence(search(subject(), settings), filling)
+    expected = expectation(subject(), settings)
 
     assert expected.most_trials is not None
-    assert len(asked) / 2 <= expected.remaining().trials <= expected.most_trials
-    for trial in asked:
+    assert len(trials) / 2 <= expected.remaining().trials <= expected.most_trials
+    for trial in trials:
         expected.record(trial, filling(trial))
     assert expected.remaining().trials <= 6  # it might have gone on
 
 
 def test_the_best_measured_again_are_finalists() -> None:
-    where = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
-    asked = sequence(search(subject(), where, adaptive=AdaptiveSettings(max_trials=16)), saturating)
-    expected = expectation(subject(), where, max_trials=16)
+    settings = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
+    trials = sequence(
+        search(subject(), settings, adaptive=AdaptiveSettings(max_trials=16)), saturating
+    )
+    expected = expectation(subject(), settings, max_trials=16)
 
-    repeated = [trial for trial in asked if trial.repetition]
+    repeated = [trial for trial in trials if trial.repetition]
 
     assert repeated
     assert {expected.stage_of(trial) for trial in repeated} == {Stage.FINALISTS}
 
 
-def test_what_is_left_is_guessed_though_a_metric_is_missing() -> None:
-    what = subject(constraints=[latency_within(300)])
-    expected = expectation(what, SMALL)
-    for trial in sequence(search(what, SMALL), growing)[:8]:
+def test_the_rest_is_estimated_even_if_a_metric_is_missing() -> None:
+    target = subject(constraints=[latency_within(300)])
+    expected = expectation(target, SMALL)
+    for trial in sequence(search(target, SMALL), growing)[:8]:
         expected.record(trial, measurement(100.0 * load(trial), latency=5.0 * load(trial)))
 
     assert expected.remaining().trials > 8
 
 
 def test_every_further_instance_adds_half_a_load() -> None:
-    what = subject(loads=(1,), parameters=counts(1, 3))
-    first, _, third = sequence(search(what, SMALL), saturating)
+    target = subject(loads=(1,), parameters=counts(1, 3))
+    first, _, third = sequence(search(target, SMALL), saturating)
 
     assert (load_of(first), load_of(third)) == (1, 2)

@@ -39,24 +39,26 @@ from tests.unit.search.surfaces import (
 SMALL = limits(instances=(1, 2), batch=(1, 4), concurrency=(1, 8))
 
 
-def of(what: Subject, where: SearchSettings = SMALL, **settings: Any) -> Forecast:
+def forecast_of(
+    target: Subject, search_settings: SearchSettings = SMALL, **settings: Any
+) -> Forecast:
     quick, optuna = settings.get("quick", UNBOUNDED), settings.get("optuna", SHARES)
-    return forecast(what, replace(where, quick=quick, optuna=optuna))
+    return forecast(target, replace(search_settings, quick=quick, optuna=optuna))
 
 
-def varied(found: Forecast) -> dict[str, Sequence[Any]]:
-    return {f"{one.model}.{one.parameter}": one.values for one in found.varied}
+def varied(result: Forecast) -> dict[str, Sequence[Any]]:
+    return {f"{item.model}.{item.parameter}": item.values for item in result.varied}
 
 
-def test_a_brute_search_names_all_that_it_could_come_to() -> None:
-    found = of(subject())
+def test_a_brute_search_lists_all_possible_trials() -> None:
+    result = forecast_of(subject())
 
-    assert found.mode is SearchMode.BRUTE
-    assert found.trials is not None
-    assert found.size == len(found.trials) == 7 * 4
-    assert (found.variants, found.loads, found.most_trials) == (7, 7, 28)
-    assert not found.is_exact
-    assert varied(found) == {
+    assert result.mode is SearchMode.BRUTE
+    assert result.trials is not None
+    assert result.size == len(result.trials) == 7 * 4
+    assert (result.variants, result.loads, result.most_trials) == (7, 7, 28)
+    assert not result.is_exact
+    assert varied(result) == {
         "m.instance_count": (1, 2),
         "m.max_batch_size": (1, 2, 4),
         "m.batch_sizes": (1,),
@@ -65,34 +67,36 @@ def test_a_brute_search_names_all_that_it_could_come_to() -> None:
 
 
 @pytest.mark.parametrize("respond", [growing, flat, saturating], ids=["grows", "flat", "ends"])
-def test_a_brute_search_does_what_was_told_or_less(respond: Any) -> None:
-    found = of(subject())
-    assert found.trials is not None
+def test_a_brute_search_measures_only_listed_trials(respond: Any) -> None:
+    result = forecast_of(subject())
+    assert result.trials is not None
 
-    done = sequence(search(subject(), SMALL), respond)
+    measured = sequence(search(subject(), SMALL), respond)
 
-    told = [str(trial) for trial in found.trials]
-    assert [str(trial) for trial in done] == [name for name in told if name in map(str, done)]
+    listed = [str(trial) for trial in result.trials]
+    assert [str(trial) for trial in measured] == [
+        name for name in listed if name in map(str, measured)
+    ]
 
 
-def test_what_is_listed_is_told_exactly() -> None:
-    what = subject(loads=(1, 3), parameters={**counts(1, 4), "max_batch_size": (2, 8)})
+def test_lists_of_loads_are_exact() -> None:
+    target = subject(loads=(1, 3), parameters={**counts(1, 4), "max_batch_size": (2, 8)})
 
-    found = of(what)
+    result = forecast_of(target)
 
-    assert found.is_exact
-    assert found.trials is not None
-    assert list(map(str, found.trials)) == list(map(str, sequence(search(what, SMALL), flat)))
-    assert varied(found)["m.instance_count"] == (1, 4)
-    assert varied(found)["m.concurrency"] == (1, 3)
+    assert result.is_exact
+    assert result.trials is not None
+    assert list(map(str, result.trials)) == list(map(str, sequence(search(target, SMALL), flat)))
+    assert varied(result)["m.instance_count"] == (1, 4)
+    assert varied(result)["m.concurrency"] == (1, 3)
 
 
 def test_a_constraint_may_add_trials_at_the_end() -> None:
-    found = of(subject(constraints=(latency_within(10),)))
+    result = forecast_of(subject(constraints=(latency_within(10),)))
 
-    assert found.trials is not None
-    assert found.most_trials == len(found.trials) + 4 * 5
-    assert found.loads == 7 + 4
+    assert result.trials is not None
+    assert result.most_trials == len(result.trials) + 4 * 5
+    assert result.loads == 7 + 4
 
 
 ILLEGAL = [
@@ -116,196 +120,204 @@ ILLEGAL = [
 ]
 
 
-@pytest.mark.parametrize("what", ILLEGAL)
-def test_what_is_illegal_is_in_none_of_the_numbers(what: Subject) -> None:
-    found = of(what)
+@pytest.mark.parametrize("target", ILLEGAL)
+def test_illegal_trials_are_not_counted(target: Subject) -> None:
+    result = forecast_of(target)
 
-    done = sequence(search(what, SMALL), growing)
+    measured = sequence(search(target, SMALL), growing)
 
-    assert found.trials is not None
-    assert list(map(str, found.trials)) == list(map(str, done))
-    assert found.size == found.most_trials == len(done)
-    assert found.variants == len({trial.content for trial in done})
-    assert found.loads == sum(
+    assert result.trials is not None
+    assert list(map(str, result.trials)) == list(map(str, measured))
+    assert result.size == result.most_trials == len(measured)
+    assert result.variants == len({trial.content for trial in measured})
+    assert result.loads == sum(
         before is None or before.content != trial.content
-        for before, trial in zip([None, *done], done, strict=False)
+        for before, trial in zip([None, *measured], measured, strict=False)
     )
 
 
 @pytest.mark.parametrize("respond", [flat, saturating, growing], ids=["flat", "ends", "grows"])
-@pytest.mark.parametrize("what", ILLEGAL[:2])
-def test_no_search_comes_to_more_than_was_told(what: Subject, respond: Any) -> None:
-    model_settings = what.models[0].settings
+@pytest.mark.parametrize("target", ILLEGAL[:2])
+def test_no_search_exceeds_its_forecast(target: Subject, respond: Any) -> None:
+    model_settings = target.models[0].settings
     goal = replace(model_settings.goal, constraints=(latency_within(15),))
     settings = replace(model_settings, goal=goal)
-    what = replace(what, models=(replace(what.models[0], settings=settings),))
-    where = limits(instances=(1, 2), batch=(1, 4), concurrency=(1, 64))
-    found = of(what, where)
+    target = replace(target, models=(replace(target.models[0], settings=settings),))
+    search_settings = limits(instances=(1, 2), batch=(1, 4), concurrency=(1, 64))
+    result = forecast_of(target, search_settings)
 
-    done = sequence(search(what, where), respond)
+    measured = sequence(search(target, search_settings), respond)
 
-    assert found.trials is not None
-    assert found.most_trials is not None
-    assert found.loads is not None
-    assert len(done) <= found.most_trials
-    loads = 1 + sum(before.content != trial.content for before, trial in pairwise(done))
-    assert loads <= found.loads
+    assert result.trials is not None
+    assert result.most_trials is not None
+    assert result.loads is not None
+    assert len(measured) <= result.most_trials
+    loads = 1 + sum(before.content != trial.content for before, trial in pairwise(measured))
+    assert loads <= result.loads
 
 
 def test_for_another_objective_the_best_may_come_back() -> None:
-    what = subject(objective="perf_latency_p99")
-    where = limits(instances=(1, 2), batch=(1, 2), concurrency=(1, 64))
-    found = of(what, where)
+    target = subject(objective="perf_latency_p99")
+    search_settings = limits(instances=(1, 2), batch=(1, 2), concurrency=(1, 64))
+    result = forecast_of(target, search_settings)
 
     # the larger the load, the better: what the search left out is worth the sweep
-    done = sequence(search(what, where), lambda trial: measurement(9, latency=99 / load(trial)))
+    measured = sequence(
+        search(target, search_settings), lambda trial: measurement(9, latency=99 / load(trial))
+    )
 
-    assert found.most_trials == found.size
-    assert found.loads is not None
-    loads = 1 + sum(before.content != trial.content for before, trial in pairwise(done))
-    assert 3 < loads <= found.loads
-
-
-def test_nothing_is_refined_but_the_variants_there_are() -> None:
-    found = of(subject(constraints=(latency_within(10),)), limits(disable=True))
-
-    assert found.trials is not None
-    assert (found.variants, found.loads) == (1, 2)
-    assert found.most_trials == len(found.trials) + 5
+    assert result.most_trials == result.size
+    assert result.loads is not None
+    loads = 1 + sum(before.content != trial.content for before, trial in pairwise(measured))
+    assert 3 < loads <= result.loads
 
 
-def test_a_long_list_is_told_to_its_end() -> None:
-    where = limits(instances=(1, 200))
+def test_only_existing_variants_are_refined() -> None:
+    result = forecast_of(subject(constraints=(latency_within(10),)), limits(disable=True))
 
-    found = of(subject(), where)
+    assert result.trials is not None
+    assert (result.variants, result.loads) == (1, 2)
+    assert result.most_trials == len(result.trials) + 5
 
-    assert found.trials is not None
+
+def test_a_long_list_is_complete() -> None:
+    search_settings = limits(instances=(1, 200))
+
+    result = forecast_of(subject(), search_settings)
+
+    assert result.trials is not None
     # 8 batch limits under 11 loads, and the default
-    assert len(found.trials) == (200 * 8 + 1) * 11
-    assert found.most_trials == len(found.trials)
+    assert len(result.trials) == (200 * 8 + 1) * 11
+    assert result.most_trials == len(result.trials)
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
-def test_what_nobody_can_list_has_numbers_all_the_same(mode: SearchMode) -> None:
-    where = limits(instances=(1, 2**31 - 1), mode=mode)
+def test_a_search_too_large_to_list_has_numbers(mode: SearchMode) -> None:
+    search_settings = limits(instances=(1, 2**31 - 1), mode=mode)
 
-    found = of(subject(), where, quick=bounds(instances=(1, 2**31 - 1), batch=(1, 8)))
+    result = forecast_of(
+        subject(), search_settings, quick=bounds(instances=(1, 2**31 - 1), batch=(1, 8))
+    )
 
-    assert found.trials is None
-    (counted,) = [one for one in found.varied if one.parameter == "instance_count"]
+    assert result.trials is None
+    (counted,) = [item for item in result.varied if item.parameter == "instance_count"]
     assert counted.values[:3] == (1, 2, 3)
     assert not counted.is_bounded
     if mode is SearchMode.QUICK:
-        assert found.size is None
+        assert result.size is None
     else:
-        assert found.size is not None
-        assert found.size > 2**31
+        assert result.size is not None
+        assert result.size > 2**31
 
 
 MANY = tuple(range(1, 10_001))
 
 
-def test_what_is_illegal_is_passed_over_without_trying_it_under_all_loads() -> None:
+def test_illegal_variants_are_skipped_for_all_loads_at_once() -> None:
     loads = MANY[:1000]
-    found = of(subject(loads=loads, batch_sizes=MANY), limits(instances=(1, 3), batch=(1, 1)))
+    result = forecast_of(
+        subject(loads=loads, batch_sizes=MANY), limits(instances=(1, 3), batch=(1, 1))
+    )
 
-    assert found.trials is not None
+    assert result.trials is not None
     # 3 variants and the default, which takes batches up to 8
-    assert len(found.trials) == 1000 * (3 + 8)
+    assert len(result.trials) == 1000 * (3 + 8)
 
 
-def test_several_models_have_no_list_in_memory_of_what_nobody_can_list() -> None:
+def test_several_models_with_too_many_trials_are_not_listed() -> None:
     parameters = {"max_batch_size": tuple(range(1, 100_001))}
-    what = together(
+    target = together(
         subject(model("m"), loads=MANY, batch_sizes=MANY, parameters=parameters),
         subject(model("n"), loads=MANY, parameters=parameters),
     )
 
-    found = of(what, limits(instances=(1, 2**31 - 1)))
+    result = forecast_of(target, limits(instances=(1, 2**31 - 1)))
 
-    assert found.trials is None
+    assert result.trials is None
     # the defaults with each other, and the others with each other
-    assert found.size == 10**12 * (1 + 10**10)
+    assert result.size == 10**12 * (1 + 10**10)
 
 
-def test_other_fields_are_told_with_their_values() -> None:
+def test_other_fields_have_their_values() -> None:
     batching = ({"max_queue_delay_microseconds": 0}, {"max_queue_delay_microseconds": 100})
-    found = of(subject(parameters={**counts(1, 2), "dynamic_batching": batching}))
+    result = forecast_of(subject(parameters={**counts(1, 2), "dynamic_batching": batching}))
 
-    assert varied(found)["m.dynamic_batching"] == batching
-    assert found.variants == 5
+    assert varied(result)["m.dynamic_batching"] == batching
+    assert result.variants == 5
 
 
 def test_a_quick_search_without_bounds_has_none() -> None:
-    found = of(subject(), limits(mode=SearchMode.QUICK))
+    result = forecast_of(subject(), limits(mode=SearchMode.QUICK))
 
-    assert (found.size, found.trials, found.most_trials) == (None, None, None)
-    assert (found.variants, found.loads) == (None, None)
-    assert [one.is_bounded for one in found.varied] == [False, False]
-    assert varied(found)["m.instance_count"] == (1, 2, 3, 4)
+    assert (result.size, result.trials, result.most_trials) == (None, None, None)
+    assert (result.variants, result.loads) == (None, None)
+    assert [item.is_bounded for item in result.varied] == [False, False]
+    assert varied(result)["m.instance_count"] == (1, 2, 3, 4)
 
 
 def test_a_quick_search_within_bounds_has_a_size() -> None:
-    found = of(
+    result = forecast_of(
         subject(), limits(mode=SearchMode.QUICK), quick=bounds(instances=(1, 3), batch=(1, 8))
     )
 
-    assert found.size == 3 * 4
-    assert found.trials is None
-    assert found.variants == 13  # with the default
+    assert result.size == 3 * 4
+    assert result.trials is None
+    assert result.variants == 13  # with the default
 
 
 def test_an_ensemble_is_varied_by_its_parts() -> None:
     parts = ensemble(model("a"), model("b"))
 
-    found = of(subject(parts, composing("a", parameters=counts(1, 2))), limits())
+    result = forecast_of(subject(parts, composing("a", parameters=counts(1, 2))), limits())
 
-    assert found.mode is SearchMode.QUICK
-    assert varied(found)["a.instance_count"] == (1, 2)
-    assert "b.max_batch_size" in varied(found)
-
-
-def test_optuna_tells_its_share() -> None:
-    found = of(subject(), limits(mode=SearchMode.OPTUNA, sweeps=False), optuna=shares(most=10))
-
-    assert found.size == 5 * 8 * 11
-    assert found.trials is None
-    assert found.most_trials == 1 + found.size // 10
-    assert found.variants == 41
-    assert found.loads == found.most_trials
+    assert result.mode is SearchMode.QUICK
+    assert varied(result)["a.instance_count"] == (1, 2)
+    assert "b.max_batch_size" in varied(result)
 
 
-def test_an_adaptive_search_tells_the_loads_between_doublings() -> None:
-    where = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
+def test_the_forecast_of_optuna_has_its_share() -> None:
+    result = forecast_of(
+        subject(), limits(mode=SearchMode.OPTUNA, sweeps=False), optuna=shares(most=10)
+    )
 
-    found = of(subject(), where)
+    assert result.size == 5 * 8 * 11
+    assert result.trials is None
+    assert result.most_trials == 1 + result.size // 10
+    assert result.variants == 41
+    assert result.loads == result.most_trials
 
-    asked = {load(trial) for trial in sequence(search(subject(), where), saturating)}
-    assert asked <= set(varied(found)["m.concurrency"])
-    assert {16, 17, 19, 21, 23, 32} <= set(varied(found)["m.concurrency"])
-    assert found.size == 8 * 5 * len(varied(found)["m.concurrency"])
+
+def test_the_forecast_of_an_adaptive_search_has_loads_between_doublings() -> None:
+    search_settings = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
+
+    result = forecast_of(subject(), search_settings)
+
+    loads = {load(trial) for trial in sequence(search(subject(), search_settings), saturating)}
+    assert loads <= set(varied(result)["m.concurrency"])
+    assert {16, 17, 19, 21, 23, 32} <= set(varied(result)["m.concurrency"])
+    assert result.size == 8 * 5 * len(varied(result)["m.concurrency"])
 
 
-def test_of_listed_loads_an_adaptive_search_tells_these_alone() -> None:
-    found = of(subject(loads=(3, 60)), limits(mode=SearchMode.ADAPTIVE))
+def test_the_forecast_of_an_adaptive_search_keeps_listed_loads() -> None:
+    result = forecast_of(subject(loads=(3, 60)), limits(mode=SearchMode.ADAPTIVE))
 
-    assert varied(found)["m.concurrency"] == (3, 60)
+    assert varied(result)["m.concurrency"] == (3, 60)
 
 
 def test_without_dynamic_sizes_optuna_may_take_loads_from_them() -> None:
-    found = of(subject(), limits(mode=SearchMode.OPTUNA), optuna=shares(formula=True))
+    result = forecast_of(subject(), limits(mode=SearchMode.OPTUNA), optuna=shares(formula=True))
 
-    assert "m.concurrency" not in varied(found)
+    assert "m.concurrency" not in varied(result)
 
 
-def test_several_models_are_told_in_all_combinations() -> None:
-    what = together(
+def test_several_models_have_all_combinations() -> None:
+    target = together(
         subject(model("m"), loads=(1, 2)), subject(model("n"), loads=(4,), parameters=counts(1, 3))
     )
 
-    found = of(what)
+    result = forecast_of(target)
 
-    assert found.is_exact
-    assert found.size == 2 * (1 + (2 * 3) * 2)  # sizes of m, and what is listed of n
-    assert varied(found)["n.instance_count"] == (1, 3)
-    assert varied(found)["m.concurrency"] == (1, 2)
+    assert result.is_exact
+    assert result.size == 2 * (1 + (2 * 3) * 2)  # sizes of m, and what is listed of n
+    assert varied(result)["n.instance_count"] == (1, 3)
+    assert varied(result)["m.concurrency"] == (1, 2)

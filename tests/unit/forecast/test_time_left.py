@@ -42,9 +42,15 @@ MACHINES: dict[str, Callable[[Random, float], float]] = {
 
 
 def part(
-    what: Subject, where: SearchSettings, *, trial_s: float = 1.4, budget_s: float | None = None
+    target: Subject,
+    settings: SearchSettings,
+    *,
+    trial_s: float = 1.4,
+    budget_s: float | None = None,
 ) -> Part:
-    expectation = Expectation(what, replace(where, adaptive=AdaptiveSettings(budget_s=budget_s)))
+    expectation = Expectation(
+        target, replace(settings, adaptive=AdaptiveSettings(budget_s=budget_s))
+    )
     return Part(expectation, trial_s=trial_s, load_s=1.0, budget=Budget(budget_s))
 
 
@@ -58,22 +64,22 @@ def lasting(trials: Sequence[Trial], machine: Callable[[Random, float], float]) 
 
 
 def error_after_a_quarter(
-    what: Subject, where: SearchSettings, machine: Callable[[Random, float], float]
+    target: Subject, settings: SearchSettings, machine: Callable[[Random, float], float]
 ) -> float:
-    trials = sequence(search(what, where), saturating)
+    trials = sequence(search(target, settings), saturating)
     seconds = [*lasting(trials, machine)]
-    left = TimeLeft([part(what, where)])
-    left.begin(0)
-    told = 0
-    while sum(seconds[: told + 1]) < sum(seconds) / 4:
-        left.record(trials[told], saturating(trials[told]), seconds[told])
-        told += 1
-    return left.seconds() / sum(seconds[told:]) - 1
+    estimate = TimeLeft([part(target, settings)])
+    estimate.begin(0)
+    count = 0
+    while sum(seconds[: count + 1]) < sum(seconds) / 4:
+        estimate.record(trials[count], saturating(trials[count]), seconds[count])
+        count += 1
+    return estimate.seconds() / sum(seconds[count:]) - 1
 
 
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES.keys())
 @pytest.mark.parametrize(
-    ("what", "where", "within"),
+    ("target", "settings", "within"),
     [
         (subject(), BRUTE, 0.25),
         (subject(constraints=[latency_within(20)]), BRUTE, 0.3),
@@ -85,22 +91,22 @@ def error_after_a_quarter(
     ids=["brute", "constraints", "listed loads", "quick", "adaptive"],
 )
 def test_after_a_quarter_of_the_run_it_is_about_right(
-    what: Subject,
-    where: SearchSettings,
+    target: Subject,
+    settings: SearchSettings,
     within: float,
     machine: Callable[[Random, float], float],
 ) -> None:
-    assert abs(error_after_a_quarter(what, where, machine)) <= within
+    assert abs(error_after_a_quarter(target, settings, machine)) <= within
 
 
-def test_at_the_end_nothing_is_left_but_what_comes_behind() -> None:
-    what = subject(loads=(1, 2))
-    left = TimeLeft([part(what, BRUTE)], after_s=2.0)
-    left.begin(0)
-    for trial in sequence(search(what, BRUTE), saturating):
-        left.record(trial, saturating(trial), 1.0)
+def test_at_the_end_only_the_time_for_reports_is_left() -> None:
+    target = subject(loads=(1, 2))
+    estimate = TimeLeft([part(target, BRUTE)], after_s=2.0)
+    estimate.begin(0)
+    for trial in sequence(search(target, BRUTE), saturating):
+        estimate.record(trial, saturating(trial), 1.0)
 
-    assert left.seconds() == pytest.approx(2.0)
+    assert estimate.seconds() == pytest.approx(2.0)
 
 
 def test_a_budget_bounds_it() -> None:
@@ -112,37 +118,37 @@ def test_a_budget_bounds_it() -> None:
 
 def test_later_models_are_as_slow_as_this_one() -> None:
     first, second = subject(loads=(1, 2, 4, 8)), subject(loads=(1, 2))
-    left = TimeLeft([part(first, BRUTE), part(second, BRUTE)])
-    left.begin(0)
-    before = left.seconds()
+    estimate = TimeLeft([part(first, BRUTE), part(second, BRUTE)])
+    estimate.begin(0)
+    before = estimate.seconds()
     for trial in sequence(search(first, BRUTE), saturating)[:3]:
-        left.record(trial, saturating(trial), 14.0)
+        estimate.record(trial, saturating(trial), 14.0)
 
-    assert left.seconds() > 3 * before
+    assert estimate.seconds() > 3 * before
 
 
-def test_what_was_known_tells_nothing_about_durations() -> None:
-    what = subject(loads=(1, 2, 4, 8))
-    trials = sequence(search(what, BRUTE), saturating)
-    left = TimeLeft([part(what, BRUTE)])
-    left.begin(0)
+def test_resumed_outcomes_have_no_durations() -> None:
+    target = subject(loads=(1, 2, 4, 8))
+    trials = sequence(search(target, BRUTE), saturating)
+    estimate = TimeLeft([part(target, BRUTE)])
+    estimate.begin(0)
 
-    left.record(trials[0], saturating(trials[0]), None)
+    estimate.record(trials[0], saturating(trials[0]), None)
 
     # the variant is still to be loaded for the next one
     rest = len(trials) - 1
-    assert left.trials() == len(trials)
-    assert left.seconds() >= rest * 1.4
+    assert estimate.trials() == len(trials)
+    assert estimate.seconds() >= rest * 1.4
 
 
-def test_durations_begin_with_what_is_assumed() -> None:
+def test_durations_start_with_assumptions() -> None:
     durations = Durations(2.0, 1.0)
 
     assert durations.of(10, 3) == pytest.approx(23.0)
     assert durations.pace == 1.0
 
 
-def test_durations_tell_loads_from_trials() -> None:
+def test_durations_separate_loads_from_trials() -> None:
     durations = Durations(2.0, 1.0)
     for _ in range(30):
         durations.add(3.0, load=0.0, failed=False)

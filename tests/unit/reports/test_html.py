@@ -239,7 +239,8 @@ def test_both_reports_say_where_and_when_was_measured(plain: tuple[Page, Page]) 
     summary, detail = plain
     assert "Linux 6.1" in summary.text("dd")
     assert "NVIDIA H200" in summary.text("dd")
-    assert "none" in detail.text("dd")
+    assert "GPUs" in summary.text("dt")
+    assert "GPUs" not in detail.text("dt")
     for page in plain:
         assert "2026-01-02 03:04:05" in page.text("dd")
         assert "0.ckpt" in page.text("dd")

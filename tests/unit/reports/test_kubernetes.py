@@ -119,7 +119,7 @@ def test_the_image_is_that_of_the_measured_server(setup: ServerSetup, image: str
 def test_memory_and_cores_are_those_of_the_measurement() -> None:
     written = text(ON_CPU, host={"cpu_used_ram": 1000.5})
     assert container(written)["resources"] == {"requests": {"cpu": 16, "memory": "1251M"}}
-    assert "1000.5 MB measured, plus 25% for other loads" in written
+    assert "1000.5 MB measured, plus 25 % for other loads" in written
 
     written = text(ON_GPU, setup=replace(SETUP, devices=("GPU-0",)), gpus=("H200",))
     assert container(written)["resources"] == {"limits": {"nvidia.com/gpu": 1}, "requests": {}}

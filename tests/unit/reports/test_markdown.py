@@ -45,7 +45,7 @@ def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None
     assert lines[0] == "# Result summary: m"
     assert "**m\\_config\\_0**" in lines[2]
     assert "200.5 infer/sec at p99 6.5 ms" in lines[2]
-    assert "Constraint targets: Max p99 Latency: 10 ms" in lines
+    assert "Constraint targets: Max p99 Latency: 10 ms." in lines
     rows = [line for line in lines if line.startswith("| m\\_config")]
     assert [row.split(" | ")[0] for row in rows[:2]] == [
         "| m\\_config\\_0", "| m\\_config\\_default",
@@ -56,8 +56,37 @@ def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None
     assert lines[lines.index("```diff") + 2] == "+m"
     assert "| CPU | 16 cores |" in lines
     assert "| GPUs | H200 |" in lines
+    headings = [line for line in lines if line.startswith("## ")]
+    assert headings == [
+        "## What to do", "## Best configurations", "## Failed trials", "## Caveats",
+        "## How it was measured",
+    ]  # fmt: skip
     assert "[!WARNING]" not in summary()
     assert "> The run ended before the search was complete" in summary(complete=False)
+
+
+def test_what_to_do_names_the_configuration_and_its_changes() -> None:
+    section = summary().split("## ")[1]
+    assert "Deploy this configuration: **m\\_config\\_0** (" in section
+    assert "Changes to config.pbtxt:\n\n```diff\n-a\n+m\n```" in section
+
+
+def test_a_machine_without_gpus_has_no_line_about_them() -> None:
+    text = render_summary(
+        build_summary(
+            answer_of(ranking(record(BEST, measurement(1, 1)))),
+            best=3, origin=origin(), difference="", complete=True,
+        )
+    )  # fmt: skip
+    assert "GPU" not in text
+
+
+def test_failures_without_hints_have_no_column_for_them() -> None:
+    found = ranking(
+        record(BEST, measurement(1, 1)), record(BEST, failure("no", hint=""), concurrency=2)
+    )
+    report = build_summary(answer_of(found), best=3, origin=origin(), difference="", complete=True)
+    assert "| Trial | What happened |\n" in render_summary(report)
 
 
 def test_names_are_text() -> None:

@@ -15,7 +15,7 @@ from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.domain.windows import Window
-from model_analyzer.runner.load.command import build_command, named_files
+from model_analyzer.runner.load.command import build_command, named_files, render
 
 HOME = Path("/home/user")
 
@@ -123,6 +123,18 @@ def test_a_switch_is_written_bare_or_not_at_all(value: str, present: bool) -> No
     assert value not in words
 
 
+def test_flags_of_other_versions_come_last() -> None:
+    flags: dict[str, Flag] = {
+        "serial-sequences": "true",
+        "off": "false",
+        "new": ("a", "b"),
+        "percentile": "9",
+    }
+    assert [*render(flags, Path("/"))] == [
+        "--percentile", "9", "--serial-sequences", "--new", "a", "--new", "b",
+    ]  # fmt: skip
+
+
 def test_repeated_flags_repeat() -> None:
     words = command({"shape": ("A:1,2", "B:3")})
     assert [w for before, w in pairwise(words) if before == "--shape"] == [
@@ -198,6 +210,51 @@ def test_a_larger_window_sees_at_least_twice_as_much(
     window: Window, rate: float, larger: str
 ) -> None:
     assert str(window.enlarged(rate)) == larger
+
+
+@pytest.mark.parametrize(
+    ("window", "rate", "larger"),
+    [
+        (Window(mode="time_windows", interval_ms=1200), 2 / 3, "15000 ms"),
+        (Window(mode="time_windows"), 2 / 3, "15000 ms"),
+        (Window(mode="time_windows"), 0.1, "25000 ms"),
+        (Window(mode="time_windows", interval_ms=60_000), 0.1, "60000 ms"),
+        (Window(mode="time_windows", interval_ms=300), 1000.0, "1000 ms"),
+        (Window(mode="time_windows"), 0.0, "5000 ms"),
+        (Window(request_count=3), 2 / 3, "10 requests"),
+        (Window(request_count=3), 0.2, "5 requests"),
+        (Window(request_count=3), 0.01, "3 requests"),
+        (Window(), 2 / 3, "50 requests"),
+    ],
+)
+def test_a_filled_window_holds_ten_requests_or_thirty_seconds(
+    window: Window, rate: float, larger: str
+) -> None:
+    filled = window.filled(rate, timeout_s=600)
+    assert str(filled) == larger
+    assert filled.accepting == (str(window) != larger)
+
+
+def test_three_filled_windows_end_before_the_timeout() -> None:
+    window = Window(mode="time_windows", interval_ms=2000)
+    assert str(window.filled(0.5, timeout_s=60)) == "12000 ms"
+    assert str(window.filled(0.5, timeout_s=1)) == "2000 ms"
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_set"),
+    [
+        ({}, False),
+        ({"measurement-mode": "time_windows"}, False),
+        ({"measurement-mode": "time_windows", "measurement-interval": "300"}, True),
+        ({"measurement-interval": "300"}, False),
+        ({"measurement-request-count": "3"}, True),
+    ],
+)
+def test_the_user_sets_a_window_with_the_flag_of_its_size(flags, is_set: bool) -> None:
+    window = Window.of(flags)
+    assert window.is_set_by(flags) == is_set
+    assert not window.enlarged(0).is_set_by(flags)
 
 
 def test_an_accepting_window_takes_what_it_sees() -> None:

@@ -58,8 +58,9 @@ def test_a_disturbed_load_gets_a_notice_and_the_log_one_line(
     (notice,) = second
     assert notice.kind is NoticeKind.BUSY_MACHINE
     assert notice.text == (
-        "m_config_0 at concurrency=2: other programs used 50% of the machine's CPU time; stop them"
-        " and measure again with --fresh"
+        "m_config_0 at concurrency=2: other programs used 50 % of the machine's CPU time; stop"
+        " them and measure again with another --checkpoint-directory (--fresh would delete all"
+        " measurements in this one)"
     )
     assert len(caplog.records) == 1
     assert "use 50 % of this machine's CPU time" in caplog.text

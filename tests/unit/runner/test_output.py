@@ -112,6 +112,30 @@ def test_the_spread_of_no_window_is_zero() -> None:
     assert parse_report("").spread == 0
 
 
+def test_windows_that_differ_in_latency_only_are_not_steady() -> None:
+    report = parse_report(
+        "  Pass [1] throughput: 100 infer/sec. Avg latency: 1000 usec (std 9 usec).\n"
+        "  Pass [2] throughput: 100 infer/sec. Avg latency: 3000 usec (std 9 usec).\n"
+    )
+    assert report.windows == (100, 100)
+    assert report.spread == 1
+    assert not report.is_steady(percent=10)
+    assert report.is_steady(percent=50)
+
+
+@pytest.mark.parametrize(("requests", "are_few"), [(29, True), (30, False)])
+def test_fewer_than_ten_requests_in_a_window_are_few(requests: int, are_few: bool) -> None:
+    passes = "".join(f"  Pass [{n}] throughput: 4 infer/sec.\n" for n in range(1, 5))
+    report = parse_report(f"{passes}    Request count: {requests}\n")
+    assert report.has_few_requests == are_few
+    assert report.requests_per_s(batch_size=2) == 2
+
+
+def test_an_unknown_number_of_requests_is_not_few() -> None:
+    assert not parse_report("").has_few_requests
+    assert parse_report("").requests_per_s(batch_size=1) == 0
+
+
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [

@@ -181,6 +181,19 @@ def test_of_many_models_the_first_are_named_and_the_others_counted(make_model) -
         ModelRepository(models).facts("zebra")
 
 
+def test_an_empty_repository_says_what_one_looks_like(tmp_path: Path) -> None:
+    with pytest.raises(RepositoryError, match=r"\(it has no models: .*MODEL/config\.pbtxt and"):
+        ModelRepository(tmp_path).facts("m")
+
+
+def test_the_directory_above_or_below_is_named(make_model) -> None:
+    models = make_model("m")
+    with pytest.raises(RepositoryError, match=rf"did you mean --model-repository {models}\?"):
+        ModelRepository(models.parent).facts("m")
+    with pytest.raises(RepositoryError, match=rf"a model: give --model-repository {models}\)"):
+        ModelRepository(models / "m").facts("m")
+
+
 def test_a_missing_repository_is_distinguished_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RepositoryError, match="does not exist"):

@@ -123,6 +123,12 @@ def test_a_given_perf_analyzer_must_start(tmp_path, environment, runtime) -> Non
         find_perf_analyzer(str(path), environment)
 
 
+def test_another_program_with_a_version_is_not_perf_analyzer(tmp_path, environment) -> None:
+    path = program(tmp_path / "mine", "echo 'ls 9.1, GNU GPL version 3'")
+    with pytest.raises(RuntimeNotFound, match="is not perf_analyzer: --version gives 'ls 9.1"):
+        find_perf_analyzer(str(path), environment)
+
+
 def test_an_empty_placeholder_of_perf_analyzer_proves_nothing(tmp_path, environment) -> None:
     path = program(tmp_path / "mine", "exit 0")
     with pytest.raises(RuntimeNotFound, match="does not start"):

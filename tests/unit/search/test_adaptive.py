@@ -509,7 +509,10 @@ def test_a_default_that_no_server_could_run_is_skipped(
     with caplog.at_level(logging.INFO):
         trials = sequence(search(target, ADAPTIVE, adaptive=adaptive), queue)
 
-    assert "Skipping illegal run configuration: m_config_default: concurrency=4" in caplog.messages
+    assert (
+        "Skipping illegal run configuration: m_config_default: concurrency=4"
+        " (preferred_batch_size 4 is above max_batch_size 2)"
+    ) in caplog.messages
     assert trials
     assert all(trial.is_legal for trial in trials)
     assert (instances(trials[0]), batch_limit(trials[0]), load(trials[0])) == (1, 4, 1)

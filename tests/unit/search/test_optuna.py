@@ -328,7 +328,10 @@ def test_without_a_legal_default_the_smallest_is_the_base_of_comparisons(
     with caplog.at_level(logging.INFO):
         trials = trials_of(target, queueing, TWENTY)
 
-    assert "Skipping illegal run configuration: m_config_default: concurrency=4" in caplog.messages
+    assert (
+        "Skipping illegal run configuration: m_config_default: concurrency=4"
+        " (preferred_batch_size 4 is above max_batch_size 2)"
+    ) in caplog.messages
     assert all(trial.is_legal for trial in trials)
     assert (instances(trials[0]), batch_limit(trials[0]), load(trials[0])) == (1, 4, 1)
     assert len({trial.key for trial in trials}) == len(trials) == 1 + 20

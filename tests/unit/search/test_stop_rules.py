@@ -203,6 +203,7 @@ def test_illegal_combinations_are_named_in_the_log(caplog: pytest.LogCaptureFixt
     assert trials == []
     assert [text for text in caplog.messages if "illegal" in text] == [
         "Skipping illegal run configuration: m_config_default: client batch size=16, concurrency=1"
+        " (the client batch size 16 is above max_batch_size 8)"
     ]
 
 

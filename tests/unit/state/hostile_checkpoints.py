@@ -306,8 +306,8 @@ class Standing:
         except CheckpointError:
             return 1
         loaded = checkpoints.load(used)
-        again = {*checkpoints.read_file(max(used.glob("*.ckpt"), key=_number)).records.keys()}
-        assert again == {*loaded.records.keys()}
+        reread = {*checkpoints.read_file(max(used.glob("*.ckpt"), key=_number)).records.keys()}
+        assert reread == {*loaded.records.keys()}
         return 0
 
     def _open(self) -> int:
@@ -333,10 +333,10 @@ def _search(directory: Path, mode: SearchMode) -> None:
     with ProfileState(directory, retry_failed=mode is SearchMode.QUICK) as state:
         names = VariantNames.known(state.profile.variants)
         log_changed_secrets(state, {"m": setup})
-        seen = Run(
+        run = Run(
             devices=(), host={}, server="2", models=[facts], searches={"m": {"search.mode": "x"}}
         )
-        [*map(str, differences(state.checkpoint, seen))]
+        [*map(str, differences(state.checkpoint, run))]
         state.record_search("m", {"search.mode": mode.value}, subject.goal, subject.bases)
         search = surfaces.search(
             subject,
@@ -364,7 +364,7 @@ def called(words: Sequence[str], directory: Path) -> tuple[int, str, str]:
     output, errors = (TextIOWrapper(BytesIO(), encoding="utf-8") for _ in range(2))
     loggers = [logging.getLogger(), logging.getLogger("model_analyzer")]
     before = [(logger.handlers, logger.level, logger.propagate) for logger in loggers]
-    here = os.getcwd()
+    previous = os.getcwd()
     os.chdir(directory)
     try:
         with (
@@ -375,7 +375,7 @@ def called(words: Sequence[str], directory: Path) -> tuple[int, str, str]:
             loggers[0].handlers, loggers[1].handlers = [], []
             status = run()
     finally:
-        os.chdir(here)
+        os.chdir(previous)
         for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
             logger.handlers, logger.level, logger.propagate = handlers, level, propagate
     texts = []
@@ -397,9 +397,9 @@ def check_checkpoint(example: Example) -> None:
     commands = example.get("commands") or COMMANDS
     with tempfile.TemporaryDirectory() as scratch, _bounded(), _WITHOUT_CHARTS:
         standing = Standing(Path(scratch), example)
-        status, said, _ = standing.use("checkpoint verify -s D")
+        status, output, _ = standing.use("checkpoint verify -s D")
         assert status in (0, 1)
-        assert said.isprintable() or "\n" in said
+        assert output.isprintable() or "\n" in output
         is_damaged = status == 1
         for command in ("checkpoint list -s D --json", *commands):
             try:

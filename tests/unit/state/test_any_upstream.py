@@ -57,20 +57,20 @@ _MEASUREMENTS = st.lists(
 
 
 def checkpoint_of(measurements: list[dict[str, Any]]) -> dict[str, Any]:
-    """A checkpoint of upstream that holds these, as far as upstream tells them apart."""
+    """A checkpoint of upstream with these measurements, as far as their keys differ."""
     made = content("bls")
     ((model, variants),) = results(made).items()
     run, measured = variants["bls_chain_config_0"]
     template = next(iter(measured.values()))
-    found: dict[str, Any] = {}
-    for one in measurements:
-        name = f"{model}_config_{one['variant']}"
-        flag, load = one["load"]
-        calls = f"scale_config_{one['calls'][0]},add_sub_config_{one['calls'][1]}"
+    stored: dict[str, Any] = {}
+    for sample in measurements:
+        name = f"{model}_config_{sample['variant']}"
+        flag, load = sample["load"]
+        calls = f"scale_config_{sample['calls'][0]},add_sub_config_{sample['calls'][1]}"
         flags = {
             "model-name": model, "batch-size": 1, "protocol": "grpc",
             "latency-report-file": f"{model}-results.csv", "verbose-csv": "--verbose-csv",
-            flag: load, "measurement-mode": "count_windows", **one["flags"],
+            flag: load, "measurement-mode": "count_windows", **sample["flags"],
         }  # fmt: skip
         key = f"{name} {key_text(flags)} {calls}"
         measurement = deepcopy(template)
@@ -80,14 +80,14 @@ def checkpoint_of(measurements: list[dict[str, Any]]) -> dict[str, Any]:
             "request-rate-range": load if flag == "request-rate-range" else None,
             "request-intervals": None,
         }
-        if name not in found:
+        if name not in stored:
             first = deepcopy(run)
             entry = first["_model_run_configs"][0]
             entry["_model_config_variant"]["variant_name"] = name
-            entry["_perf_config"]["_args"]["measurement-request-count"] = one["count"]
-            found[name] = [first, {}]
-        found[name][1].setdefault(key, measurement)
-    made["ResultManager.results"]["_results"] = {model: found}
+            entry["_perf_config"]["_args"]["measurement-request-count"] = sample["count"]
+            stored[name] = [first, {}]
+        stored[name][1].setdefault(key, measurement)
+    made["ResultManager.results"]["_results"] = {model: stored}
     return made
 
 

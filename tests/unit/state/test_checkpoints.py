@@ -39,7 +39,7 @@ def concurrencies(directory: Path) -> list[int]:
     """What a later run finds."""
     loaded = load(directory)
     assert loaded.damage == ()
-    return [known.trial.workloads[0].load.value for known in loaded.profile.records]
+    return [record.trial.workloads[0].load.value for record in loaded.profile.records]
 
 
 def entries(path: Path) -> list[Any]:
@@ -53,7 +53,7 @@ def files(directory: Path) -> set[str]:
 # -- the journal -------------------------------------------------------------------------------
 
 
-def test_a_run_that_never_saved_has_lost_nothing(tmp_path: Path) -> None:
+def test_a_run_that_never_saved_loses_nothing(tmp_path: Path) -> None:
     record(tmp_path, [1, 2, 3], save=False)
 
     assert files(tmp_path) == {"journal"}
@@ -62,8 +62,8 @@ def test_a_run_that_never_saved_has_lost_nothing(tmp_path: Path) -> None:
 
 def test_an_outcome_is_in_the_journal_when_record_returns(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
-        for number, one in enumerate(several(3), start=1):
-            state.record(one, measurement(number))
+        for number, sample in enumerate(several(3), start=1):
+            state.record(sample, measurement(number))
             assert concurrencies(tmp_path) == list(range(1, number + 1))
 
 
@@ -96,7 +96,7 @@ def test_a_checkpoint_names_its_parent_also_after_a_journal(tmp_path: Path) -> N
     assert second["parent"] == first["uuid"]
 
 
-def test_what_was_tried_again_comes_last_and_counts_after_a_reload(tmp_path: Path) -> None:
+def test_a_retried_trial_comes_last_and_counts_after_a_reload(tmp_path: Path) -> None:
     record(tmp_path, [2], save=False)
     with ProfileState(tmp_path) as state:
         state.record(trial(1), failure())
@@ -144,8 +144,8 @@ def test_a_checkpoint_holds_everything_since_the_beginning(tmp_path: Path) -> No
 def test_the_index_goes_up_with_each_save(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         saved = []
-        for one in several(3):
-            state.record(one, measurement())
+        for sample in several(3):
+            state.record(sample, measurement())
             saved.append(state.save())
     record(tmp_path, [4], save=True)
 
@@ -193,7 +193,7 @@ def test_saving_without_changes_writes_nothing(
     assert caplog.messages.index(message) < caplog.messages.index(f"Saved checkpoint to {path}")
 
 
-def test_what_a_search_came_to_is_kept_until_one_comes_to_something_else(tmp_path: Path) -> None:
+def test_a_conclusion_is_stored_until_another_one_replaces_it(tmp_path: Path) -> None:
     first, second = (conclusion(trial(), trials) for trials in (1, 2))
     with ProfileState(tmp_path) as state:
         state.record(trial(), measurement())
@@ -248,7 +248,7 @@ def test_a_conclusion_keeps_its_reason_and_limit() -> None:
     assert decode_conclusion(json.loads(json.dumps(encode_conclusion("m", kept)))) == ("m", kept)
 
 
-def test_recording_what_is_known_is_no_change(tmp_path: Path) -> None:
+def test_recording_the_same_outcome_again_changes_nothing(tmp_path: Path) -> None:
     record(tmp_path, [1], save=True)
 
     with ProfileState(tmp_path) as state:
@@ -279,7 +279,7 @@ def test_a_run_that_died_between_saving_and_emptying_the_journal_counts_nothing_
     assert concurrencies(tmp_path) == [1, 2, 3]
 
 
-def test_what_a_dying_run_left_unfinished_is_no_obstacle(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_run_are_no_obstacle(tmp_path: Path) -> None:
     record(tmp_path, [1], save=False)
     (tmp_path / ".0.ckpt.tmp").write_bytes(b'{"entry":"header","form')
 
@@ -327,8 +327,8 @@ def test_every_line_is_plain_json(tmp_path: Path) -> None:
 
 def test_a_checkpoint_names_its_parent(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
-        for one in several(2):
-            state.record(one, measurement())
+        for sample in several(2):
+            state.record(sample, measurement())
             state.save()
     with ProfileState(tmp_path) as state:
         state.record(trial(3), measurement())
@@ -374,7 +374,7 @@ def test_a_run_after_one_that_never_saved_starts_from_the_journal(tmp_path: Path
         assert state.newest == tmp_path / "journal"
 
 
-def test_a_directory_that_does_not_exist_holds_nothing(tmp_path: Path) -> None:
+def test_a_missing_directory_has_no_outcomes(tmp_path: Path) -> None:
     loaded = load(tmp_path / "nowhere")
 
     assert tuple(loaded.profile.records) == ()
@@ -465,7 +465,9 @@ def test_a_newer_format_among_older_checkpoints_does_not_matter(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("below", ["", "x", "x/y"])
-def test_a_directory_that_cannot_be_is_refused_in_one_line(tmp_path: Path, below: str) -> None:
+def test_a_directory_that_cannot_be_created_is_refused_in_one_line(
+    tmp_path: Path, below: str
+) -> None:
     (tmp_path / "file").write_text("in the way")
     directory = tmp_path / "file" / below
 
@@ -488,9 +490,7 @@ def test_reading_below_a_file_is_refused_in_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["journal", "lock"])
-def test_a_directory_in_the_place_of_our_file_is_refused_in_one_line(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_directory_in_place_of_our_file_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
 
     for _ in range(2):

@@ -48,8 +48,8 @@ def files(directory: Path) -> set[str]:
 
 def test_a_checkpoint_every_so_many_outcomes(tmp_path: Path) -> None:
     with ProfileState(tmp_path, save_every=2) as state:
-        for number, one in enumerate(several(5), start=1):
-            state.record(one, measurement())
+        for number, sample in enumerate(several(5), start=1):
+            state.record(sample, measurement())
             assert len(Layout(tmp_path).indices()) == number // 2
         state.save()
 
@@ -58,19 +58,19 @@ def test_a_checkpoint_every_so_many_outcomes(tmp_path: Path) -> None:
 
 
 def test_who_asked_is_reported_of_every_checkpoint(tmp_path: Path) -> None:
-    told: list[Path] = []
-    with ProfileState(tmp_path, save_every=1, on_save=told.append) as state:
-        for one in several(2):
-            state.record(one, measurement())
+    paths: list[Path] = []
+    with ProfileState(tmp_path, save_every=1, on_save=paths.append) as state:
+        for sample in several(2):
+            state.record(sample, measurement())
         state.save()
 
-    assert told == [tmp_path / "0.ckpt", tmp_path / "1.ckpt"]
+    assert paths == [tmp_path / "0.ckpt", tmp_path / "1.ckpt"]
 
 
 # -- under which name --------------------------------------------------------------------------
 
 
-def test_runs_with_different_prefixes_know_nothing_of_each_other(tmp_path: Path) -> None:
+def test_runs_with_different_prefixes_are_independent(tmp_path: Path) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2, prefix="run1")
     record(tmp_path, 3, prefix="run1.1")
@@ -82,9 +82,9 @@ def test_runs_with_different_prefixes_know_nothing_of_each_other(tmp_path: Path)
 
 
 def test_runs_with_different_prefixes_may_write_at_once(tmp_path: Path) -> None:
-    with ProfileState(tmp_path, prefix="a") as one, ProfileState(tmp_path, prefix="b") as other:
-        one.record(trial(1), measurement())
-        other.record(trial(2), measurement())
+    with ProfileState(tmp_path, prefix="a") as first, ProfileState(tmp_path, prefix="b") as second:
+        first.record(trial(1), measurement())
+        second.record(trial(2), measurement())
 
     assert concurrencies(load(tmp_path, "a")) == [1]
     assert concurrencies(load(tmp_path, "b")) == [2]
@@ -93,7 +93,7 @@ def test_runs_with_different_prefixes_may_write_at_once(tmp_path: Path) -> None:
 # -- from what ---------------------------------------------------------------------------------
 
 
-def test_going_on_from_an_older_checkpoint_keeps_the_newer_ones(tmp_path: Path) -> None:
+def test_resuming_from_an_older_checkpoint_keeps_newer_checkpoints(tmp_path: Path) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2)
     record(tmp_path, 3, save=False)
@@ -119,7 +119,7 @@ def test_a_run_killed_right_after_the_change_does_not_mix(tmp_path: Path) -> Non
     assert concurrencies(load(tmp_path)) == [1, 3]
 
 
-def test_going_on_from_nothing_keeps_what_there_was(tmp_path: Path) -> None:
+def test_a_fresh_start_keeps_earlier_checkpoints(tmp_path: Path) -> None:
     record(tmp_path, 1)
     with ProfileState(tmp_path) as state:
         state.start_from(Checkpoint())
@@ -130,7 +130,7 @@ def test_going_on_from_nothing_keeps_what_there_was(tmp_path: Path) -> None:
     assert concurrencies(read_file(tmp_path / "0.ckpt")) == [1]
 
 
-def test_what_goes_on_from_another_directory_descends_from_it(tmp_path: Path) -> None:
+def test_a_run_resumed_from_another_directory_descends_from_it(tmp_path: Path) -> None:
     record(tmp_path / "a", 1)
     base = load(tmp_path / "a")
     with ProfileState(tmp_path / "b") as state:
@@ -146,7 +146,7 @@ def test_what_goes_on_from_another_directory_descends_from_it(tmp_path: Path) ->
     assert concurrencies(load(tmp_path / "a")) == [1]
 
 
-def test_what_goes_on_from_a_journal_alone_descends_from_it(tmp_path: Path) -> None:
+def test_a_run_resumed_from_a_journal_descends_from_it(tmp_path: Path) -> None:
     record(tmp_path / "a", 1, 2, save=False)  # a killed run
     base = load(tmp_path / "a")
     with ProfileState(tmp_path / "b") as state:
@@ -168,7 +168,7 @@ def test_a_chain_of_parents_that_bites_its_tail_ends(tmp_path: Path) -> None:
         assert not state.descends_from(Checkpoint(header=Header(uuid="another")))
 
 
-def test_what_is_saved_while_it_is_read_is_seen(
+def test_a_checkpoint_saved_during_a_read_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ProfileState(tmp_path) as state:
@@ -183,7 +183,7 @@ def test_what_is_saved_while_it_is_read_is_seen(
 
 
 @pytest.mark.parametrize("name", ["0", "best", "latest"])
-def test_a_file_that_is_named_is_that_file_whatever_it_is_called(
+def test_a_file_can_be_read_under_any_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     record(tmp_path / "a", 1)
@@ -247,7 +247,7 @@ def test_a_directory_removed_in_use_is_named_and_the_run_goes_on(
     assert concurrencies(load(directory)) == [1, 2, 3, 4]
 
 
-def test_a_directory_moved_in_use_goes_on_where_it_is_and_is_complete_in_both_places(
+def test_a_directory_moved_in_use_is_complete_in_both_places(
     tmp_path: Path,
 ) -> None:
     record(tmp_path / "a", 1)

@@ -104,7 +104,7 @@ def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Dis
     return made
 
 
-def test_whichever_request_of_a_save_fails_nothing_acknowledged_is_lost(
+def test_no_failing_request_of_a_save_loses_an_acknowledged_outcome(
     tmp_path: Path, disk: Disk
 ) -> None:
     errors: list[str] = []
@@ -112,11 +112,11 @@ def test_whichever_request_of_a_save_fails_nothing_acknowledged_is_lost(
         directory = tmp_path / str(failing)
         disk.begin(0)
         with ProfileState(directory) as state:
-            for one in several(3):
-                state.record(one, measurement())
+            for sample in several(3):
+                state.record(sample, measurement())
             state.save()
             state.record(rich_trial(), rich_measurement())
-            told = keys(directory)
+            acknowledged = keys(directory)
             disk.begin(failing)
             try:
                 state.save()
@@ -124,11 +124,11 @@ def test_whichever_request_of_a_save_fails_nothing_acknowledged_is_lost(
                 errors.append(str(error))
             has_failed = disk.has_failed
             disk.begin(0)
-        assert keys(directory) == told, f"request {failing}"
+        assert keys(directory) == acknowledged, f"request {failing}"
         with ProfileState(directory) as state:  # a start succeeds, and can go on
             state.record(trial(9), measurement())
             state.save()
-        assert keys(directory) == told | {trial(9).key}, f"request {failing}"
+        assert keys(directory) == acknowledged | {trial(9).key}, f"request {failing}"
         assert load(directory).damage == ()
         if not has_failed:
             break
@@ -136,26 +136,26 @@ def test_whichever_request_of_a_save_fails_nothing_acknowledged_is_lost(
     assert len(errors) >= 10  # one for each line, flush, two fsyncs and the rename
 
 
-def test_whichever_request_of_a_record_fails_nothing_acknowledged_is_lost(
+def test_no_failing_request_of_a_record_loses_an_acknowledged_outcome(
     tmp_path: Path, disk: Disk
 ) -> None:
     errors: list[str] = []
     for failing in count(1):
         directory = tmp_path / str(failing)
         disk.begin(0)
-        told = set()
+        acknowledged = set()
         with ProfileState(directory) as state:
             disk.begin(failing)
-            for one in several(3):
+            for sample in several(3):
                 try:
-                    state.record(one, measurement())
+                    state.record(sample, measurement())
                 except CheckpointError as error:
                     errors.append(str(error))
                 else:
-                    told.add(one.key)
+                    acknowledged.add(sample.key)
             has_failed = disk.has_failed
             disk.begin(0)
-        assert keys(directory) >= told, f"request {failing}"
+        assert keys(directory) >= acknowledged, f"request {failing}"
         if not has_failed:
             break
     assert not any("\n" in error for error in errors)
@@ -180,11 +180,11 @@ def large(tmp_path: Path) -> Path:
 def starts_with(directory: Path, intact: set[str], name: str, where: str) -> set[str]:
     """A start succeeds, has everything that is intact, and says what is damaged; what it has."""
     loaded = load(directory)
-    found = {record.trial.key for record in loaded.records}
-    assert intact <= found, where
+    read_keys = {record.trial.key for record in loaded.records}
+    assert intact <= read_keys, where
     (damage,) = loaded.damage
     assert damage.startswith(f"{directory / name} is damaged ("), where
-    return found
+    return read_keys
 
 
 @pytest.mark.parametrize(
@@ -195,12 +195,12 @@ def test_a_large_file_cut_anywhere(large: Path, name: str, times: int) -> None:
     path = large / name
     raw = path.read_bytes()
     path.write_bytes(b"")
-    other = keys(large)  # what the other file has
+    other_keys = keys(large)  # what the other file has
     for position in random.Random(times).sample(range(1, len(raw)), times):
         if raw[position - 1] == ord("\n") and name == "journal":
             continue  # between two lines of a journal nothing is missing that could be named
         path.write_bytes(raw[:position])
-        starts_with(large, other, name, f"cut at {position}")
+        starts_with(large, other_keys, name, f"cut at {position}")
 
 
 @pytest.mark.parametrize(
@@ -212,12 +212,12 @@ def test_a_large_file_with_a_flipped_bit(large: Path, name: str, times: int) -> 
     raw = path.read_bytes()
     everything = keys(large)
     path.write_bytes(b"")
-    other = keys(large)
+    other_keys = keys(large)
     dice = random.Random(times)
     for _ in range(times):
         position, bit = dice.randrange(len(raw)), dice.randrange(8)
         flipped = bytearray(raw)
         flipped[position] ^= 1 << bit
         path.write_bytes(flipped)
-        found = starts_with(large, other, name, f"bit {bit} of byte {position}")
-        assert len(everything - found) <= 1, position
+        read_keys = starts_with(large, other_keys, name, f"bit {bit} of byte {position}")
+        assert len(everything - read_keys) <= 1, position

@@ -41,13 +41,13 @@ def record(directory: Path, concurrencies: Sequence[int], *, save: bool = False)
             state.save()
 
 
-def found(loaded: Checkpoint) -> list[int]:
+def loads_of(loaded: Checkpoint) -> list[int]:
     """The concurrencies of the records, each of which is as it was recorded."""
     values = []
-    for known in loaded.profile.records:
-        value = known.trial.workloads[0].load.value
-        assert known == TrialRecord(trial=trial(value), outcome=OUTCOMES[value])
-        assert known.trial.key == trial(value).key
+    for record in loaded.profile.records:
+        value = record.trial.workloads[0].load.value
+        assert record == TrialRecord(trial=trial(value), outcome=OUTCOMES[value])
+        assert record.trial.key == trial(value).key
         values.append(value)
     return values
 
@@ -57,8 +57,10 @@ def complete_lines(raw: bytes) -> int:
 
 
 def complete_outcomes(raw: bytes) -> int:
-    whole = raw[: raw.rfind(b"\n") + 1]
-    return whole.count(b'{"entry":"measurement"') + whole.count(b'{"entry":"failure"')
+    complete_lines = raw[: raw.rfind(b"\n") + 1]
+    return complete_lines.count(b'{"entry":"measurement"') + complete_lines.count(
+        b'{"entry":"failure"'
+    )
 
 
 def cuts(raw: bytes) -> list[int]:
@@ -85,7 +87,7 @@ def test_a_journal_cut_anywhere_holds_every_complete_record(tmp_path: Path) -> N
         loaded = load(tmp_path)
 
         expected = complete_outcomes(raw[:length])
-        assert found(loaded) == [1, 2, 3][:expected], f"cut at {length}"
+        assert loads_of(loaded) == [1, 2, 3][:expected], f"cut at {length}"
         torn = raw[:length].rpartition(b"\n")[2]
         line = complete_lines(raw[:length]) + 1
         assert len(loaded.damage) == (1 if torn else 0), f"cut at {length}"
@@ -108,10 +110,10 @@ def test_a_run_continues_a_journal_cut_anywhere(tmp_path: Path) -> None:
 
         loaded = load(tmp_path)
         assert loaded.damage == (), f"cut at {length}"
-        assert found(loaded) == [*[1, 2][:expected], 3], f"cut at {length}"
+        assert loads_of(loaded) == [*[1, 2][:expected], 3], f"cut at {length}"
 
 
-def test_a_journal_with_everything_in_it_survives_a_cut_at_random(tmp_path: Path) -> None:
+def test_a_full_journal_survives_a_random_cut(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(rich_trial(1), rich_measurement())
         state.record(rich_trial(2), rich_failure())
@@ -126,7 +128,7 @@ def test_a_journal_with_everything_in_it_survives_a_cut_at_random(tmp_path: Path
 
         records = loaded.profile.records
         assert len(records) == complete_outcomes(raw[:length])
-        assert [known.outcome for known in records] == outcomes[: len(records)]
+        assert [record.outcome for record in records] == outcomes[: len(records)]
 
 
 def test_a_torn_journal_is_named_in_the_log_once(
@@ -144,7 +146,7 @@ def test_a_torn_journal_is_named_in_the_log_once(
         f"{journal} is damaged (line 9 is cut off; lost: an outcome of m_config_default (line 9)):"
         " using the intact part"
     ]
-    assert found(load(tmp_path)) == [1, 3, 4]
+    assert loads_of(load(tmp_path)) == [1, 3, 4]
 
 
 def test_a_torn_line_longer_than_a_block_is_dropped(tmp_path: Path) -> None:
@@ -156,16 +158,16 @@ def test_a_torn_line_longer_than_a_block_is_dropped(tmp_path: Path) -> None:
 
     loaded = load(tmp_path)
     assert loaded.damage == ()
-    assert found(loaded) == [1, 2]
+    assert loads_of(loaded) == [1, 2]
 
 
-def test_a_journal_of_one_torn_line_starts_anew(tmp_path: Path) -> None:
+def test_a_journal_of_one_torn_line_starts_again(tmp_path: Path) -> None:
     (tmp_path / "journal").write_bytes(b'{"entry":"header","format":1')
 
     record(tmp_path, [1, 2])
 
     assert load(tmp_path).damage == ()
-    assert found(load(tmp_path)) == [1, 2]
+    assert loads_of(load(tmp_path)) == [1, 2]
 
 
 def test_an_empty_journal_is_not_damaged(tmp_path: Path) -> None:
@@ -186,7 +188,7 @@ def test_zeros_in_the_place_of_a_record_cost_that_record_only(tmp_path: Path) ->
 
     loaded = load(tmp_path)
 
-    assert found(loaded) == [1, 3]
+    assert loads_of(loaded) == [1, 3]
     assert loaded.damage == (
         f"{journal} is damaged (line 9: no checksum at its end; lost: an outcome before line 10)",
     )
@@ -201,7 +203,7 @@ def test_outcomes_whose_variant_is_lost_are_left_out_and_named(tmp_path: Path) -
 
     loaded = load(tmp_path)
 
-    assert found(loaded) == []
+    assert loads_of(loaded) == []
     (damage,) = loaded.damage
     assert damage.startswith(f"{journal} is damaged (line 4: an unusable measurement entry")
     assert damage.endswith(
@@ -220,7 +222,7 @@ def test_after_damage_everything_measured_is_saved(tmp_path: Path) -> None:
     record(tmp_path, [4, 5], save=True)
 
     loaded = load(tmp_path)
-    assert found(loaded) == [2, 3, 4, 5]
+    assert loads_of(loaded) == [2, 3, 4, 5]
     assert loaded.damage == ()
 
 
@@ -247,7 +249,7 @@ def test_a_checkpoint_cut_anywhere_gives_way_to_the_lower_one(three_files: Path)
         # what precedes the outcomes: header, setup, variant, generator
         intact = max(0, complete_lines(raw[:length]) - 4)
         expected = sorted({1, 2, 5} | {1, 2, 3, 4} & set(range(1, intact + 1)))
-        assert sorted(found(loaded)) == expected, f"cut at {length}"
+        assert sorted(loads_of(loaded)) == expected, f"cut at {length}"
         assert loaded.path == three_files / "0.ckpt"
         (damage,) = loaded.damage
         assert damage.startswith(f"{newest} is damaged ("), f"cut at {length}"
@@ -269,7 +271,9 @@ def test_a_run_goes_on_from_a_checkpoint_cut_anywhere(three_files: Path) -> None
 
         assert saved == three_files / "2.ckpt"
         loaded = load(three_files)
-        assert (sorted(found(loaded)), loaded.damage) == ([1, 2, 3, 4, 5], ()), f"cut at {length}"
+        assert (sorted(loads_of(loaded)), loaded.damage) == ([1, 2, 3, 4, 5], ()), (
+            f"cut at {length}"
+        )
         assert newest.read_bytes() == raw[:length], "damaged files are kept as they are"
         saved.unlink()
 
@@ -296,7 +300,7 @@ def test_a_checkpoint_that_is_none_is_named_and_passed(
 
     with caplog.at_level("INFO"), ProfileState(three_files) as state:
         assert state.newest == three_files / "1.ckpt"
-        assert [known.trial for known in state.profile.records] == [trial(n) for n in range(1, 6)]
+        assert [record.trial for record in state.profile.records] == [trial(n) for n in range(1, 6)]
         assert state.save() == three_files / "3.ckpt"
 
     assert caplog.messages[:2] == [
@@ -314,7 +318,7 @@ def test_where_checkpoints_are_empty_the_others_and_the_journal_count(
 
     loaded = load(three_files)
 
-    assert found(loaded) == ([5] if "0.ckpt" in damaged else [1, 2, 5])
+    assert loads_of(loaded) == ([5] if "0.ckpt" in damaged else [1, 2, 5])
     assert sorted(loaded.damage) == [
         f"{three_files / name} is damaged (it is empty)" for name in damaged
     ]
@@ -327,7 +331,7 @@ def test_a_checkpoint_without_its_end_is_damaged(three_files: Path) -> None:
     loaded = load(three_files)
 
     assert loaded.damage == (f"{newest} is damaged (the end is missing; lost: no outcome)",)
-    assert sorted(found(loaded)) == [1, 2, 3, 4, 5]
+    assert sorted(loads_of(loaded)) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(
@@ -355,7 +359,7 @@ def test_a_checkpoint_with_other_lines_than_were_written_is_damaged(
     loaded = load(three_files)
 
     assert loaded.damage == (f"{newest} is damaged (the digest does not match; lost: {lost})",)
-    assert set(found(loaded)) >= {1, 2, 5}
+    assert set(loads_of(loaded)) >= {1, 2, 5}
 
 
 def test_a_lower_checkpoint_is_not_looked_at_while_the_highest_is_intact(
@@ -365,14 +369,14 @@ def test_a_lower_checkpoint_is_not_looked_at_while_the_highest_is_intact(
 
     loaded = load(three_files)
 
-    assert (found(loaded), loaded.damage) == ([1, 2, 3, 4, 5], ())
+    assert (loads_of(loaded), loaded.damage) == ([1, 2, 3, 4, 5], ())
 
 
 # -- single bits -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["journal", "0.ckpt"])
-def test_a_flipped_bit_never_invents_anything_and_loses_nothing_in_silence(
+def test_a_flipped_bit_invents_nothing_and_every_loss_is_reported(
     tmp_path: Path, name: str
 ) -> None:
     record(tmp_path, [1, 2, 3, 4, 5], save=name == "0.ckpt")
@@ -388,7 +392,7 @@ def test_a_flipped_bit_never_invents_anything_and_loses_nothing_in_silence(
 
         loaded = load(tmp_path)
 
-        values = found(loaded)
+        values = loads_of(loaded)
         where = f"bit {bit} of byte {position}"
         assert set(values) <= set(OUTCOMES), where
         assert loaded.damage or values == list(OUTCOMES), where
@@ -410,4 +414,4 @@ def test_a_flipped_bit_does_not_keep_a_run_from_starting(tmp_path: Path) -> None
         with ProfileState(tmp_path) as state:
             state.record(trial(4), OUTCOMES[4])
 
-        assert 4 in found(load(tmp_path))
+        assert 4 in loads_of(load(tmp_path))

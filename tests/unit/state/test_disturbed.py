@@ -147,7 +147,7 @@ def test_a_lock_that_a_refused_run_holds_for_a_moment_does_not_end_the_first(
 
 
 @pytest.mark.parametrize("is_saved", [True, False])
-def test_where_all_was_removed_the_first_run_stops_and_nothing_is_lost(
+def test_if_all_files_are_removed_the_first_run_stops_and_loses_nothing(
     tmp_path: Path, is_saved: bool
 ) -> None:
     with ProfileState(tmp_path) as first:
@@ -209,7 +209,7 @@ def test_two_writers_never_replace_one_number(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["lock", "journal", "journal-a", "lock-a"])
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_link_in_the_place_of_a_file_is_refused_in_one_line(
+def test_a_link_in_place_of_a_file_is_refused_in_one_line(
     tmp_path: Path, name: str, is_there: bool
 ) -> None:
     precious = tmp_path / "precious"
@@ -258,7 +258,7 @@ def test_a_link_in_the_place_of_a_checkpoint_is_never_followed(tmp_path: Path, n
     assert (directory / name).is_symlink()
 
 
-def test_what_killed_writers_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+def test_only_leftovers_of_killed_writers_are_removed(tmp_path: Path) -> None:
     ours = [".0.ckpt.tmp", ".3.ckpt.0123456789abcdef.tmp"]
     others = [".x.tmp", ".3.ckpt.tmpx", ".run-3.ckpt.0123456789abcdef.tmp", "3.ckpt.tmp"]
     for name in (*ours, *others):

@@ -21,8 +21,8 @@ from tests.unit.state.samples import measurement, trial
 def run(directory: Path, *throughputs: float, prefix: str = "", save: bool = True) -> None:
     """A run that measures so much at concurrencies that nobody has measured."""
     with ProfileState(directory, prefix=prefix) as state:
-        known = len(state.profile.records)
-        for concurrency, throughput in enumerate(throughputs, start=known + 1):
+        count = len(state.profile.records)
+        for concurrency, throughput in enumerate(throughputs, start=count + 1):
             state.record(trial(concurrency), measurement(throughput))
         if save:
             state.save()
@@ -50,7 +50,7 @@ def test_a_number_is_that_checkpoint_and_the_latest_is_all(tmp_path: Path) -> No
     assert len(find("latest", tmp_path).records) == 3
 
 
-def test_a_uuid_may_be_as_short_as_it_is_its_own(tmp_path: Path) -> None:
+def test_a_unique_beginning_of_a_uuid_is_enough(tmp_path: Path) -> None:
     with_uuid(tmp_path, 0, "abcd1111-0000")
     with_uuid(tmp_path, 1, "abce2222-0000")
 
@@ -68,7 +68,7 @@ def test_a_short_number_is_never_a_uuid(tmp_path: Path) -> None:
     assert find("42424242", tmp_path).header.index == 0
 
 
-def test_a_path_is_that_file_wherever_it_is(tmp_path: Path, monkeypatch) -> None:
+def test_a_path_selects_a_file_in_any_directory(tmp_path: Path, monkeypatch) -> None:
     run(tmp_path / "a", 1.0)
     monkeypatch.chdir(tmp_path / "a")
 
@@ -91,7 +91,7 @@ def test_best_is_the_newest_with_the_highest_throughput(tmp_path: Path) -> None:
     assert len(find("best", tmp_path).records) == 2  # all that is known, with the journal
 
 
-def test_a_damaged_one_is_not_the_best(tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_not_the_best(tmp_path: Path) -> None:
     run(tmp_path, 5.0)
     with ProfileState(tmp_path) as state:
         state.start_from(Checkpoint())
@@ -104,13 +104,13 @@ def test_a_damaged_one_is_not_the_best(tmp_path: Path) -> None:
     assert "is damaged" in why_not("0", tmp_path)
 
 
-def test_what_there_is_is_reported(tmp_path: Path) -> None:
+def test_an_error_lists_the_existing_checkpoints(tmp_path: Path) -> None:
     assert "no checkpoint '3': there is none" in why_not("3", tmp_path)
     assert "no checkpoint found" in why_not("latest", tmp_path)
     assert "no checkpoint found" in why_not("best", tmp_path)
 
 
-def test_a_directory_with_nothing_intact_says_so(tmp_path: Path) -> None:
+def test_a_directory_without_intact_checkpoints_is_reported(tmp_path: Path) -> None:
     (tmp_path / "0.ckpt").write_bytes(b"")
 
     assert why_not("latest", tmp_path) == (

@@ -76,14 +76,14 @@ def test_they_are_ranked_with_those_of_today(directory: Path) -> None:
     assert Circumstances.of(record.trial) == Circumstances.of(same_trial())
 
 
-def test_what_was_kept_in_the_clear_is_masked_when_it_is_shown(directory: Path) -> None:
+def test_secrets_of_old_checkpoints_are_masked_in_output(directory: Path) -> None:
     (record,) = load(directory).records
     shown = str(record.trial.setup.meaning)
     assert "planted" not in shown
     assert "'OMP_NUM_THREADS': '2'" in shown
 
 
-def test_what_is_kept_today_has_no_secret_and_comes_back_alike(directory: Path) -> None:
+def test_new_checkpoints_have_no_secrets_and_are_read_back_equal(directory: Path) -> None:
     today = same_trial(MODE="slow")
     with ProfileState(directory / "new") as state:
         state.record(today, measurement(4.0))

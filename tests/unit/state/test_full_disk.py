@@ -35,7 +35,7 @@ def files_limited_to(size: int) -> Iterator[None]:
 def concurrencies(directory: Path) -> list[int]:
     loaded = load(directory)
     assert loaded.damage == ()
-    return [known.trial.workloads[0].load.value for known in loaded.profile.records]
+    return [record.trial.workloads[0].load.value for record in loaded.profile.records]
 
 
 @pytest.mark.parametrize("room", [0, 1, 100, 300])
@@ -62,7 +62,7 @@ def test_an_outcome_that_does_not_fit_leaves_the_journal_as_it_was(
     assert "\n" not in message
 
 
-def test_the_first_outcome_of_all_may_be_the_one_that_does_not_fit(tmp_path: Path) -> None:
+def test_the_very_first_outcome_may_not_fit(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         with files_limited_to(50), pytest.raises(CheckpointError):
             state.record(trial(1), measurement())
@@ -86,9 +86,7 @@ def test_after_room_was_made_the_next_run_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("room", [0, 1, 200, 500])
-def test_a_checkpoint_that_does_not_fit_is_not_there_and_the_journal_is(
-    tmp_path: Path, room: int
-) -> None:
+def test_a_checkpoint_that_does_not_fit_leaves_the_journal(tmp_path: Path, room: int) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(1), measurement())
         state.record(trial(2), failure())
@@ -107,7 +105,7 @@ def test_a_checkpoint_that_does_not_fit_is_not_there_and_the_journal_is(
     assert "\n" not in message
 
 
-def test_after_room_was_made_saving_works_as_if_nothing_had_been(tmp_path: Path) -> None:
+def test_saving_works_again_after_making_room(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(1), measurement())
         with files_limited_to(10), pytest.raises(CheckpointError):
@@ -161,7 +159,9 @@ def test_after_room_was_made_the_same_run_may_go_on(tmp_path: Path) -> None:
     assert concurrencies(tmp_path) == [1, 2]
 
 
-def test_a_disk_that_is_full_from_the_start_is_one_line_and_leaves_no_lock(tmp_path: Path) -> None:
+def test_a_full_disk_at_the_start_is_reported_in_one_line_and_leaves_no_lock(
+    tmp_path: Path,
+) -> None:
     with files_limited_to(0), pytest.raises(CheckpointError, match="cannot be written"):
         ProfileState(tmp_path)
 

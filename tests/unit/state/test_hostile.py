@@ -52,10 +52,10 @@ def peak_mb(call: Callable[[], object]) -> float:
 
 @pytest.mark.parametrize("kept", [0, 100_000], ids=["among very many", "among few"])
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
-        ('"perf_throughput":1.0', '"perf_throughput":NaN', "NaN is no number"),
-        ('"perf_throughput":1.0', '"perf_throughput":Infinity', "Infinity is no number"),
+        ('"perf_throughput":1.0', '"perf_throughput":NaN', "NaN is not a number"),
+        ('"perf_throughput":1.0', '"perf_throughput":Infinity', "Infinity is not a number"),
         ('"perf_throughput":1.0', '"perf_throughput":1e999', "expected a number from"),
         (
             '"perf_throughput":1.0',
@@ -94,7 +94,7 @@ def test_an_entry_that_means_harm_is_left_out_and_named(
     monkeypatch: pytest.MonkeyPatch,
     old: str,
     new: str,
-    said: str,
+    message: str,
     kept: int,
 ) -> None:
     monkeypatch.setattr(records, "_KEPT", kept)
@@ -107,7 +107,7 @@ def test_an_entry_that_means_harm_is_left_out_and_named(
 
     assert len(checkpoint.records) == 0
     (damage,) = checkpoint.damage
-    assert said in damage
+    assert message in damage
     assert "\n" not in damage
     assert len(damage) < 1000
 
@@ -177,7 +177,7 @@ def test_a_line_of_half_a_gigabyte_is_not_read_into_memory(
     )
 
 
-def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+def test_special_files_are_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "0.ckpt")
     (tmp_path / "1.ckpt").symlink_to("/dev/zero")
 
@@ -193,12 +193,12 @@ def test_paths_in_a_checkpoint_are_never_written_to(tmp_path: Path, good: list[b
     directory.mkdir(parents=True)
     outside = "../../outside"
     lines = b"".join(good).replace(b"m_config_default", outside.encode())
-    bodies = [line(body(one)) for one in lines.splitlines(keepends=True)]
+    bodies = [line(body(text)) for text in lines.splitlines(keepends=True)]
     (directory / "journal").write_bytes(b"".join(bodies))
     before = {*tmp_path.rglob("*")}
 
     with ProfileState(directory) as state:
-        assert [one.trial.variants for one in state.profile.records] == [outside]
+        assert [record.trial.variants for record in state.profile.records] == [outside]
         state.save()
 
     assert {*tmp_path.rglob("*")} == {*before, directory / "0.ckpt"} - {directory / "journal"}

@@ -19,13 +19,13 @@ from model_analyzer.state.format.fields import (
     Malformed,
     amounts,
     flags,
-    listed,
+    integer,
+    list_of,
     metrics,
     name,
     node,
     optional,
     record,
-    whole,
 )
 from model_analyzer.state.verify import verify
 from tests.unit.state.hostile_checkpoints import (
@@ -47,7 +47,7 @@ QUICK = settings(
 
 
 @pytest.mark.parametrize("line", CORPUS, ids=range(len(CORPUS)))
-def test_what_ever_failed_is_used_or_named(line: str) -> None:
+def test_every_earlier_failure_is_used_or_reported(line: str) -> None:
     check_checkpoint(json.loads(line))
 
 
@@ -67,7 +67,7 @@ def test_any_change_is_used_or_named(example: Example) -> None:
 
 @QUICK
 @given(UPSTREAM_CHECKPOINTS)
-def test_any_change_in_one_of_upstream_is_used_or_named(example: Example) -> None:
+def test_any_change_of_an_upstream_checkpoint_is_used_or_reported(example: Example) -> None:
     check_checkpoint(example)
 
 
@@ -76,7 +76,7 @@ def outcomes_of(tree: list[Any]) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("at", "to", "said"),
+    ("at", "to", "message"),
     [
         (["models", 0, "requests"], "many", "models[0].requests: expected a whole number from 0"),
         (["models", 0, "windows", 1], -1.0, "models[0].windows[1]: expected a number from 0"),
@@ -87,8 +87,8 @@ def outcomes_of(tree: list[Any]) -> list[int]:
         (["statistics", "m", "batches", 0], [1], "statistics.m.batches[0]: expected a list of 3"),
     ],
 )
-def test_an_outcome_with_nonsense_is_the_only_one_that_is_left_out(
-    tmp_path: Path, at: list[Any], to: Any, said: str
+def test_only_the_invalid_outcome_is_left_out(
+    tmp_path: Path, at: list[Any], to: Any, message: str
 ) -> None:
     sample = "checkpoints/format3/0.ckpt"
     place = outcomes_of(tree_of(sample))[0]
@@ -101,12 +101,12 @@ def test_an_outcome_with_nonsense_is_the_only_one_that_is_left_out(
 
     assert len(loaded.records) == len(intact.records) - 1
     (damage,) = loaded.damage
-    assert f"line {place + 1}: an unusable measurement entry ({said}" in damage
+    assert f"line {place + 1}: an unusable measurement entry ({message}" in damage
     assert verdict.damage in damage
     assert verdict.loss.endswith(f": an outcome of m_config_default (line {place + 1})")
 
 
-def test_an_outcome_of_upstream_that_cannot_be_is_the_only_one_that_is_left_out(
+def test_only_the_invalid_outcome_of_upstream_is_left_out(
     tmp_path: Path,
 ) -> None:
     sample = "upstream/plain.ckpt"
@@ -129,29 +129,29 @@ def test_an_outcome_of_upstream_that_cannot_be_is_the_only_one_that_is_left_out(
     assert verdict.loss.endswith(f": an outcome of {variant}")
 
 
-def test_the_program_names_what_it_leaves_out_like_verify(tmp_path: Path) -> None:
+def test_every_command_reports_left_out_entries_like_verify(tmp_path: Path) -> None:
     change = {"at": [outcomes_of(tree_of(OURS[0]))[0], "started"], "to": "now"}
     (tmp_path / "0.ckpt").write_bytes(
         content_of({"sample": OURS[0], "changes": [change], "bare": True})
     )
     damage = verify(tmp_path / "0.ckpt").damage
     for command in (["checkpoint", "verify"], ["checkpoint", "list"], ["checkpoint", "best"]):
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "model_analyzer", *command, "-s", str(tmp_path)],
             capture_output=True,
             text=True,
             timeout=180,
             check=False,
         )
-        said = " ".join((done.stdout + done.stderr).split())
-        assert damage in said, (command, said)
+        message = " ".join((process.stdout + process.stderr).split())
+        assert damage in message, (command, message)
 
 
 def test_fields_say_what_is_wrong_and_where() -> None:
-    field: Field[dict[str, Any]] = record(dict, a=listed(whole(1, 3)), b=optional(name, "x"))
+    field: Field[dict[str, Any]] = record(dict, a=list_of(integer(1, 3)), b=optional(name, "x"))
 
     assert field({"a": [1, 2], "c": None}) == {"a": (1, 2), "b": "x"}
-    for value, said in (
+    for value, message in (
         ({"a": [1, 4]}, "a[1]: expected a whole number from 1 to 3, found 4"),
         ({"a": [True]}, "a[0]: expected a whole number from 1 to 3, found True"),
         ({"b": "x"}, "a: expected a list, found nothing"),
@@ -160,7 +160,7 @@ def test_fields_say_what_is_wrong_and_where() -> None:
     ):
         with pytest.raises(Malformed) as raised:
             field(value)
-        assert str(raised.value) == said
+        assert str(raised.value) == message
 
 
 @pytest.mark.parametrize(

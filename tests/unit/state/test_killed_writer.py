@@ -17,7 +17,7 @@ from tests.unit.state.samples import measurement, trial
 
 
 @pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.slow)])
-def test_everything_acknowledged_by_killed_writers_is_there(tmp_path: Path, kills: int) -> None:
+def test_killed_writers_lose_no_acknowledged_outcome(tmp_path: Path, kills: int) -> None:
     dice = random.Random(3)
     first, keys = 1, []
 
@@ -30,15 +30,15 @@ def test_everything_acknowledged_by_killed_writers_is_there(tmp_path: Path, kill
             keys += acknowledged(process)
         records = load(tmp_path).profile.records
         # It may have died between the end of `record` and the acknowledgement.
-        assert [known.trial.key for known in records][: len(keys)] == keys
+        assert [record.trial.key for record in records][: len(keys)] == keys
         assert len(records) <= len(keys) + 1
-        keys = [known.trial.key for known in records]
+        keys = [record.trial.key for record in records]
         first = len(keys) + 1
 
     # Nothing was invented, and nothing changed on the way.
     assert len(keys) >= kills
-    for number, known in enumerate(records, start=1):
-        assert (known.trial, known.outcome) == (trial(number), measurement(number))
+    for number, record in enumerate(records, start=1):
+        assert (record.trial, record.outcome) == (trial(number), measurement(number))
     with ProfileState(tmp_path) as state:
         state.record(trial(first), measurement())
         assert state.save() is not None

@@ -72,8 +72,8 @@ def test_json_may_be_spelt_in_other_ways_than_ours(written: bytes, value: Any) -
 @pytest.mark.parametrize(
     "text", [b'{"a":1,"a":1}', b'{"a":1,"\\u0061":2}', b'{"b":{"a" :1,"a":1}}', b'{"a":1}{"a":1}']
 )
-def test_json_means_one_thing_only(text: bytes) -> None:
-    with pytest.raises(ValueError, match=r"twice|behind"):
+def test_ambiguous_json_is_refused(text: bytes) -> None:
+    with pytest.raises(ValueError, match=r"twice|follows"):
         parse(text)
 
 
@@ -89,7 +89,7 @@ def test_numbers_that_json_does_not_have_are_refused(value: float) -> None:
 
 def test_every_flipped_bit_before_the_last_brace_shows() -> None:
     line = encode({"entry": "failure", "key": "größe", "values": [1.5, None, {"a": "b"}]})
-    whole = decode(line)
+    entry = decode(line)
 
     for position in range(len(line) - len(b'"}\n')):
         for bit in range(8):
@@ -98,7 +98,7 @@ def test_every_flipped_bit_before_the_last_brace_shows() -> None:
             with pytest.raises(DamagedLine):
                 decode(bytes(damaged))
 
-    assert decode(line) == whole
+    assert decode(line) == entry
 
 
 def test_every_cut_shows() -> None:
@@ -133,7 +133,7 @@ def checked(body: bytes) -> bytes:
         pytest.param(b" " * (64 * 2**20 + 1), "64 MiB", id="huge"),
     ],
 )
-def test_a_damaged_line_says_how_it_shows(line: bytes, reason: str) -> None:
+def test_a_damaged_line_is_explained(line: bytes, reason: str) -> None:
     with pytest.raises(DamagedLine, match=reason):
         decode(line)
 

@@ -94,7 +94,7 @@ def test_a_refused_writer_leaves_nothing_open(tmp_path: Path) -> None:
         assert os.listdir("/proc/self/fd") == before
 
 
-def test_of_a_dead_owner_nothing_is_left_in_the_message(tmp_path: Path) -> None:
+def test_the_message_does_not_name_a_dead_owner(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     lock.write_text(f"process 4194304 on {'long-name-' * 12}\n")
     os.utime(lock, (0, 0))
@@ -242,7 +242,7 @@ def test_a_lock_that_is_somebody_elses_by_now_stays(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_of_many_that_come_and_go_one_at_a_time_has_the_lock(tmp_path: Path) -> None:
+def test_only_one_of_many_writers_has_the_lock(tmp_path: Path) -> None:
     inside: list[int] = []
     most: list[int] = []
 

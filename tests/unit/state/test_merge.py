@@ -42,8 +42,8 @@ def checkpoint(
 ) -> Checkpoint:
     with ProfileState(directory) as state:
         state.describe(devices=devices, host={"Processor": processor})
-        for one, outcome in outcomes:
-            state.record(one, outcome)
+        for sample, outcome in outcomes:
+            state.record(sample, outcome)
         state.record_metadata(metadata or {})
         return replace(state.checkpoint, path=directory)
 
@@ -52,29 +52,31 @@ def outcomes(merged: Checkpoint) -> dict[str, Outcome]:
     return {str(record.trial): record.outcome for record in merged.records}
 
 
-def of(variant: ModelVariant) -> Trial:
+def trial_of(variant: ModelVariant) -> Trial:
     return builders.trial(variant)
 
 
 def test_both_are_in_and_are_read_back(tmp_path: Path) -> None:
-    one = checkpoint(tmp_path / "a", (trial(1), measurement(1)), (rich_trial(), rich_measurement()))
-    two = checkpoint(tmp_path / "b", (trial(2), failure()), (rich_trial(8), rich_failure()))
+    first = checkpoint(
+        tmp_path / "a", (trial(1), measurement(1)), (rich_trial(), rich_measurement())
+    )
+    second = checkpoint(tmp_path / "b", (trial(2), failure()), (rich_trial(8), rich_failure()))
 
-    merged = merge([one, two])
+    merged = merge([first, second])
 
     assert (merged.conflicts, merged.renamed) == (0, 0)
-    assert merged.checkpoint.records.keys() == one.records.keys() | two.records.keys()
-    known = {key: record for one in (one, two) for key, record in one.records.items()}
-    again = Checkpoint.from_bytes(merged.checkpoint.to_bytes())
-    assert dict(again.records.items()) == known
+    assert merged.checkpoint.records.keys() == first.records.keys() | second.records.keys()
+    expected = {key: record for source in (first, second) for key, record in source.records.items()}
+    reread = Checkpoint.from_bytes(merged.checkpoint.to_bytes())
+    assert dict(reread.records.items()) == expected
     assert not any(secret.encode() in merged.checkpoint.to_bytes() for secret in SECRETS)
 
 
-def test_what_both_have_is_there_once(tmp_path: Path) -> None:
-    one = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
-    two = checkpoint(tmp_path / "b", (trial(1), measurement(1)))
+def test_an_outcome_of_both_checkpoints_is_merged_once(tmp_path: Path) -> None:
+    first = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
+    second = checkpoint(tmp_path / "b", (trial(1), measurement(1)))
 
-    merged = merge([one, two])
+    merged = merge([first, second])
 
     assert merged.conflicts == 0
     assert len(merged.checkpoint.records) == 1
@@ -82,10 +84,10 @@ def test_what_both_have_is_there_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_swapped", [False, True])
 def test_a_measurement_is_better_than_a_failure(tmp_path: Path, is_swapped: bool) -> None:
-    one = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
-    two = checkpoint(tmp_path / "b", (trial(1), replace(failure(), started=99.0)))
+    first = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
+    second = checkpoint(tmp_path / "b", (trial(1), replace(failure(), started=99.0)))
 
-    merged = merge([two, one] if is_swapped else [one, two])
+    merged = merge([second, first] if is_swapped else [first, second])
 
     assert merged.conflicts == 1
     assert outcomes(merged.checkpoint) == {str(trial(1)): measurement(1)}
@@ -94,54 +96,56 @@ def test_a_measurement_is_better_than_a_failure(tmp_path: Path, is_swapped: bool
 @pytest.mark.parametrize("is_swapped", [False, True])
 def test_of_two_measurements_the_newer_one_counts(tmp_path: Path, is_swapped: bool) -> None:
     older, newer = (replace(measurement(value), started=value) for value in (1.0, 2.0))
-    one = checkpoint(tmp_path / "a", (trial(1), older))
-    two = checkpoint(tmp_path / "b", (trial(1), newer))
+    first = checkpoint(tmp_path / "a", (trial(1), older))
+    second = checkpoint(tmp_path / "b", (trial(1), newer))
 
-    merged = merge([two, one] if is_swapped else [one, two])
+    merged = merge([second, first] if is_swapped else [first, second])
 
     assert merged.conflicts == 1
     assert outcomes(merged.checkpoint) == {str(trial(1)): newer}
 
 
-def test_a_name_means_one_configuration_only(tmp_path: Path) -> None:
+def test_a_name_stands_for_one_configuration(tmp_path: Path) -> None:
     small, large, huge = (
         builders.variant(name, max_batch_size=size)
         for name, size in (("m_config_0", 1), ("m_config_0", 8), ("m_config_1", 16))
     )
-    one = checkpoint(tmp_path / "a", (of(small), measurement(1)))
-    two = checkpoint(tmp_path / "b", (of(large), measurement(2)), (of(huge), measurement(3)))
+    first = checkpoint(tmp_path / "a", (trial_of(small), measurement(1)))
+    second = checkpoint(
+        tmp_path / "b", (trial_of(large), measurement(2)), (trial_of(huge), measurement(3))
+    )
 
-    merged = merge([one, two])
+    merged = merge([first, second])
 
     sizes = {variant.name: variant.max_batch_size for variant in merged.checkpoint.profile.variants}
     assert len(sizes) == 3
     assert sizes["m_config_0"] == 1
     assert set(sizes.values()) == {1, 8, 16}
-    assert merged.checkpoint.records.keys() == one.records.keys() | two.records.keys()
+    assert merged.checkpoint.records.keys() == first.records.keys() | second.records.keys()
     assert merged.renamed > 0
     VariantNames.known(merged.checkpoint.profile.variants)
 
 
 def test_one_configuration_has_one_name(tmp_path: Path) -> None:
-    here, there = (builders.variant(f"m_config_{n}", max_batch_size=1) for n in (0, 5))
-    one = checkpoint(tmp_path / "a", (of(here), failure()))
-    two = checkpoint(tmp_path / "b", (of(there), measurement(2)))
+    small, large = (builders.variant(f"m_config_{n}", max_batch_size=1) for n in (0, 5))
+    first = checkpoint(tmp_path / "a", (trial_of(small), failure()))
+    second = checkpoint(tmp_path / "b", (trial_of(large), measurement(2)))
 
-    merged = merge([one, two])
+    merged = merge([first, second])
 
     assert (merged.conflicts, merged.renamed) == (1, 1)
     assert [variant.name for variant in merged.checkpoint.profile.variants] == ["m_config_0"]
 
 
-def test_what_a_variant_calls_is_renamed_with_it(tmp_path: Path) -> None:
+def test_composing_variants_are_renamed_too(tmp_path: Path) -> None:
     def ensemble(size: int) -> ModelVariant:
         part = builders.variant("p_config_0", model="p", max_batch_size=size)
         return builders.variant("e_config_0", model="e", composing=[part])
 
-    one = checkpoint(tmp_path / "a", (of(ensemble(1)), measurement(1)))
-    two = checkpoint(tmp_path / "b", (of(ensemble(2)), measurement(2)))
+    first = checkpoint(tmp_path / "a", (trial_of(ensemble(1)), measurement(1)))
+    second = checkpoint(tmp_path / "b", (trial_of(ensemble(2)), measurement(2)))
 
-    merged = merge([one, two])
+    merged = merge([first, second])
 
     names = {
         variant.full_name: variant.composing[0].max_batch_size
@@ -151,21 +155,24 @@ def test_what_a_variant_calls_is_renamed_with_it(tmp_path: Path) -> None:
 
 
 def test_the_default_stays_the_default(tmp_path: Path) -> None:
-    one, two = (
+    first, second = (
         checkpoint(
             tmp_path / str(size),
-            (of(builders.variant("m_config_default", max_batch_size=size)), measurement(size)),
+            (
+                trial_of(builders.variant("m_config_default", max_batch_size=size)),
+                measurement(size),
+            ),
         )
         for size in (1, 2)
     )
 
-    merged = merge([one, two])
+    merged = merge([first, second])
 
     assert [variant.is_default for variant in merged.checkpoint.profile.variants] == [True, True]
 
 
 def test_later_conclusions_win(tmp_path: Path) -> None:
-    one, two = (
+    first, second = (
         replace(
             checkpoint(tmp_path / str(size), (trial(size), measurement(1))),
             conclusions=MappingProxyType(
@@ -175,17 +182,17 @@ def test_later_conclusions_win(tmp_path: Path) -> None:
         for size, names in ((1, "ab"), (2, "b"))
     )
 
-    merged = merge([one, two]).checkpoint
+    merged = merge([first, second]).checkpoint
 
-    assert merged.conclusions == {"a": one.conclusions["a"], "b": two.conclusions["b"]}
+    assert merged.conclusions == {"a": first.conclusions["a"], "b": second.conclusions["b"]}
 
 
 def test_later_metadata_and_memory_of_the_server_win(tmp_path: Path) -> None:
-    one = checkpoint(tmp_path / "a", (trial(1), measurement(1)), metadata={"a": 1, "b": {"x": 1}})
-    two = checkpoint(tmp_path / "b", (trial(2), measurement(1)), metadata={"b": {"y": 2}})
+    first = checkpoint(tmp_path / "a", (trial(1), measurement(1)), metadata={"a": 1, "b": {"x": 1}})
+    second = checkpoint(tmp_path / "b", (trial(2), measurement(1)), metadata={"b": {"y": 2}})
     idle = MappingProxyType({"GPU-1": MappingProxyType({"gpu_used_memory": 1.0})})
 
-    merged = merge([replace(one, server_only=idle), two]).checkpoint
+    merged = merge([replace(first, server_only=idle), second]).checkpoint
 
     assert merged.metadata == {"a": 1, "b": {"y": 2}}
     assert merged.server_only == idle
@@ -202,9 +209,9 @@ def test_later_metadata_and_memory_of_the_server_win(tmp_path: Path) -> None:
     ],
 )
 def test_different_hardware_is_refused(tmp_path: Path, changes, says: str) -> None:
-    one = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
-    two = checkpoint(tmp_path / "b", (trial(2), measurement(1)), **changes)
+    first = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
+    second = checkpoint(tmp_path / "b", (trial(2), measurement(1)), **changes)
 
     with pytest.raises(CheckpointError, match="different hardware") as raised:
-        merge([one, two])
+        merge([first, second])
     assert says in str(raised.value)

@@ -30,7 +30,7 @@ def device(uuid: str) -> Device:
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Checkpoint:
+def base(tmp_path: Path) -> Checkpoint:
     """Model "m", measured on GPU-a."""
     with ProfileState(tmp_path) as state:
         state.describe(devices=[device("GPU-a")], host={**HOST, "Server": SERVER})
@@ -49,16 +49,16 @@ RUN = Run(
 )
 
 
-def test_the_same_again_is_no_difference(known: Checkpoint) -> None:
-    assert differences(known, RUN) == []
+def test_the_same_again_is_no_difference(base: Checkpoint) -> None:
+    assert differences(base, RUN) == []
 
 
-def test_where_nothing_was_measured_nothing_is_different() -> None:
+def test_an_empty_checkpoint_has_no_differences() -> None:
     assert differences(Checkpoint(), RUN) == ()
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"devices": [device("GPU-b")]}, "GPUs: was GPU-a, now GPU-b"),
         ({"devices": []}, "GPUs: was GPU-a, now none"),
@@ -72,15 +72,15 @@ def test_where_nothing_was_measured_nothing_is_different() -> None:
         ),
     ],
 )
-def test_another_machine_matters(known: Checkpoint, change: Mapping[str, Any], said: str) -> None:
-    (difference,) = differences(known, replace(RUN, **change))
+def test_another_machine_matters(base: Checkpoint, change: Mapping[str, Any], message: str) -> None:
+    (difference,) = differences(base, replace(RUN, **change))
 
     assert difference.matters
-    assert str(difference) == said
+    assert str(difference) == message
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"server": "Triton 2.52.0"}, f"server: was {SERVER}, now Triton 2.52.0"),
         (
@@ -103,13 +103,13 @@ def test_another_machine_matters(known: Checkpoint, change: Mapping[str, Any], s
         ),
     ],
 )
-def test_what_is_measured_again_anyway_is_only_said(
-    known: Checkpoint, change: Mapping[str, Any], said: str
+def test_changes_that_cause_new_measurements_do_not_matter(
+    base: Checkpoint, change: Mapping[str, Any], message: str
 ) -> None:
-    (difference,) = differences(known, replace(RUN, **change))
+    (difference,) = differences(base, replace(RUN, **change))
 
     assert not difference.matters
-    assert str(difference) == said
+    assert str(difference) == message
 
 
 @pytest.mark.parametrize(
@@ -123,28 +123,26 @@ def test_what_is_measured_again_anyway_is_only_said(
         {"searches": {"m": {**SEARCH, "search.new_option": "1"}}},
     ],
 )
-def test_what_cannot_be_compared_is_no_difference(
-    known: Checkpoint, change: Mapping[str, Any]
-) -> None:
-    assert differences(known, replace(RUN, **change)) == []
+def test_unknown_values_are_no_difference(base: Checkpoint, change: Mapping[str, Any]) -> None:
+    assert differences(base, replace(RUN, **change)) == []
 
 
 @pytest.mark.parametrize(
-    ("then", "now", "words"),
+    ("then", "now", "message"),
     [("None", "20", "was not set, now 20"), ("()", "(1,)", "was [], now [1]")],
 )
 def test_settings_of_the_search_are_in_words(
-    known: Checkpoint, then: str, now: str, words: str
+    base: Checkpoint, then: str, now: str, message: str
 ) -> None:
     name = "search.max_trials"
-    known = replace(known, searches={"m": {**SEARCH, name: then}})
+    base = replace(base, searches={"m": {**SEARCH, name: then}})
 
-    (difference,) = differences(known, replace(RUN, searches={"m": {**SEARCH, name: now}}))
+    (difference,) = differences(base, replace(RUN, searches={"m": {**SEARCH, name: now}}))
 
-    assert str(difference) == f"{name} of m: {words}"
+    assert str(difference) == f"{name} of m: {message}"
 
 
-def test_what_matters_comes_first(known: Checkpoint) -> None:
-    found = differences(known, replace(RUN, server="other", devices=[]))
+def test_differences_that_matter_come_first(base: Checkpoint) -> None:
+    result = differences(base, replace(RUN, server="other", devices=[]))
 
-    assert [difference.subject for difference in found] == ["GPUs", "server"]
+    assert [difference.subject for difference in result] == ["GPUs", "server"]

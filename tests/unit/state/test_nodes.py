@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint, load, read_file, resume_index
+from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.node import NodeJournal
@@ -33,7 +33,7 @@ def measure(directory: Path, node: str, *numbers: int) -> int:
         return journal.recorded
 
 
-def test_what_a_node_records_is_known_at_once(tmp_path: Path) -> None:
+def test_outcomes_of_a_node_are_read_at_once(tmp_path: Path) -> None:
     with NodeJournal(tmp_path, "a") as journal:
         assert journal.record(trial(1), measurement(1)) == 1
         assert concurrencies(load(tmp_path)) == [1]
@@ -63,7 +63,7 @@ def test_the_leader_folds_all_journals_into_its_checkpoint(tmp_path: Path) -> No
     saved = read_file(tmp_path / "1.ckpt")
     assert sorted(concurrencies(saved)) == [1, 2, 3, 4, 5]
     assert dict(saved.header.nodes) == {"a": 3, "b": 1}
-    assert resume_index(Layout(tmp_path)) == 1
+    assert saved.is_accessible
 
 
 def test_a_checkpoint_is_accessible_when_every_part_is_in(tmp_path: Path) -> None:
@@ -78,12 +78,13 @@ def test_a_checkpoint_is_accessible_when_every_part_is_in(tmp_path: Path) -> Non
 
     assert read_file(shared / "1.ckpt").missing == {"b": 2}
     assert not load(shared).is_accessible
-    assert resume_index(Layout(shared)) == 0
+    assert read_file(shared / "0.ckpt").is_accessible
+    assert not read_file(shared / "1.ckpt").is_accessible
 
     (far / "journal-b").rename(shared / "journal-b")
 
     assert load(shared).is_accessible
-    assert resume_index(Layout(shared)) == 1
+    assert read_file(shared / "1.ckpt").is_accessible
     assert sorted(concurrencies(load(shared))) == [1, 2, 3, 4]
     with ProfileState(shared) as state:
         assert state.outcome_of(trial(3)) == measurement(3)
@@ -102,7 +103,7 @@ def test_a_part_that_came_half_is_not_in(tmp_path: Path) -> None:
     (shared / "journal-b").write_bytes(b"".join(lines[:-1]))
 
     assert load(shared).missing == {"b": 1}
-    assert resume_index(Layout(shared)) is None
+    assert not read_file(shared / "0.ckpt").is_accessible
 
 
 def test_a_node_goes_on_counting_after_its_journal_was_folded(tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ def test_a_node_whose_journal_was_removed_does_not_measure_on(tmp_path: Path) ->
             node.record(trial(1), measurement())
 
 
-def test_what_failed_on_a_node_is_measured_again_if_asked(tmp_path: Path) -> None:
+def test_a_failure_of_a_node_can_be_retried(tmp_path: Path) -> None:
     with NodeJournal(tmp_path, "a") as node:
         node.record(trial(1), failure())
 
@@ -198,7 +199,7 @@ def test_nodes_of_runs_with_different_prefixes_are_different(tmp_path: Path) -> 
 def test_losing_a_node_loses_its_running_trial_only(tmp_path: Path) -> None:
     """Three nodes write at full speed, one after another is killed, and the leader saves."""
     dice = random.Random(3)
-    told: list[str] = []
+    reported: list[str] = []
     with ProfileState(tmp_path) as state, ExitStack() as stack:
         nodes = [
             stack.enter_context(writer(tmp_path, first=1000 * number, node=node))
@@ -206,16 +207,17 @@ def test_losing_a_node_loses_its_running_trial_only(tmp_path: Path) -> None:
         ]
         for node in nodes:
             assert node.stdout is not None
-            told.append(node.stdout.readline().strip())  # it is at work
+            reported.append(node.stdout.readline().strip())  # it is at work
         for node in nodes:
             time.sleep(dice.uniform(0.05, 0.3))
             state.fold()
             kill(node)
-            told += acknowledged(node)
+            reported += acknowledged(node)
             state.save()
 
-    kept = {record.trial.key for record in load(tmp_path).records}
-    assert len(told) > 3
-    assert set(told) <= kept
-    assert len(kept - set(told)) <= 3, "on disk, and not yet acknowledged"
-    assert resume_index(Layout(tmp_path)) == max(Layout(tmp_path).indices())
+    stored = {record.trial.key for record in load(tmp_path).records}
+    assert len(reported) > 3
+    assert set(reported) <= stored
+    assert len(stored - set(reported)) <= 3, "on disk, and not yet acknowledged"
+    layout = Layout(tmp_path)
+    assert read_file(layout.checkpoint(max(layout.indices()))).is_accessible

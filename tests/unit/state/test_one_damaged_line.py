@@ -39,7 +39,7 @@ def pairs() -> list[tuple[Trial, Outcome]]:
     named = [trial(number, name=f"m_config_{number % 2}") for number in range(1, 6)]
     alone = trial(9, name="alone")
     return [
-        *((each, measurement(float(number))) for number, each in enumerate(named)),
+        *((sample, measurement(float(number))) for number, sample in enumerate(named)),
         (rich_trial(4), rich_measurement()),
         (rich_trial(5), rich_failure()),
         (rich_trial(6), rich_measurement()),
@@ -54,8 +54,8 @@ def written(directory: Path) -> Mapping[str, bytes]:
             state.describe(devices=[Device(uuid="G", name="g", memory=1.0)], host={"cpu": "c"})
             state.record_server_only({"G": {"gpu_used_memory": 1.0}})
             state.record_metadata({"k": "v"})
-            for each, outcome in pairs():
-                state.record(each, outcome)
+            for sample, outcome in pairs():
+                state.record(sample, outcome)
             if name == "0.ckpt":
                 state.save()
     return {name: (directory / name / name).read_bytes() for name in NAMES}
@@ -71,7 +71,7 @@ def check(directory: Path, name: str, raw: bytes, where: object) -> None:
     directory.mkdir(exist_ok=True)
     (directory / name).write_bytes(raw)
     loaded = load(directory)
-    expected = {each.key: outcome for each, outcome in pairs()}
+    expected = {sample.key: outcome for sample, outcome in pairs()}
     outcomes = {key: record.outcome for key, record in loaded.records.items()}
     assert outcomes.items() <= expected.items(), where
     lost = expected.keys() - outcomes.keys()
@@ -94,7 +94,7 @@ def test_any_line_may_be_missing(tmp_path: Path, files: Mapping[str, bytes], nam
     for number in range(len(lines) - (name == "journal")):
         (tmp_path / name).write_bytes(b"".join([*lines[:number], *lines[number + 1 :]]))
         loaded = load(tmp_path)
-        lost = {each.key for each, _ in pairs()} - loaded.records.keys()
+        lost = {sample.key for sample, _ in pairs()} - loaded.records.keys()
         assert len(lost) <= 1, number
         assert not lost or "lost: an outcome" in loaded.damage[0], number
 

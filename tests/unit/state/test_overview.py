@@ -21,7 +21,7 @@ from tests.unit.state.samples import failure, measurement, trial
 TAGS = ("perf_throughput", "perf_latency_p99")
 
 
-def seen(directory: Path) -> list[Overview]:
+def all_overviews(directory: Path) -> list[Overview]:
     return list(overviews(Layout(directory), TAGS))
 
 
@@ -48,34 +48,38 @@ def test_each_checkpoint_is_counted_by_itself_and_then_the_journal(tmp_path: Pat
         state.save()
         state.record(trial(3), measurement(6.0))
 
-    first, second, journal = seen(tmp_path)
+    first, second, journal = all_overviews(tmp_path)
 
     assert (first.header.index, second.header.index, journal.header.index) == (0, 1, None)
     assert second.header.parent == first.header.uuid
     assert (first.models, first.variants, first.measurements, first.failures) == (("m",), 1, 1, 1)
     assert (second.variants, second.measurements, second.failures) == (2, 2, 1)
     assert journal.measurements == 1
-    assert [one.best["perf_throughput"] for one in (first, second, journal)] == [5.0, 7.0, 6.0]
+    assert [overview.best["perf_throughput"] for overview in (first, second, journal)] == [
+        5.0,
+        7.0,
+        6.0,
+    ]
     assert first.best["perf_latency_p99"] is None
-    assert [one.state for one in (first, second, journal)] == [
+    assert [overview.state for overview in (first, second, journal)] == [
         "intact",
         "intact",
         "in the journal only",
     ]
 
 
-def test_a_damaged_one_is_named_with_what_is_intact(tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_listed_with_its_intact_part(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(1), measurement(5.0))
         state.save()
     path = tmp_path / "0.ckpt"
     path.write_bytes(path.read_bytes()[:-3])
 
-    (found,) = seen(tmp_path)
+    (overview,) = all_overviews(tmp_path)
 
-    assert found.state.startswith("damaged: 0.ckpt: line ")
-    assert found.state.endswith("is cut off")
-    assert found.measurements == 1
+    assert overview.state.startswith("damaged: 0.ckpt: line ")
+    assert overview.state.endswith("is cut off")
+    assert overview.measurements == 1
 
 
 def test_one_of_a_newer_program_does_not_hide_the_others(tmp_path: Path) -> None:
@@ -84,7 +88,7 @@ def test_one_of_a_newer_program_does_not_hide_the_others(tmp_path: Path) -> None
         state.save()
     (tmp_path / "1.ckpt").write_bytes(encode({"entry": "header", "format": 99}))
 
-    first, second = seen(tmp_path)
+    first, second = all_overviews(tmp_path)
 
     assert first.state == "intact"
     assert "newer model-analyzer" in second.state
@@ -96,15 +100,15 @@ def test_a_part_that_is_nowhere_is_missing(tmp_path: Path) -> None:
     replace_file(layout.checkpoint(0), Checkpoint(header=header).lines())
 
     node_journal(layout, "node-1", [1])
-    first, journal = seen(tmp_path)
+    first, journal = all_overviews(tmp_path)
     assert first.state == "incomplete: lacks 1 of node-1, 1 of node-2"
     assert journal.state == "in the journal only"
 
     node_journal(layout, "node-1", [1, 2])
     node_journal(layout, "node-2", [1])
-    assert seen(tmp_path)[0].state == "intact"
+    assert all_overviews(tmp_path)[0].state == "intact"
 
 
 def test_an_empty_directory_has_nothing(tmp_path: Path) -> None:
-    assert seen(tmp_path) == []
-    assert seen(tmp_path / "none") == []
+    assert all_overviews(tmp_path) == []
+    assert all_overviews(tmp_path / "none") == []

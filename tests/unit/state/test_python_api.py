@@ -68,20 +68,20 @@ def test_the_worked_example_works(
     assert "checkpoints/2.ckpt True" in capsys.readouterr().out
 
 
-def test_to_import_the_package_imports_nothing_else() -> None:
+def test_importing_the_package_imports_nothing_else() -> None:
     program = (
         "import sys, model_analyzer; assert 'Checkpoint' in dir(model_analyzer)\n"
         "print([name for name in sys.modules if name.startswith('model_analyzer.')])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stderr
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert process.stdout.strip() == "[]", process.stderr
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         model_analyzer.Nothing  # noqa: B018  the look is what raises
 
 
-def test_a_directory_opens_with_all_that_it_knows(directory: Path) -> None:
+def test_a_directory_opens_with_everything_in_it(directory: Path) -> None:
     checkpoint = Checkpoint.open(directory)
-    keys = [one.key for one in (trial(1), trial(2), rich_trial())]
+    keys = [sample.key for sample in (trial(1), trial(2), rich_trial())]
     assert [record.trial.key for record in checkpoint.records] == keys
     assert [item.trial.key for item in checkpoint.measurements()] == [keys[0], keys[2]]
 
@@ -120,13 +120,13 @@ def test_what_is_in_the_journal_is_saved_with_it(directory: Path) -> None:
     assert Checkpoint.open(directory).save(force=True) == directory / "3.ckpt"
 
 
-def test_to_save_loses_nothing_that_the_directory_knows(directory: Path) -> None:
+def test_saving_keeps_everything_in_the_directory(directory: Path) -> None:
     everything = Checkpoint.open(directory)
     noted = Checkpoint.open(directory, 0).with_metadata(note=1)
     path = noted.save()
     assert Checkpoint.open(directory).holds_same_as(noted)
     assert Checkpoint.open(path).header.parent == noted.header.uuid
-    assert any(one.holds_same_as(everything) for one in list_checkpoints(directory))
+    assert any(listed.holds_same_as(everything) for listed in list_checkpoints(directory))
 
 
 def test_notes_win_over_older_ones_in_the_journal(directory: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_note_after_others_is_one_more_file(directory: Path) -> None:
     assert Checkpoint.open(directory).metadata == {"note": "new", "other": 1, "third": 3}
 
 
-def test_a_note_to_what_others_have_changed_since_loses_nothing(directory: Path) -> None:
+def test_a_note_to_an_outdated_checkpoint_loses_nothing(directory: Path) -> None:
     opened = Checkpoint.open(directory)
     with ProfileState(directory) as state:
         state.record_metadata({"other": 1})
@@ -177,7 +177,7 @@ def test_a_run_in_the_directory_is_not_disturbed(directory: Path) -> None:
     assert numbers(directory) == [0, 1]
 
 
-def test_damaged_ones_are_listed_with_what_is_wrong(directory: Path) -> None:
+def test_damaged_checkpoints_are_listed_with_their_damage(directory: Path) -> None:
     (directory / "1.ckpt").write_bytes(b"")
     _, damaged = list_checkpoints(directory)
     assert "it is empty" in damaged.damage[0]
@@ -206,8 +206,8 @@ def test_without_pandas_the_command_to_install_it_is_given(
 
 def test_the_measurements_of_many_are_distinguished(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
-        for one in several(4):
-            state.record(one, measurement())
+        for sample in several(4):
+            state.record(sample, measurement())
     assert len([*Checkpoint.open(tmp_path).measurements()]) == 4
 
 
@@ -222,10 +222,10 @@ def test_checkpoints_are_listed_by_a_metric_or_by_time(tmp_path: Path) -> None:
     )
     for index, (throughput, latency, time) in enumerate(rows):
         values = {"perf_throughput": throughput, "perf_latency_p99": latency}
-        known = {tag: value for tag, value in values.items() if value is not None}
+        present = {tag: value for tag, value in values.items() if value is not None}
         records = Records()
         record = TrialRecord(
-            trial=trial(), outcome=Measurement(models=(ModelMeasurement(values=known),))
+            trial=trial(), outcome=Measurement(models=(ModelMeasurement(values=present),))
         )
         for entry in Encoder().record(record.trial.key, record):
             records.take(entry, encode(entry))
@@ -255,7 +255,7 @@ def test_checkpoints_are_listed_by_a_metric_or_by_time(tmp_path: Path) -> None:
         ({"limit": "2"}, "limit: expected a whole number from 1 on, found '2'"),
     ],
 )
-def test_what_cannot_be_listed_by_is_one_line(
+def test_an_invalid_listing_is_refused_in_one_line(
     directory: Path, how: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(says)) as raised:
@@ -335,7 +335,7 @@ def test_one_is_downloaded_from_a_store(directory: Path, tmp_path: Path) -> None
     assert Checkpoint.download(directory, tmp_path / "third", uuid[:13]).name == "1.ckpt"
 
 
-def test_what_cannot_be_downloaded_is_one_line(directory: Path, tmp_path: Path) -> None:
+def test_a_failed_download_is_reported_in_one_line(directory: Path, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="no checkpoint '7': there are 0, 1"):
         Checkpoint.download(directory, tmp_path / "new", 7)
     (directory / "1.ckpt").write_bytes(b"")

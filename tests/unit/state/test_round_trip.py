@@ -46,8 +46,8 @@ def reload(
 
     def keep(*pairs: tuple[Trial, Outcome]) -> Checkpoint:
         with ProfileState(tmp_path) as state:
-            for one, outcome in pairs:
-                state.record(one, outcome)
+            for sample, outcome in pairs:
+                state.record(sample, outcome)
             if request.param != "journal":
                 state.save()
         loaded = load(tmp_path)
@@ -61,14 +61,14 @@ def entries(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
-def without_secrets(one: Trial) -> Trial:
+def without_secrets(sample: Trial) -> Trial:
     """The same trial with nothing in it that must be masked."""
-    first, *others = one.workloads
+    first, *others = sample.workloads
     return replace(
-        one,
+        sample,
         workloads=(replace(first, flags=freeze({"shape": ["IN:4"], "percentile": 95})), *others),
         setup=replace(
-            one.setup,
+            sample.setup,
             environment=freeze({"LD_PRELOAD": "/lib/x.so"}),
             container=freeze({"image": "triton:1", "init": True, "environment": ["TZ=UTC"]}),
         ),
@@ -105,7 +105,7 @@ def test_an_empty_outcome_comes_back(reload: Reload, outcome: Outcome) -> None:
     assert record.outcome == outcome
 
 
-def test_without_statistics_nothing_is_written_of_them(tmp_path: Path) -> None:
+def test_missing_statistics_are_not_written(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(), measurement())
 
@@ -113,22 +113,22 @@ def test_without_statistics_nothing_is_written_of_them(tmp_path: Path) -> None:
 
 
 def test_a_trial_of_several_models_comes_back(reload: Reload) -> None:
-    one = without_secrets(rich_trial())
+    sample = without_secrets(rich_trial())
 
-    (record,) = reload((one, rich_measurement())).profile.records
+    (record,) = reload((sample, rich_measurement())).profile.records
 
-    assert record == TrialRecord(trial=one, outcome=rich_measurement())
+    assert record == TrialRecord(trial=sample, outcome=rich_measurement())
 
 
 @pytest.mark.parametrize("kind", LoadKind)
 def test_every_kind_of_load_comes_back(reload: Reload, kind: LoadKind) -> None:
     plain = trial()
     work = plain.workloads[0]
-    one = replace(plain, workloads=(replace(work, load=replace(work.load, kind=kind)),))
+    sample = replace(plain, workloads=(replace(work, load=replace(work.load, kind=kind)),))
 
-    (record,) = reload((one, measurement())).profile.records
+    (record,) = reload((sample, measurement())).profile.records
 
-    assert record.trial == one
+    assert record.trial == sample
 
 
 def test_one_variant_under_two_names_keeps_both(reload: Reload) -> None:
@@ -149,11 +149,11 @@ def test_keys_and_identities_do_not_change_on_the_way(reload: Reload) -> None:
 
     records = reload(*zip(trials, outcomes, strict=True)).profile.records
 
-    for one, record in zip(trials, records, strict=True):
-        assert record.trial.key == one.key
-        assert record.trial.setup.identity == one.setup.identity
+    for sample, record in zip(trials, records, strict=True):
+        assert record.trial.key == sample.key
+        assert record.trial.setup.identity == sample.setup.identity
         assert [work.variant.identity for work in record.trial.workloads] == [
-            work.variant.identity for work in one.workloads
+            work.variant.identity for work in sample.workloads
         ]
 
 
@@ -178,7 +178,7 @@ def test_a_changed_secret_is_no_reason_to_measure_again(tmp_path: Path) -> None:
         assert state.outcome_of(with_token("new")) == measurement()
 
 
-def test_what_comes_back_cannot_be_changed(reload: Reload) -> None:
+def test_records_that_are_read_back_are_read_only(reload: Reload) -> None:
     (record,) = reload((rich_trial(), rich_measurement())).profile.records
     assert isinstance(record.outcome, Measurement)
     mappings: list[Any] = [
@@ -220,11 +220,11 @@ def test_machine_and_tools_come_back(tmp_path: Path, save: bool) -> None:
 
 def test_a_variant_and_a_setup_are_written_once_and_copied_once(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
-        for one in several(5):
-            state.record(one, measurement())
+        for sample in several(5):
+            state.record(sample, measurement())
         state.save()
-        for one in several(7)[5:]:
-            state.record(one, measurement())
+        for sample in several(7)[5:]:
+            state.record(sample, measurement())
 
     saved = [entry["entry"] for entry in entries(tmp_path / "0.ckpt")]
     later = [entry["entry"] for entry in entries(tmp_path / "journal")]
@@ -248,14 +248,14 @@ def test_a_variant_with_composing_models_is_written_after_them(tmp_path: Path) -
 
 
 def test_repetitions_come_back_as_trials_of_their_own(reload: Reload) -> None:
-    one = trial(1)
-    again = replace(one, repetition=2)
+    sample = trial(1)
+    repeated = replace(sample, repetition=2)
 
-    loaded = reload((one, measurement(1.0)), (again, measurement(2.0)))
+    loaded = reload((sample, measurement(1.0)), (repeated, measurement(2.0)))
 
     assert [(record.trial, record.outcome) for record in loaded.profile.records] == [
-        (one, measurement(1.0)),
-        (again, measurement(2.0)),
+        (sample, measurement(1.0)),
+        (repeated, measurement(2.0)),
     ]
 
 

@@ -81,8 +81,8 @@ def records(draw: st.DrawFn) -> TrialRecord:
         base=draw(_TEXTS),
         times_tokens=draw(st.booleans()),
     )
-    asked = Trial(workloads=(work,), setup=draw(_SETUPS), repetition=draw(st.integers(0, 3)))
-    return TrialRecord(asked, draw(_OUTCOMES), *draw(st.sampled_from([("", 0), ("node", 7)])))
+    sample = Trial(workloads=(work,), setup=draw(_SETUPS), repetition=draw(st.integers(0, 3)))
+    return TrialRecord(sample, draw(_OUTCOMES), *draw(st.sampled_from([("", 0), ("node", 7)])))
 
 
 def read_back(record: TrialRecord) -> TrialRecord:
@@ -104,7 +104,7 @@ def test_a_stored_record_equals_the_one_that_is_read_back(record: TrialRecord) -
     assert kept.trial.key == record.trial.key
 
 
-def test_what_needs_no_change_is_kept_as_it_is() -> None:
+def test_unchanged_parts_of_a_record_are_the_same_objects() -> None:
     record = TrialRecord(trial(), rich_measurement())
 
     kept = stored(record)
@@ -121,7 +121,7 @@ def test_a_run_sees_its_outcomes_as_the_next_run_does(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         for number, outcome in enumerate(outcomes):
             state.record(rich_trial(number), outcome)
-        own = [*state.profile.records]
+        kept_records = [*state.profile.records]
 
-    assert own == [*load(tmp_path).records]
-    assert not [secret for secret in SECRETS if secret in repr(own)]
+    assert kept_records == [*load(tmp_path).records]
+    assert not [secret for secret in SECRETS if secret in repr(kept_records)]

@@ -119,7 +119,7 @@ def test_foreign_files_are_left_alone(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, "sub", "0.ckpt"])
 
 
-def test_what_was_copied_under_other_numbers_is_not_copied_again(tmp_path: Path) -> None:
+def test_a_copy_under_another_number_is_not_copied_again(tmp_path: Path) -> None:
     for name, values in (("one", (1, 2)), ("other", (3, 4))):
         with ProfileState(tmp_path / name) as state:
             for value in values:
@@ -133,7 +133,7 @@ def test_what_was_copied_under_other_numbers_is_not_copied_again(tmp_path: Path)
     assert store.indices() == [0, 1, 2, 3]
 
 
-def test_a_newest_one_does_not_mix_with_a_journal(tmp_path: Path) -> None:
+def test_a_newest_checkpoint_does_not_mix_with_a_journal(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(), measurement())
     with pytest.raises(CheckpointError, match="choose another directory"):

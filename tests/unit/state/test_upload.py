@@ -59,8 +59,8 @@ def saved(tmp_path: Path) -> list[Path]:
     """Three numbered checkpoints."""
     paths: list[Path] = []
     with ProfileState(tmp_path / "c", on_save=paths.append, save_every=1) as state:
-        for one in several(3):
-            state.record(one, measurement())
+        for sample in several(3):
+            state.record(sample, measurement())
     return paths
 
 
@@ -81,15 +81,15 @@ def test_each_saved_checkpoint_is_uploaded(tmp_path: Path, caplog) -> None:
         Uploads(store) as uploads,
         ProfileState(tmp_path, on_save=uploads.add, save_every=1) as state,
     ):
-        for one in several(3):
-            state.record(one, measurement())
+        for sample in several(3):
+            state.record(sample, measurement())
     layout = Layout(tmp_path)
     assert store.kept == {number: layout.checkpoint(number).read_bytes() for number in range(3)}
     assert warnings(caplog) == []
 
 
 @pytest.mark.parametrize("fails", [1, 3])
-def test_what_fails_for_a_while_is_uploaded_in_the_end(
+def test_an_upload_that_fails_for_a_while_succeeds_later(
     saved: list[Path], caplog, fails: int
 ) -> None:
     faults = [CheckpointError("no way"), OSError(28, "No space left on device"), KeyError("a bug")]
@@ -115,9 +115,7 @@ def test_pauses_between_attempts_grow(saved: list[Path]) -> None:
         assert pause >= least
 
 
-def test_a_store_that_fails_for_ever_is_one_warning_with_what_to_do(
-    saved: list[Path], caplog
-) -> None:
+def test_a_store_that_always_fails_is_one_warning_with_advice(saved: list[Path], caplog) -> None:
     store = BrokenStore()
     with Uploads(store, first_pause_s=0.01, patience_s=0.2) as uploads:
         for path in saved:
@@ -133,7 +131,7 @@ def test_a_store_that_fails_for_ever_is_one_warning_with_what_to_do(
     )
 
 
-def test_a_run_that_ends_is_not_kept_by_a_long_pause(saved: list[Path], caplog) -> None:
+def test_a_long_pause_does_not_delay_the_end_of_a_run(saved: list[Path], caplog) -> None:
     store = FaultyStore(OSError("not yet"))
     with Uploads(store, first_pause_s=600) as uploads:
         uploads.add(saved[0])
@@ -161,8 +159,8 @@ def test_a_store_that_hangs_holds_nobody_up(tmp_path: Path, caplog) -> None:
         Uploads(store, patience_s=0.3) as uploads,
         ProfileState(tmp_path, on_save=uploads.add, save_every=1) as state,
     ):
-        for one in several(20):
-            state.record(one, measurement())
+        for sample in several(20):
+            state.record(sample, measurement())
         assert len(store.attempts) <= 1
         assert time.monotonic() - began < 60  # it hangs for ten minutes
         waiting = time.monotonic()
@@ -176,9 +174,11 @@ def test_the_wait_is_said_and_an_interrupt_ends_it(saved: list[Path], caplog) ->
     asked: list[bool] = []
 
     def is_said() -> bool:
-        said = any("waiting up to 300 s" in record.getMessage() for record in caplog.records)
-        asked.append(said)
-        return said
+        is_explained = any(
+            "waiting up to 300 s" in record.getMessage() for record in caplog.records
+        )
+        asked.append(is_explained)
+        return is_explained
 
     with Uploads(store, impatience=lambda: is_said, patience_s=300) as uploads:
         uploads.add(saved[0])

@@ -32,11 +32,11 @@ def lines_of(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines(keepends=True)
 
 
-def test_intact_files_say_nothing(checkpoint: Path) -> None:
+def test_intact_files_have_no_damage(checkpoint: Path) -> None:
     files = files_of(Layout(checkpoint.parent))
 
     assert [path.name for path in files] == ["0.ckpt", "journal"]
-    assert [(one.outcomes, one.damage, one.loss) for one in map(verify, files)] == [
+    assert [(verdict.outcomes, verdict.damage, verdict.loss) for verdict in map(verify, files)] == [
         (3, "", ""),
         (2, "", ""),
     ]
@@ -49,11 +49,11 @@ def test_a_flipped_bit_costs_its_line(checkpoint: Path) -> None:
     lines[place] = lines[place].replace(b'"perf_throughput"', b'"perf_throughpux"')
     checkpoint.write_bytes(b"".join(lines))
 
-    found = verify(checkpoint)
+    verdict = verify(checkpoint)
 
-    assert found.damage == f"line {place + 1}: the checksum does not match"
-    assert found.loss == f"1 of {len(lines) - 1} entries: an outcome of m_config_default"
-    assert found.outcomes == 2
+    assert verdict.damage == f"line {place + 1}: the checksum does not match"
+    assert verdict.loss == f"1 of {len(lines) - 1} entries: an outcome of m_config_default"
+    assert verdict.outcomes == 2
 
 
 def test_a_line_that_is_gone_is_counted(checkpoint: Path) -> None:
@@ -61,10 +61,10 @@ def test_a_line_that_is_gone_is_counted(checkpoint: Path) -> None:
     place = next(n for n, line in enumerate(lines) if b'"measurement"' in line)
     checkpoint.write_bytes(b"".join([*lines[:place], *lines[place + 1 :]]))
 
-    found = verify(checkpoint)
+    verdict = verify(checkpoint)
 
-    assert found.damage == "the digest does not match"
-    assert found.loss == f"1 of {len(lines) - 1} entries: an outcome of m_config_default"
+    assert verdict.damage == "the digest does not match"
+    assert verdict.loss == f"1 of {len(lines) - 1} entries: an outcome of m_config_default"
 
 
 def test_lines_in_another_order_lose_nothing(checkpoint: Path) -> None:
@@ -72,21 +72,21 @@ def test_lines_in_another_order_lose_nothing(checkpoint: Path) -> None:
     lines[-3], lines[-2] = lines[-2], lines[-3]
     checkpoint.write_bytes(b"".join(lines))
 
-    found = verify(checkpoint)
+    verdict = verify(checkpoint)
 
-    assert found.damage == "the digest does not match"
-    assert found.loss == "nothing that it tells of"
-    assert found.outcomes == 3
+    assert verdict.damage == "the digest does not match"
+    assert verdict.loss == "no entry"
+    assert verdict.outcomes == 3
 
 
-def test_of_one_that_is_cut_nobody_knows_how_much_is_lost(checkpoint: Path) -> None:
+def test_the_loss_of_a_cut_checkpoint_is_unknown(checkpoint: Path) -> None:
     lines = lines_of(checkpoint)
     checkpoint.write_bytes(b"".join(lines[:-2]))
 
-    found = verify(checkpoint)
+    verdict = verify(checkpoint)
 
-    assert found.damage == "the end is missing"
-    assert found.loss == f"what came after entry {len(lines) - 2}, and the end"
+    assert verdict.damage == "the end is missing"
+    assert verdict.loss == f"what came after entry {len(lines) - 2}, and the end"
 
 
 def test_a_torn_journal_loses_its_last_line(checkpoint: Path) -> None:
@@ -94,12 +94,12 @@ def test_a_torn_journal_loses_its_last_line(checkpoint: Path) -> None:
     lines = lines_of(journal)
     journal.write_bytes(journal.read_bytes()[:-4])
 
-    found = verify(journal)
+    verdict = verify(journal)
 
-    assert found.damage == f"line {len(lines)} is cut off"
+    assert verdict.damage == f"line {len(lines)} is cut off"
     name = f"m_config_default (line {len(lines)})"
-    assert found.loss == f"1 of {len(lines)} lines: an outcome of {name}"
-    assert found.outcomes == 1
+    assert verdict.loss == f"1 of {len(lines)} lines: an outcome of {name}"
+    assert verdict.outcomes == 1
 
 
 def test_of_an_empty_or_foreign_file_all_is_lost(checkpoint: Path) -> None:
@@ -109,7 +109,7 @@ def test_of_an_empty_or_foreign_file_all_is_lost(checkpoint: Path) -> None:
         assert verify(checkpoint).loss == "all of it"
 
 
-def test_what_is_not_there_or_too_new_is_reported(checkpoint: Path) -> None:
+def test_missing_and_too_new_files_are_reported(checkpoint: Path) -> None:
     assert verify(checkpoint.with_name("7.ckpt")).damage.startswith("cannot be read")
     checkpoint.write_bytes(encode({"entry": "header", "format": FORMAT + 1}))
     assert verify(checkpoint).damage.startswith(f"written in format {FORMAT + 1} by a newer")

@@ -23,14 +23,14 @@ def raw(name: str) -> bytes:
 
 
 def content(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(raw(name))
-    return found
+    part: dict[str, Any] = json.loads(raw(name))
+    return part
 
 
-def results(of: dict[str, Any]) -> dict[str, Any]:
+def results(document: dict[str, Any]) -> dict[str, Any]:
     """Its measurements: models → variants → [run configuration, measurements]."""
-    found: dict[str, Any] = of["ResultManager.results"]["_results"]
-    return found
+    part: dict[str, Any] = document["ResultManager.results"]["_results"]
+    return part
 
 
 def read(name: str) -> UpstreamCheckpoint:
@@ -49,33 +49,33 @@ def record_at(checkpoint: UpstreamCheckpoint, index: int) -> TrialRecord:
     return tuple(checkpoint.profile.records)[index]
 
 
-def first_pair(of: dict[str, Any]) -> list[Any]:
+def first_pair(document: dict[str, Any]) -> list[Any]:
     """Run configuration and measurements of the first variant."""
-    pair: list[Any] = next(iter(next(iter(results(of).values())).values()))
+    pair: list[Any] = next(iter(next(iter(results(document).values())).values()))
     return pair
 
 
-def first_measurement(of: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = next(iter(first_pair(of)[1].values()))
-    return found
+def first_measurement(document: dict[str, Any]) -> dict[str, Any]:
+    part: dict[str, Any] = next(iter(first_pair(document)[1].values()))
+    return part
 
 
-def first_model(of: dict[str, Any]) -> dict[str, Any]:
+def first_model(document: dict[str, Any]) -> dict[str, Any]:
     """The first model of the first run configuration."""
-    found: dict[str, Any] = first_pair(of)[0]["_model_run_configs"][0]
-    return found
+    part: dict[str, Any] = first_pair(document)[0]["_model_run_configs"][0]
+    return part
 
 
-def with_gpus(of: dict[str, Any]) -> None:
+def with_gpus(document: dict[str, Any]) -> None:
     """As on a machine with two GPUs, of which one is used."""
-    of["MetricsManager.gpus"] = {
+    document["MetricsManager.gpus"] = {
         "GPU-b": {"name": "big", "total_memory": 2_000_000_000},
         GPU: {"name": "small", "total_memory": 1_000_500_000},
     }
-    of["ResultManager.server_only_data"] = {
+    document["ResultManager.server_only_data"] = {
         GPU: [["gpu_used_memory", {"_value": 3.5, "_timestamp": 0, "_device_uuid": GPU}]]
     }
-    first_measurement(of)["_gpu_data"] = {
+    first_measurement(document)["_gpu_data"] = {
         uuid: [
             ["gpu_used_memory", {"_value": used, "_timestamp": 0, "_device_uuid": uuid}],
             ["gpu_utilization", {"_value": 50.0, "_timestamp": 0, "_device_uuid": uuid}],

@@ -30,7 +30,7 @@ from model_analyzer.cli.output import (
     warn_of_damage,
 )
 from model_analyzer.domain.words import counted
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, EXIT_USAGE, wrong
 
 _PATH = click.Path(path_type=Path)
 
@@ -43,7 +43,7 @@ def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -
     """Check that checkpoint files are intact.
 
     For a damaged file, it shows what is lost. Without a FILE, it checks all checkpoints and
-    journals of the directory. The exit status is 1 if a file is damaged.
+    journals of the directory. The exit status is 1 if a file is damaged, 2 if one does not exist.
 
     \b
     Example:
@@ -57,6 +57,8 @@ def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -
     else:
         for line in verification.lines():
             echo(line)
+    if verification.has_missing:
+        return EXIT_USAGE
     return EXIT_OK if verification.is_intact else EXIT_RUN_FAILED
 
 

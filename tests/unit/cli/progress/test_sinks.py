@@ -156,7 +156,8 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
 
     messages = [record.getMessage() for record in caplog.records if record.name.endswith(".plain")]
     assert messages[:3] == [
-        "Existing measurement found for run config. Skipping profile",
+        "Existing measurement found for run config. Skipping profile of m_config_default:"
+        " concurrency=1",
         "Profiling m_config_default: concurrency=2",
         "  150.0 infer/s, p99 90.0 ms  (trial 2 of about 6; best so far 100.0 infer/s,"
         " p99 10.0 ms, measured once; about 6 s left)",

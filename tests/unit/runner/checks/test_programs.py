@@ -63,6 +63,13 @@ def test_without_a_missing_library_the_reason_is_reported() -> None:
     assert "--triton-server-path" in finding.fix
 
 
+def test_the_advice_is_in_the_fix_only(tmp_path: Path) -> None:
+    finding, _ = check_load_generator(str(tmp_path / "none"), {})
+
+    assert finding.found == f"perf_analyzer_path: {tmp_path}/none does not exist"
+    assert "model-analyzer runtime install" in finding.fix
+
+
 def test_a_program_that_does_not_start_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "perf_analyzer"
     path.write_text(f"#!/bin/sh\necho '{LOADER.partition(': ')[2]}' >&2\nexit 127\n")

@@ -48,22 +48,22 @@ def first_outcome(checkpoint: UpstreamCheckpoint) -> Measurement:
     return checkpoint.profile.measured[0].measurement
 
 
-def records(of: dict[str, Any]) -> list[Any]:
+def records(document: dict[str, Any]) -> list[Any]:
     """The records of the first model of the first measurement."""
-    found: list[Any] = first_measurement(of)["_model_config_measurements"][0]["_non_gpu_data"]
-    return found
+    entry: list[Any] = first_measurement(document)["_model_config_measurements"][0]["_non_gpu_data"]
+    return entry
 
 
-def arguments(of: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = first_model(of)["_perf_config"]["_args"]
-    return found
+def arguments(document: dict[str, Any]) -> dict[str, Any]:
+    entry: dict[str, Any] = first_model(document)["_perf_config"]["_args"]
+    return entry
 
 
 # -- telling the format ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_its_first_bytes_tell_a_checkpoint_of_upstream(name: str) -> None:
+def test_the_first_bytes_identify_a_checkpoint_of_upstream(name: str) -> None:
     assert is_upstream(raw(name)[:100])
 
 
@@ -78,16 +78,19 @@ def test_others_are_distinguished_from_it(other: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_measurement_is_there(name: str) -> None:
+def test_every_measurement_is_read(name: str) -> None:
     keys = [
-        key for of in results(content(name)).values() for pair in of.values() for key in pair[1]
+        key
+        for document in results(content(name)).values()
+        for pair in document.values()
+        for key in pair[1]
     ]
 
     checkpoint = read(name)
 
     assert len(checkpoint.profile.measured) == len(keys)
-    assert all(one.trial.is_unverified for one in checkpoint.profile.records)
-    assert len({one.trial.key for one in checkpoint.profile.records}) == len(keys)
+    assert all(record.trial.is_unverified for record in checkpoint.profile.records)
+    assert len({record.trial.key for record in checkpoint.profile.records}) == len(keys)
 
 
 def test_a_plain_model() -> None:
@@ -134,7 +137,7 @@ def test_several_models_at_once() -> None:
     assert measured.measurement.value("perf_throughput") == sum(throughputs)
 
 
-def test_an_ensemble_with_what_it_calls() -> None:
+def test_an_ensemble_with_its_composing_models() -> None:
     checkpoint = read("ensemble")
 
     assert trials(checkpoint)[-1] == (
@@ -145,7 +148,7 @@ def test_an_ensemble_with_what_it_calls() -> None:
     assert variant.composing[1].instances(gpus=0) == ((2, "CPU"),)
 
 
-def test_what_a_bls_model_calls_may_be_known_only_from_the_key() -> None:
+def test_composing_models_of_a_bls_model_may_be_only_in_the_key() -> None:
     checkpoint = read("bls")
 
     assert trials(checkpoint)[3:6] == [
@@ -155,12 +158,12 @@ def test_what_a_bls_model_calls_may_be_known_only_from_the_key() -> None:
     parts = [record.trial.workloads[0].variant.composing for record in checkpoint.profile.records]
     assert [part[1].config["max_batch_size"] for part in parts[3:6]] == [1, 1, 2]
     assert "bls-composing-models" not in record_at(checkpoint, 0).trial.workloads[0].flags
-    assert any("bls_chain_config_0 is there with several" in one for one in checkpoint.remarks)
+    assert any("bls_chain_config_0 has several variants" in remark for remark in checkpoint.remarks)
 
 
-def test_the_run_configuration_need_not_tell_what_a_bls_model_calls() -> None:
-    def forget(of: dict[str, Any]) -> None:
-        for run, _ in results(of)["bls_chain"].values():
+def test_the_run_configuration_may_lack_the_composing_models() -> None:
+    def forget(document: dict[str, Any]) -> None:
+        for run, _ in results(document)["bls_chain"].values():
             run["_model_run_configs"][0]["_composing_config_variants"] = []
 
     checkpoint = read_changed("bls", forget)
@@ -168,17 +171,19 @@ def test_the_run_configuration_need_not_tell_what_a_bls_model_calls() -> None:
     assert trials(checkpoint) == trials(read("bls"))
 
 
-def test_a_variant_that_nothing_describes_keeps_its_name() -> None:
-    def forget(of: dict[str, Any]) -> None:
-        del of["ModelManager.model_variant_name_manager"]["_model_config_dicts"]["add_sub_config_3"]
+def test_a_variant_without_a_configuration_keeps_its_name() -> None:
+    def forget(document: dict[str, Any]) -> None:
+        del document["ModelManager.model_variant_name_manager"]["_model_config_dicts"][
+            "add_sub_config_3"
+        ]
 
     checkpoint = read_changed("bls", forget)
 
     assert trials(checkpoint)[5].startswith("bls_chain_config_0: scale_config_0, add_sub_config_3")
-    assert "nothing tells the configuration of add_sub_config_3" in checkpoint.remarks
+    assert "the configuration of add_sub_config_3 is missing" in checkpoint.remarks
 
 
-def test_every_combination_of_what_a_bls_model_calls_is_there() -> None:
+def test_every_combination_of_composing_models_is_read() -> None:
     checkpoint = read("bls_combinations")
 
     variants = [record.trial.workloads[0].variant for record in checkpoint.profile.records]
@@ -202,13 +207,15 @@ def test_the_same_with_two_addresses_of_the_metrics_was_measured_twice() -> None
 
 
 def test_input_files_count_by_their_names() -> None:
-    def feed(of: dict[str, Any]) -> None:
-        (pair,) = [pair for variants in results(of).values() for pair in variants.values()][:1]
-        key, one = next(iter(pair[1].items()))
+    def feed(document: dict[str, Any]) -> None:
+        (pair,) = [pair for variants in results(document).values() for pair in variants.values()][
+            :1
+        ]
+        key, measurement = next(iter(pair[1].items()))
         for name in ("a.json", "b.json", "zero"):
             pair[1][
                 key.replace(" --measurement-mode", f" --input-data={name} --measurement-mode")
-            ] = one
+            ] = measurement
 
     records = read_changed("plain", feed).profile.records
 
@@ -242,12 +249,12 @@ def test_the_seed_of_optuna() -> None:
 
 
 def test_older_files_lack_some_parts() -> None:
-    def make_older(of: dict[str, Any]) -> None:
-        for variants in results(of).values():
+    def make_older(document: dict[str, Any]) -> None:
+        for variants in results(document).values():
             for run, measurements in variants.values():
                 del run["_genai_perf_config"]
-                for one in measurements.values():
-                    del one["_model_config_measurements"][0]["_model_specific_pa_params"][
+                for measurement in measurements.values():
+                    del measurement["_model_config_measurements"][0]["_model_specific_pa_params"][
                         "request-intervals"
                     ]
 
@@ -272,8 +279,8 @@ def test_gpus_come_with_their_memory_and_values() -> None:
 
 
 def test_an_unknown_metric_is_kept() -> None:
-    def add(of: dict[str, Any]) -> None:
-        records(of).append(["perf_magic", {"_value": 7, "_timestamp": 0}])
+    def add(document: dict[str, Any]) -> None:
+        records(document).append(["perf_magic", {"_value": 7, "_timestamp": 0}])
 
     checkpoint = read_changed("plain", add)
 
@@ -281,11 +288,11 @@ def test_an_unknown_metric_is_kept() -> None:
     assert any("perf_magic" in remark for remark in checkpoint.remarks)
 
 
-def test_times_of_tokens_are_microseconds_there() -> None:
-    def speak(of: dict[str, Any]) -> None:
-        records(of).append(["time_to_first_token_avg", {"_value": 12345.6, "_timestamp": 0}])
-        records(of).append(["output_token_throughput", {"_value": 250.5, "_timestamp": 0}])
-        first_pair(of)[0]["_genai_perf_config"]["_args"]["tokenizer"] = "small"
+def test_upstream_stores_times_of_tokens_in_microseconds() -> None:
+    def speak(document: dict[str, Any]) -> None:
+        records(document).append(["time_to_first_token_avg", {"_value": 12345.6, "_timestamp": 0}])
+        records(document).append(["output_token_throughput", {"_value": 250.5, "_timestamp": 0}])
+        first_pair(document)[0]["_genai_perf_config"]["_args"]["tokenizer"] = "small"
 
     checkpoint = read_changed("plain", speak)
 
@@ -300,15 +307,15 @@ def test_times_of_tokens_are_microseconds_there() -> None:
 
 
 def test_a_later_run_with_other_flags_is_reported_by_its_key() -> None:
-    def run_again(of: dict[str, Any]) -> None:
-        measurements = first_pair(of)[1]
-        key, one = next(iter(measurements.items()))
+    def run_again(document: dict[str, Any]) -> None:
+        measurements = first_pair(document)[1]
+        key, measurement = next(iter(measurements.items()))
         other = key.replace("--verbose-csv", "--verbose-csv --async")
         other = other.replace(
             " --measurement-mode=count_windows",
             " --percentile=95 --shape=A:1 --shape=B:2 --measurement-mode=time_windows",
         )
-        measurements[other] = one
+        measurements[other] = measurement
 
     checkpoint = read_changed("plain", run_again)
 
@@ -326,12 +333,12 @@ def test_a_later_run_with_other_flags_is_reported_by_its_key() -> None:
 
 
 def test_each_of_several_models_finds_its_flags_in_the_key() -> None:
-    def run_again(of: dict[str, Any]) -> None:
-        measurements = first_pair(of)[1]
-        key, one = next(iter(measurements.items()))
+    def run_again(document: dict[str, Any]) -> None:
+        measurements = first_pair(document)[1]
+        key, measurement = next(iter(measurements.items()))
         first, second = key.split("scale_config_default")
         second = second.replace("interval=500", "interval=700")
-        measurements[f"{first}scale_config_default{second}"] = one
+        measurements[f"{first}scale_config_default{second}"] = measurement
 
     record = record_at(read_changed("several_models", run_again), 2)
 
@@ -342,20 +349,20 @@ def test_each_of_several_models_finds_its_flags_in_the_key() -> None:
     assert raised == [{}, {"measurement-interval": "700"}]
 
 
-def test_a_key_that_says_nothing_is_remarked() -> None:
-    def rename(of: dict[str, Any]) -> None:
-        measurements = first_pair(of)[1]
+def test_an_unclear_key_gives_a_remark() -> None:
+    def rename(document: dict[str, Any]) -> None:
+        measurements = first_pair(document)[1]
         measurements["some other key"] = measurements.pop(next(iter(measurements)))
 
     checkpoint = read_changed("plain", rename)
 
     assert len(checkpoint.profile.records) == 10
-    assert any("is not clear" in remark for remark in checkpoint.remarks)
+    assert any("are unclear" in remark for remark in checkpoint.remarks)
 
 
-def test_what_a_user_moved_elsewhere_is_kept() -> None:
-    def move(of: dict[str, Any]) -> None:
-        for variants in results(of).values():
+def test_addresses_and_variables_of_the_user_are_kept() -> None:
+    def move(document: dict[str, Any]) -> None:
+        for variants in results(document).values():
             for run, measurements in variants.values():
                 run["_triton_env"] = {"LD_PRELOAD": "/lib/ops.so"}
                 config = run["_model_run_configs"][0]["_perf_config"]
@@ -375,11 +382,11 @@ def test_what_a_user_moved_elsewhere_is_kept() -> None:
     assert checkpoint.remarks == ()
 
 
-def test_without_a_server_of_its_own_models_have_the_names_of_variants() -> None:
+def test_in_launch_mode_c_api_models_have_the_names_of_variants() -> None:
     name = "add_sub_config_default"
 
-    def embed(of: dict[str, Any]) -> None:
-        (_, measurements), entry = first_pair(of), first_model(of)
+    def embed(document: dict[str, Any]) -> None:
+        (_, measurements), entry = first_pair(document), first_model(document)
         entry["_model_config_variant"]["model_config"]["name"] = name
         flags = entry["_perf_config"]
         flags["_options"] |= {"-m": name, "-u": None, "-i": None, "-f": f"{name}-results.csv"}
@@ -412,7 +419,7 @@ def test_without_a_server_of_its_own_models_have_the_names_of_variants() -> None
 
 
 def test_unknown_parts_are_kept() -> None:
-    checkpoint = read_changed("plain", lambda of: of.update({"New.part": {"a": [1]}}))
+    checkpoint = read_changed("plain", lambda document: document.update({"New.part": {"a": [1]}}))
 
     assert checkpoint.others == {"New.part": {"a": (1,)}}
     assert any("New.part" in remark for remark in checkpoint.remarks)
@@ -431,23 +438,23 @@ def refused(data: bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    ("data", "words"),
+    ("data", "message"),
     [
         (b"", "Expecting value"),
         (b"\xff\xfe{}", "decode"),
         (b"{}", "it has no MetricsManager.gpus"),
-        (b"[]", "no JSON object"),
-        (b"7", "no JSON object"),
-        (b'{"a": 1, "b": 2, "a": 3}', "the key 'a' is there twice"),
-        (b'{"a": NaN}', "NaN is no number"),
-        (b'{"a": -Infinity}', "-Infinity is no number"),
+        (b"[]", "not a JSON object"),
+        (b"7", "not a JSON object"),
+        (b'{"a": 1, "b": 2, "a": 3}', "the key 'a' occurs twice"),
+        (b'{"a": NaN}', "NaN is not a number"),
+        (b'{"a": -Infinity}', "-Infinity is not a number"),
         (b'{"a": ' * 100 + b"1" + b"}" * 100, "nested too deeply"),
         (b"[" * 200_000, "nested too deeply"),
         (b'{"a": ' + b"9" * 5000 + b"}", "it has no|digits"),
     ],
 )
-def test_what_is_no_checkpoint_is_refused(data: bytes, words: str) -> None:
-    assert re.search(words, refused(data))
+def test_other_files_are_refused(data: bytes, message: str) -> None:
+    assert re.search(message, refused(data))
 
 
 @pytest.mark.parametrize("part", list(content("plain")))
@@ -465,55 +472,93 @@ def test_a_torn_file_is_refused_wherever_it_ends() -> None:
         refused(data[:length])
 
 
-def value(of: dict[str, Any], number: Any) -> None:
-    records(of)[0][1]["_value"] = number
+def value(document: dict[str, Any], number: Any) -> None:
+    records(document)[0][1]["_value"] = number
 
 
-def parameters(of: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = first_measurement(of)["_model_config_measurements"][0]
-    found = found["_model_specific_pa_params"]
-    return found
+def parameters(document: dict[str, Any]) -> dict[str, Any]:
+    entry: dict[str, Any] = first_measurement(document)["_model_config_measurements"][0]
+    entry = entry["_model_specific_pa_params"]
+    return entry
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
-        (lambda of: results(of).update(add_sub=[]), "add_sub is no object"),
-        (lambda of: first_pair(of).pop(), "no pair of a run configuration and measurements"),
-        (lambda of: first_pair(of)[0].pop("_model_run_configs"), "has no _model_run_configs"),
-        (lambda of: first_model(of).pop("_model_name"), "has no _model_name"),
-        (lambda of: first_model(of).pop("_model_config_variant"), "no _model_config_variant"),
-        (lambda of: first_model(of).update(_perf_config=5), "_perf_config of .* is not an object"),
-        (lambda of: first_model(of)["_perf_config"].pop("_args"), "_perf_config has no _args"),
-        (lambda of: arguments(of).update(shape={"a": 1}), "shape of _args is neither"),
-        (lambda of: first_pair(of)[0].update(_triton_env=[1]), "_triton_env of .* is no object"),
-        (lambda of: first_measurement(of).pop("_gpu_data"), "has no _gpu_data"),
-        (lambda of: first_measurement(of).update(_model_config_measurements=[]), "has 0 models"),
-        (lambda of: parameters(of).pop("batch-size"), "has no batch-size"),
-        (lambda of: parameters(of).update({"batch-size": "1"}), "batch-size .* is not an integer"),
-        (lambda of: parameters(of).update({"concurrency-range": True}), "is not an integer"),
-        (lambda of: records(of).append("perf_throughput"), "no metric with its value"),
-        (lambda of: value(of, "fast"), "no metric with its value"),
-        (lambda of: value(of, None), "no metric with its value"),
-        (lambda of: value(of, False), "no metric with its value"),
-        (lambda of: value(of, 10**400), "perf_latency_avg is too large"),
+        (lambda document: results(document).update(add_sub=[]), "add_sub is not an object"),
         (
-            lambda of: first_model(of)["_model_config_variant"]["model_config"].update(nmae="m"),
+            lambda document: first_pair(document).pop(),
+            "not a pair of a run configuration and measurements",
+        ),
+        (
+            lambda document: first_pair(document)[0].pop("_model_run_configs"),
+            "has no _model_run_configs",
+        ),
+        (lambda document: first_model(document).pop("_model_name"), "has no _model_name"),
+        (
+            lambda document: first_model(document).pop("_model_config_variant"),
+            "no _model_config_variant",
+        ),
+        (
+            lambda document: first_model(document).update(_perf_config=5),
+            "_perf_config of .* is not an object",
+        ),
+        (
+            lambda document: first_model(document)["_perf_config"].pop("_args"),
+            "_perf_config has no _args",
+        ),
+        (
+            lambda document: arguments(document).update(shape={"a": 1}),
+            "shape of _args is not a text, a number or a list",
+        ),
+        (
+            lambda document: first_pair(document)[0].update(_triton_env=[1]),
+            "_triton_env of .* is not an object",
+        ),
+        (lambda document: first_measurement(document).pop("_gpu_data"), "has no _gpu_data"),
+        (
+            lambda document: first_measurement(document).update(_model_config_measurements=[]),
+            "has 0 models",
+        ),
+        (lambda document: parameters(document).pop("batch-size"), "has no batch-size"),
+        (
+            lambda document: parameters(document).update({"batch-size": "1"}),
+            "batch-size .* is not an integer",
+        ),
+        (
+            lambda document: parameters(document).update({"concurrency-range": True}),
+            "is not an integer",
+        ),
+        (lambda document: records(document).append("perf_throughput"), "not a metric with a value"),
+        (lambda document: value(document, "fast"), "not a metric with a value"),
+        (lambda document: value(document, None), "not a metric with a value"),
+        (lambda document: value(document, False), "not a metric with a value"),
+        (lambda document: value(document, 10**400), "perf_latency_avg is too large"),
+        (
+            lambda document: first_model(document)["_model_config_variant"]["model_config"].update(
+                nmae="m"
+            ),
             "the configuration of add_sub_config_default is not a model configuration: .*nmae",
         ),
-        (lambda of: of["MetricsManager.gpus"].update({GPU: 1}), f"{GPU} is no object"),
         (
-            lambda of: of["ResultManager.server_only_data"].update({GPU: 1}),
-            "no metric with its value",
+            lambda document: document["MetricsManager.gpus"].update({GPU: 1}),
+            f"{GPU} is not an object",
         ),
-        (lambda of: of.update({"OptunaRunConfigGenerator.seed": 0.5}), "is not an integer"),
+        (
+            lambda document: document["ResultManager.server_only_data"].update({GPU: 1}),
+            "not a metric with a value",
+        ),
+        (
+            lambda document: document.update({"OptunaRunConfigGenerator.seed": 0.5}),
+            "is not an integer",
+        ),
     ],
 )
-def test_a_part_that_cannot_be_read_is_named(change: Change, words: str) -> None:
+def test_a_part_that_cannot_be_read_is_named(change: Change, message: str) -> None:
     changed = content("plain")
     change(changed)
 
-    assert re.search(words, refused(json.dumps(changed).encode()))
+    assert re.search(message, refused(json.dumps(changed).encode()))
 
 
 def places(value: Any, *path: Any) -> Iterator[tuple[Any, ...]]:
@@ -528,7 +573,7 @@ def places(value: Any, *path: Any) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("junk", [None, True, 7, -0.5, "x", [], {}, [[]], {"x": 1}], ids=repr)
-def test_whatever_a_part_is_it_is_read_or_refused(junk: Any) -> None:
+def test_any_value_of_a_part_is_read_or_refused(junk: Any) -> None:
     for path in places(content("request_intervals")):
         changed: Any = {"": content("request_intervals")}
         inner = changed
@@ -536,11 +581,11 @@ def test_whatever_a_part_is_it_is_read_or_refused(junk: Any) -> None:
             inner = inner[key]
         inner[("", *path)[-1]] = junk
         try:
-            found = read_upstream(json.dumps(changed[""]).encode(), "checkpoints/3.ckpt")
+            checkpoint = read_upstream(json.dumps(changed[""]).encode(), "checkpoints/3.ckpt")
         except CheckpointError as error:
             assert "\n" not in str(error)  # noqa: PT017 - not all of them are refused
         else:
-            write_upstream(found.profile, seed=found.seed)
+            write_upstream(checkpoint.profile, seed=checkpoint.seed)
 
 
 def test_a_number_that_json_makes_infinite_is_refused() -> None:

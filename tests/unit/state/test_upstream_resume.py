@@ -87,10 +87,10 @@ def asked_and_answered(text: str, sample: str) -> tuple[list[str], dict[str, Tri
     ("text", "sample"), [(PLAIN, "plain"), (MANUAL, "manual"), (RATES, "request_rate")]
 )
 def test_every_question_is_answered_under_the_same_name(text: str, sample: str) -> None:
-    asked, known = asked_and_answered(text, sample)
+    asked, answered = asked_and_answered(text, sample)
 
-    assert sorted(asked) == sorted(map(str, known.values()))
-    assert len(known) == len(asked)
+    assert sorted(asked) == sorted(map(str, answered.values()))
+    assert len(answered) == len(asked)
 
 
 # -- what makes an unverified answer another one ---------------------------------------------------
@@ -126,7 +126,7 @@ def test_files_and_versions_do_not_count() -> None:
         {"streaming": "false"},
     ],
 )
-def test_flags_that_say_nothing_new_do_not_count(flags: dict[str, str]) -> None:
+def test_flags_without_effect_do_not_change_the_key(flags: dict[str, str]) -> None:
     (work,) = imported().workloads
 
     ours = verified(imported(), flags=freeze({**work.flags, **flags}))
@@ -144,7 +144,7 @@ def test_flags_that_say_nothing_new_do_not_count(flags: dict[str, str]) -> None:
         {"shape": ("A:1", "B:2")},
     ],
 )
-def test_flags_that_change_what_is_measured_do(flags: dict[str, Any]) -> None:
+def test_flags_with_an_effect_change_the_key(flags: dict[str, Any]) -> None:
     (work,) = imported().workloads
 
     ours = verified(imported(), flags=freeze({**work.flags, **flags}))
@@ -194,7 +194,7 @@ def test_another_configuration_load_protocol_or_variable_is_another_trial() -> N
         replace(trial, workloads=(work, work)),
     ]
 
-    keys = {unverified_key(one) for one in others}
+    keys = {unverified_key(other) for other in others}
 
     assert len(keys) == len(others)
     assert unverified_key(trial) not in keys
@@ -221,8 +221,8 @@ def test_called_models_count_in_any_order() -> None:
 
 
 def test_times_of_tokens_count_with_the_flags_of_genai_perf() -> None:
-    def speak(of: dict[str, Any]) -> None:
-        pair = of["ResultManager.results"]["_results"]["add_sub"]["add_sub_config_default"]
+    def speak(document: dict[str, Any]) -> None:
+        pair = document["ResultManager.results"]["_results"]["add_sub"]["add_sub_config_default"]
         measurement = next(iter(pair[1].values()))["_model_config_measurements"][0]
         measurement["_non_gpu_data"].append(["inter_token_latency_avg", {"_value": 5.0}])
         pair[0]["_genai_perf_config"]["_args"]["tokenizer"] = "small"
@@ -234,14 +234,14 @@ def test_times_of_tokens_count_with_the_flags_of_genai_perf() -> None:
     assert unverified_key(trial) != unverified_key(imported())
 
 
-def test_what_no_server_takes_is_like_nothing_else() -> None:
+def test_an_invalid_configuration_equals_no_other() -> None:
     (work,) = imported().workloads
     odd = replace(work.variant, config=freeze({"name": "add_sub", "no_such_field": 1}))
 
     assert odd.unverified_identity != work.variant.unverified_identity
 
 
-def test_an_answer_says_where_it_is_from() -> None:
+def test_an_answer_from_upstream_has_a_notice() -> None:
     outcome = record_at(read("plain"), 0).outcome
 
     assert isinstance(outcome, Measurement)

@@ -56,13 +56,13 @@ def raised(record: TrialRecord) -> dict[str, Any]:
 
 
 def flags_of_run(pair: list[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = pair[0]["_model_run_configs"][0]["_perf_config"]["_args"]
-    return found
+    arguments: dict[str, Any] = pair[0]["_model_run_configs"][0]["_perf_config"]["_args"]
+    return arguments
 
 
 def changed(name: str, change: Callable[[Pairs], object]) -> UpstreamCheckpoint:
     """A sample after a change of its variants' pairs."""
-    return read_changed(name, lambda of: change(next(iter(results(of).values()))))
+    return read_changed(name, lambda document: change(next(iter(results(document).values()))))
 
 
 # -- counts of requests ----------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def test_a_count_that_upstream_raised_was_not_asked_for() -> None:
     ]
 
 
-def test_what_was_raised_is_known_of_the_first_measurement_only() -> None:
+def test_an_enlarged_count_is_stored_of_the_first_measurement_only() -> None:
     of_one = [
         record
         for record in read("raised_count").profile.records
@@ -102,22 +102,22 @@ def test_a_count_that_a_user_gave_is_asked_for_by_every_trial() -> None:
     ]
 
 
-def test_where_every_variant_was_raised_nothing_was_asked_for() -> None:
-    def raise_all(of: Pairs) -> None:
-        for pair in of.values():
+def test_if_all_variants_have_enlarged_windows_the_user_set_none() -> None:
+    def raise_all(document: Pairs) -> None:
+        for pair in document.values():
             flags_of_run(pair)[COUNT] = 200
 
     checkpoint = changed("plain", raise_all)
 
     assert asked(checkpoint, COUNT) == {None}
     assert len(longer(checkpoint)) == len(
-        {one.trial.variants for one in checkpoint.profile.records}
+        {record.trial.variants for record in checkpoint.profile.records}
     )
 
 
 def test_a_count_raised_as_text_is_folded_as_well() -> None:
     checkpoint = changed(
-        "plain", lambda of: flags_of_run(of["add_sub_config_3"]).update({COUNT: "100"})
+        "plain", lambda document: flags_of_run(document["add_sub_config_3"]).update({COUNT: "100"})
     )
 
     assert len(conditions(checkpoint)) == 1
@@ -139,7 +139,7 @@ def test_an_interval_that_upstream_raised_was_not_asked_for() -> None:
     ]
 
 
-def test_what_was_measured_once_more_in_the_window_asked_for_is_a_repetition() -> None:
+def test_a_second_measurement_with_the_original_window_is_a_repetition() -> None:
     *_, first, second = read("raised_interval").profile.records
 
     assert (raised(first), raised(second)) == ({INTERVAL: "4000"}, {})
@@ -147,8 +147,10 @@ def test_what_was_measured_once_more_in_the_window_asked_for_is_a_repetition() -
     assert second.trial.first.key == first.trial.key
 
 
-def test_the_newest_may_be_the_one_that_was_raised() -> None:
-    checkpoint = changed("raised_interval", lambda of: of["add_sub_config_1"][1].popitem())
+def test_the_newest_measurement_may_have_the_enlarged_window() -> None:
+    checkpoint = changed(
+        "raised_interval", lambda document: document["add_sub_config_1"][1].popitem()
+    )
 
     assert len(checkpoint.profile.records) == 9
     assert len(conditions(checkpoint)) == 1
@@ -157,10 +159,10 @@ def test_the_newest_may_be_the_one_that_was_raised() -> None:
 @pytest.mark.parametrize("place", [0, 4, 9])
 @pytest.mark.parametrize("interval", ["1500", "2000", "8000"])
 def test_wherever_an_interval_was_raised(place: int, interval: str) -> None:
-    def raise_one(of: Pairs) -> None:
-        pair, key = [(pair, key) for pair in of.values() for key in pair[1]][place]
+    def raise_one(document: Pairs) -> None:
+        pair, key = [(pair, key) for pair in document.values() for key in pair[1]][place]
         larger = key.replace(f"{INTERVAL}=1000", f"{INTERVAL}={interval}")
-        pair[1] = {larger if one == key else one: value for one, value in pair[1].items()}
+        pair[1] = {larger if name == key else name: value for name, value in pair[1].items()}
         if key == next(iter(pair[1]), None):
             flags_of_run(pair)[INTERVAL] = int(interval)
 
@@ -173,12 +175,12 @@ def test_wherever_an_interval_was_raised(place: int, interval: str) -> None:
 
 
 def test_the_default_interval_is_not_written() -> None:
-    def forget(of: Pairs) -> None:
-        for number, pair in enumerate(of.values()):
+    def forget(document: Pairs) -> None:
+        for number, pair in enumerate(document.values()):
             flags_of_run(pair)[INTERVAL] = None
-            said = f" --{INTERVAL}=8000" if number == 2 else ""
+            flag = f" --{INTERVAL}=8000" if number == 2 else ""
             pair[1] = {
-                key.replace(f" --{INTERVAL}=1000", said): value for key, value in pair[1].items()
+                key.replace(f" --{INTERVAL}=1000", flag): value for key, value in pair[1].items()
             }
 
     checkpoint = changed("plain", forget)
@@ -199,7 +201,7 @@ def test_the_default_interval_is_not_written() -> None:
         ("bls_combinations", {COUNT: "70"}),
     ],
 )
-def test_what_was_raised_answers_the_trial_that_was_asked_for(
+def test_a_measurement_with_an_enlarged_window_answers_the_original_trial(
     tmp_path: Path, name: str, flags: dict[str, str]
 ) -> None:
     (tmp_path / "0.ckpt").write_bytes(raw(name))

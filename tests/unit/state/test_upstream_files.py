@@ -30,12 +30,12 @@ def directory(tmp_path: Path) -> Path:
 def verified(trial: Trial) -> Trial:
     """The same trial as a run of ours asks for it: files and version are known."""
 
-    def known(variant: ModelVariant) -> ModelVariant:
-        return replace(variant, files="f", composing=tuple(map(known, variant.composing)))
+    def verified(variant: ModelVariant) -> ModelVariant:
+        return replace(variant, files="f", composing=tuple(map(verified, variant.composing)))
 
     return replace(
         trial,
-        workloads=tuple(replace(work, variant=known(work.variant)) for work in trial.workloads),
+        workloads=tuple(replace(work, variant=verified(work.variant)) for work in trial.workloads),
         setup=replace(trial.setup, version="2.51.0"),
     )
 
@@ -46,10 +46,10 @@ def test_every_shape_is_a_checkpoint_like_ours(path: Path) -> None:
 
     assert len(checkpoint.records)
     assert checkpoint.header.uuid == read_file(path).header.uuid
-    again = Checkpoint.from_bytes(checkpoint.to_bytes())
-    assert list(again.records) == list(checkpoint.records)
-    assert again.metadata == checkpoint.metadata
-    assert again.server_only == checkpoint.server_only
+    reread = Checkpoint.from_bytes(checkpoint.to_bytes())
+    assert list(reread.records) == list(checkpoint.records)
+    assert reread.metadata == checkpoint.metadata
+    assert reread.server_only == checkpoint.server_only
 
 
 def test_a_directory_of_upstream_is_gone_on_with(directory: Path) -> None:
@@ -65,8 +65,8 @@ def test_a_directory_of_upstream_is_gone_on_with(directory: Path) -> None:
         assert state.save() == directory / "1.ckpt"
 
     ours = list(read_file(directory / "1.ckpt").records)
-    assert [one.outcome for one in ours] == [one.outcome for one in imported]
-    assert not any(one.trial.is_unverified for one in ours), "each is there once"
+    assert [record.outcome for record in ours] == [record.outcome for record in imported]
+    assert not any(record.trial.is_unverified for record in ours), "each is there once"
     assert len(load(directory).records) == len(imported)
 
 
@@ -89,7 +89,7 @@ def test_a_new_measurement_replaces_an_imported_one(directory: Path) -> None:
     assert measurement(17) in [record.outcome for record in load(directory).records]
 
 
-def test_a_damaged_one_gives_way_to_the_one_before(directory: Path) -> None:
+def test_the_checkpoint_before_a_damaged_one_is_used(directory: Path) -> None:
     raw = (directory / "0.ckpt").read_bytes()
     (directory / "1.ckpt").write_bytes(raw[: len(raw) // 2])
 

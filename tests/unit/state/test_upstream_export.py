@@ -36,21 +36,21 @@ from tests.unit.state.upstream_samples import (
 
 
 def written(profile: Profile, seed: int | None = None) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(write_upstream(profile, seed=seed).text)
-    return found
+    document: dict[str, Any] = json.loads(write_upstream(profile, seed=seed).text)
+    return document
 
 
-def of(*records: tuple[Trial, Any]) -> Profile:
-    return Profile(records=tuple(TrialRecord(trial=one, outcome=out) for one, out in records))
+def profile_of(*records: tuple[Trial, Any]) -> Profile:
+    return Profile(records=tuple(TrialRecord(trial=trial_, outcome=out) for trial_, out in records))
 
 
-def values(one: Measurement) -> list[Any]:
+def values(measurement_: Measurement) -> list[Any]:
     """What a checkpoint of upstream can hold of a measurement."""
-    return [[model.values for model in one.models], one.gpus, one.host]
+    return [[model.values for model in measurement_.models], measurement_.gpus, measurement_.host]
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_checkpoint_of_upstream_is_written_as_it_was(name: str) -> None:
+def test_a_checkpoint_of_upstream_is_exported_unchanged(name: str) -> None:
     expected = content(name)
     table = expected["ModelManager.model_variant_name_manager"]["_model_config_dicts"]
     for config in table.values():  # its optuna search writes this for a batcher without settings
@@ -69,43 +69,43 @@ def test_keys_are_in_the_order_of_upstream() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_was_written_is_read_again(name: str) -> None:
+def test_an_exported_checkpoint_is_read_again(name: str) -> None:
     checkpoint = read(name)
 
-    again = read_upstream(
+    reread = read_upstream(
         write_upstream(checkpoint.profile, seed=checkpoint.seed).text.encode(), name
     )
 
-    assert again == checkpoint
+    assert reread == checkpoint
 
 
 def test_gpus_are_written() -> None:
     profile = read_changed("plain", with_gpus).profile
 
-    found = written(profile)
+    document = written(profile)
 
     expected = content("plain")
     with_gpus(expected)
     for part in ("MetricsManager.gpus", "ResultManager.server_only_data"):
-        assert found[part] == expected[part]
-    first = next(iter(results(found)["add_sub"]["add_sub_config_default"][1].values()))
+        assert document[part] == expected[part]
+    first = next(iter(results(document)["add_sub"]["add_sub_config_default"][1].values()))
     assert first["_gpu_data"][GPU][0][1]["_value"] == 100.5
-    over_gpus = {tag: one["_value"] for tag, one in first["_avg_gpu_data"]}
+    over_gpus = {tag: content["_value"] for tag, content in first["_avg_gpu_data"]}
     assert over_gpus == {"gpu_used_memory": 300.5, "gpu_utilization": 50.0}
 
 
 def test_a_measurement_of_ours_is_read_again() -> None:
-    profile = of((rich_trial(), rich_measurement()), (rich_trial(8), rich_measurement()))
+    profile = profile_of((rich_trial(), rich_measurement()), (rich_trial(8), rich_measurement()))
 
-    again = read_upstream(write_upstream(profile, seed=7).text.encode(), "x")
+    reread = read_upstream(write_upstream(profile, seed=7).text.encode(), "x")
 
-    assert again.seed == 7
-    assert [record.trial.variants for record in again.profile.records] == [
+    assert reread.seed == 7
+    assert [record.trial.variants for record in reread.profile.records] == [
         "ensemble_config_7,plain_config_default"
     ] * 2
-    for record in again.profile.measured:
+    for record in reread.profile.measured:
         assert values(record.measurement) == values(rich_measurement())
-    for ours, theirs in zip(profile.records, again.profile.records, strict=True):
+    for ours, theirs in zip(profile.records, reread.profile.records, strict=True):
         assert [work.load for work in theirs.trial.workloads] == [
             work.load for work in ours.trial.workloads
         ]
@@ -117,33 +117,33 @@ def test_a_measurement_of_ours_is_read_again() -> None:
 def test_times_of_tokens_are_written_in_upstreams_unit() -> None:
     spoken = freeze({"time_to_first_token_p99": 12.3456, "output_token_throughput": 250.5})
     (work,) = trial().workloads
-    one = replace(
+    llm_trial = replace(
         trial(),
         workloads=(replace(work, times_tokens=True, genai_perf=freeze({"tokenizer": "small"})),),
     )
-    profile = of((one, Measurement(models=(ModelMeasurement(values=spoken),))))
+    profile = profile_of((llm_trial, Measurement(models=(ModelMeasurement(values=spoken),))))
 
-    found = written(profile)
+    document = written(profile)
 
-    run, measurements = results(found)["m"]["m_config_default"]
+    run, measurements = results(document)["m"]["m_config_default"]
     (stored,) = measurements.values()
     records = dict(stored["_model_config_measurements"][0]["_non_gpu_data"])
     assert records["time_to_first_token_p99"]["_value"] == 12345.6
     assert records["output_token_throughput"]["_value"] == 250.5
     assert run["_genai_perf_config"]["_args"]["tokenizer"] == "small"
-    again = read_upstream(json.dumps(found).encode(), "x").profile.measured[0]
-    assert again.measurement.models[0].values == spoken
-    assert again.trial.workloads[0].times_tokens
+    reread = read_upstream(json.dumps(document).encode(), "x").profile.measured[0]
+    assert reread.measurement.models[0].values == spoken
+    assert reread.trial.workloads[0].times_tokens
 
 
-def test_what_upstream_does_not_know_is_left_out() -> None:
+def test_metrics_unknown_to_upstream_are_left_out() -> None:
     ours = Measurement(
         models=(
             ModelMeasurement(values=freeze({"perf_latency_p50": 1.0, "perf_latency_p99": 2.0})),
         )
     )
 
-    text = write_upstream(of((trial(), ours), (trial(2), failure())), seed=None)
+    text = write_upstream(profile_of((trial(), ours), (trial(2), failure())), seed=None)
 
     assert "perf_latency_p50" not in text.text
     assert (text.failures, text.outdated) == (1, 0)
@@ -151,7 +151,7 @@ def test_what_upstream_does_not_know_is_left_out() -> None:
 
 
 def test_a_variant_that_only_failed_keeps_its_name() -> None:
-    profile = of((trial(name="m_config_4"), failure()), (trial(), measurement()))
+    profile = profile_of((trial(name="m_config_4"), failure()), (trial(), measurement()))
 
     table = written(profile)["ModelManager.model_variant_name_manager"]
 
@@ -166,7 +166,7 @@ def test_of_a_model_that_changed_the_newest_measurements_are_written() -> None:
         load = Load(value=concurrency)
         return replace(trial(), workloads=(replace(work, variant=variant, load=load),))
 
-    profile = of(
+    profile = profile_of(
         (version("old", 1), measurement(1.0)),
         (version("old", 2), measurement(2.0)),
         (version("", 4), measurement(4.0)),
@@ -176,24 +176,26 @@ def test_of_a_model_that_changed_the_newest_measurements_are_written() -> None:
 
     text = write_upstream(profile, seed=None)
 
-    again = read_upstream(text.text.encode(), "x").profile.measured
-    assert [one.measurement.value("perf_throughput") for one in again] == [4.0, 10.0, 20.0]
+    reread = read_upstream(text.text.encode(), "x").profile.measured
+    assert [item.measurement.value("perf_throughput") for item in reread] == [4.0, 10.0, 20.0]
     assert text.outdated == 2
 
 
 def test_the_last_of_two_equal_measurements_is_written() -> None:
-    one = trial()
-    newer = replace(one, setup=replace(one.setup, version="2.60.0"))
+    original = trial()
+    newer = replace(original, setup=replace(original.setup, version="2.60.0"))
 
-    text = write_upstream(of((one, measurement(1.0)), (newer, measurement(2.0))), seed=None)
+    text = write_upstream(
+        profile_of((original, measurement(1.0)), (newer, measurement(2.0))), seed=None
+    )
 
-    (again,) = read_upstream(text.text.encode(), "x").profile.measured
-    assert again.measurement.value("perf_throughput") == 2.0
+    (reread,) = read_upstream(text.text.encode(), "x").profile.measured
+    assert reread.measurement.value("perf_throughput") == 2.0
     assert text.outdated == 1
 
 
 def test_secrets_are_not_written() -> None:
-    text = write_upstream(of((rich_trial(), rich_measurement())), seed=None).text
+    text = write_upstream(profile_of((rich_trial(), rich_measurement())), seed=None).text
 
     for secret in SECRETS:
         assert secret not in text
@@ -218,7 +220,7 @@ def test_only_numbers_that_options_set_are_numbers_in_the_table() -> None:
             base, workloads=(replace(work, variant=replace(work.variant, config=config)),)
         )
 
-    profile = of(
+    profile = profile_of(
         (variant("m_config_default", 5), measurement()), (variant("m_config_0", 100), measurement())
     )
 
@@ -230,7 +232,7 @@ def test_only_numbers_that_options_set_are_numbers_in_the_table() -> None:
     assert table["m_config_0"]["input"] == [{"name": "IN", "dims": ["16"]}]
 
 
-def test_nothing_measured_gives_an_empty_checkpoint() -> None:
-    again = read_upstream(write_upstream(Profile(), seed=None).text.encode(), "x")
+def test_an_empty_profile_gives_an_empty_checkpoint() -> None:
+    reread = read_upstream(write_upstream(Profile(), seed=None).text.encode(), "x")
 
-    assert again.profile == Profile()
+    assert reread.profile == Profile()

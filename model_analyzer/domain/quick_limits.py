@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The limits of a quick search that follow from the settings of a model.
+
+They are checked in two places, and written here only. If the user chose the mode, the settings
+are enough: `config` checks them early, without any model, and names the line. If quick is the
+default, for ensembles, BLS models and models measured together, only the facts of the models
+tell: `search` checks the same limits when it knows the mode.
+
+All other rules are in one of these rooms: about keys that the user must not give at all in
+`config/rules.py`, about facts in `search/choose.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from model_analyzer.domain.settings import ModelSettings
+from model_analyzer.domain.trials import LoadKind
+
+# Fields of the configuration that a quick search itself varies.
+SIZES = ("max_batch_size", "instance_group")
+
+# Supports everything that a quick search does not.
+ALTERNATIVE = "--search adaptive"
+
+
+@dataclass(frozen=True, slots=True)
+class QuickLimit:
+    """A setting that a quick search does not support, and what to do."""
+
+    message: str
+    hint: str
+
+
+def unsupported_loads(model: ModelSettings) -> Iterator[QuickLimit]:
+    """A quick search sets the concurrency itself, or uses a single listed load."""
+    if model.load_kind is LoadKind.REQUEST_RATE and not model.loads:
+        yield QuickLimit(
+            "search mode quick searches concurrencies, not request rates",
+            f"remove the request rates, or give {ALTERNATIVE}",
+        )
+    for kind, values in (("load", model.loads), ("batch size", model.batch_sizes)):
+        if len(values) > 1:
+            yield QuickLimit(
+                f"search mode quick supports one {kind}, not {len(values)}",
+                f"{ALTERNATIVE} supports several",
+            )
+
+
+def field_with_several_values(
+    fields: Mapping[str, Sequence[object]], *, varied: Collection[str] = SIZES
+) -> str:
+    """The first field that has several values and is not `varied`, or ""."""
+    several = (name for name, values in fields.items() if len(values) > 1)
+    return next((name for name in several if name not in varied), "")
