@@ -46,7 +46,7 @@ def profile(
 
     yield from finish(questions.replay(), None)
     while True:
-        while executor.free and not (patience.is_exhausted or is_stopping()):
+        while not (patience.is_exhausted or is_stopping()) and executor.free:
             trial = questions.next()
             if trial is None:
                 break

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The promises of every `Executor`: with one slot, with threads, and simulated."""
+"""The promises of every `Executor`: with one slot, with threads, on a cluster, and simulated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 
 import pytest
 
@@ -14,8 +14,10 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor
 from model_analyzer.domain.slots import Finished
 from model_analyzer.domain.trials import Trial
+from model_analyzer.runner.cluster.executor import ClusterExecutor
 from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.runner.executors.threaded import ThreadedExecutor
+from tests.fakes.cluster import FakeCluster
 from tests.unit.search.surfaces import failure, load, measurement
 from tests.unit.state.samples import several
 
@@ -33,7 +35,13 @@ def simulated(slots: int) -> SimulatedExecutor:
     )
 
 
-@pytest.fixture(params=["local", "threads", "simulated 1", "simulated 3"])
+def on_cluster() -> ClusterExecutor:
+    cluster = FakeCluster(lambda _, trial: (LoadRunner().run(trial), 1.0 / load(trial)))
+    hosts = {name: f"host {name}" for name in ("a", "b", "c")}
+    return ClusterExecutor(cluster, hosts, interruptible=nullcontext, clock=cluster.clock)
+
+
+@pytest.fixture(params=["local", "threads", "cluster", "simulated 1", "simulated 3"])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     with ExitStack() as stack:
         match request.param:
@@ -42,6 +50,8 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
             case "threads":
                 runners = {name: LoadRunner() for name in ("a", "b", "c")}
                 yield stack.enter_context(ThreadedExecutor(runners))
+            case "cluster":
+                yield on_cluster()
             case name:
                 yield simulated(int(name.split()[1]))
 

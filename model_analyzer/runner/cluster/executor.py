@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from model_analyzer.domain.measurements import Outcome
@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 # A slot that was lost so often without an outcome in between does not start again.
 MOST_LOSSES = 3
 
-# Whether a trial that takes long is still measured is checked again after this time, and each time
-# after twice as long. The first check comes after so many times the longest trial so far.
+# Whether the node of a slot works is checked when the slot has given no answer for this time, and
+# each time after twice as long. For a trial, it is at least so many times the longest trial so far.
 _LEASE_S, _LEASE_FACTOR = 30.0, 3.0
 
 _PAUSE_S = 0.5
@@ -48,7 +48,7 @@ class Cluster(Protocol):
 
     def answer(self, ticket: Hashable) -> Outcome | None:
         """The outcome of a trial, or None from a slot that is ready. Raises SlotLostError, and
-        ClusterError if a slot cannot start.
+        ClusterError if a slot cannot start or its node cannot measure any more.
         """
 
     def is_reachable(self, slot: str) -> bool:
@@ -56,14 +56,24 @@ class Cluster(Protocol):
 
 
 @dataclass(slots=True)
-class _UnderWay:
-    """A trial in a slot. It is looked at again at `check_s`, and then every `lease_s` seconds."""
+class _Debt:
+    """A slot owes an answer: the outcome of a trial, or without one that it is ready.
 
-    trial: Trial
+    Its node is checked at `check_s`, and then again, each time after twice as long.
+    """
+
     slot: str
+    trial: Trial | None
     began_s: float
     lease_s: float
-    check_s: float
+    check_s: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.check_s = self.began_s + self.lease_s
+
+    def renew(self, now_s: float) -> None:
+        self.lease_s *= 2
+        self.check_s = now_s + self.lease_s
 
 
 class ClusterExecutor:
@@ -82,8 +92,7 @@ class ClusterExecutor:
     ) -> None:
         self._cluster = cluster
         self._slots = {name: Slot(name=name, host=host) for name, host in hosts.items()}
-        self._under_way: dict[Hashable, _UnderWay] = {}
-        self._starting: dict[Hashable, str] = {}
+        self._debts: dict[Hashable, _Debt] = {}
         self._losses: Counter[str] = Counter()
         self._longest_s = 0.0
         self._interruptible = interruptible
@@ -95,8 +104,8 @@ class ClusterExecutor:
 
     @property
     def free(self) -> Sequence[Slot]:
-        while not (self._ready or self._under_way):
-            if not self._starting:
+        while not self._ready and all(debt.trial is None for debt in self._debts.values()):
+            if not self._debts:
                 raise ClusterError(
                     "all slots were lost: look at the nodes of the cluster, then run again to"
                     " continue"
@@ -106,15 +115,14 @@ class ClusterExecutor:
 
     @property
     def _ready(self) -> Sequence[Slot]:
-        taken = {work.slot for work in self._under_way.values()} | {*self._starting.values()}
+        taken = {debt.slot for debt in self._debts.values()}
         return tuple(slot for slot in self.slots if slot.name not in taken)
 
     def start(self, trial: Trial, slot: Slot) -> None:
-        now = self._clock()
-        lease_s = max(_LEASE_S, _LEASE_FACTOR * self._longest_s)
         self._slots[slot.name] = replace(slot, loaded=trial.content)
+        lease_s = max(_LEASE_S, _LEASE_FACTOR * self._longest_s)
         ticket = self._cluster.run(slot.name, trial)
-        self._under_way[ticket] = _UnderWay(trial, slot.name, now, lease_s, now + lease_s)
+        self._debts[ticket] = _Debt(slot.name, trial, self._clock(), lease_s)
 
     def wait(self) -> Finished:
         while (finished := self._step()) is None:
@@ -122,61 +130,60 @@ class ClusterExecutor:
         return finished
 
     def _step(self) -> Finished | None:
-        """Takes the next answer, if it comes soon."""
+        """Takes the next answer, if it comes soon, or notices a slot that will not give one."""
         with self._interruptible():
-            tickets = [*self._under_way, *self._starting]
-            ticket = self._cluster.first_ready(tickets, _PAUSE_S)
-        if ticket is None:
-            return self._check_leases()
-        if ticket in self._starting:
-            self._started(ticket)
-            return None
-        work = self._under_way.pop(ticket)
+            hanging = self._hanging()
+        if hanging is not None:
+            return self._lost(hanging, "its node does not answer")
+        with self._interruptible():
+            ticket = self._cluster.first_ready([*self._debts], _PAUSE_S)
+        return None if ticket is None else self._take(ticket)
+
+    def _hanging(self) -> Hashable | None:
+        """A ticket whose node does not answer, which the cluster itself notices late."""
+        for ticket, debt in self._debts.items():
+            if self._clock() >= debt.check_s:
+                if not self._cluster.is_reachable(debt.slot):
+                    return ticket
+                debt.renew(self._clock())
+        return None
+
+    def _take(self, ticket: Hashable) -> Finished | None:
+        debt = self._debts[ticket]
         try:
             outcome = self._cluster.answer(ticket)
         except SlotLostError as error:
-            return self._lost(work, str(error))
+            return self._lost(ticket, str(error))
+        except ClusterError as error:
+            if debt.trial is not None:
+                return self._lost(ticket, str(error))  # it may work after a restart
+            del self._debts[ticket]
+            self._retire(self._slots[debt.slot], str(error))
+            return None
+        del self._debts[ticket]
+        if debt.trial is None:
+            log.info("%s works again", debt.slot)
+            return None
         assert outcome is not None, "a trial has an outcome"
-        self._losses[work.slot] = 0
-        self._longest_s = max(self._longest_s, self._clock() - work.began_s)
-        return Finished(trial=work.trial, slot=self._slots[work.slot], result=outcome)
+        self._losses[debt.slot] = 0
+        self._longest_s = max(self._longest_s, self._clock() - debt.began_s)
+        return Finished(trial=debt.trial, slot=self._slots[debt.slot], result=outcome)
 
-    def _check_leases(self) -> Finished | None:
-        """Looks for nodes that hang, which the cluster itself notices late."""
-        now = self._clock()
-        for ticket, work in self._under_way.items():
-            if now < work.check_s:
-                continue
-            work.lease_s *= 2
-            work.check_s = now + work.lease_s
-            if not self._cluster.is_reachable(work.slot):
-                del self._under_way[ticket]
-                return self._lost(work, "its node does not answer")
-        return None
-
-    def _lost(self, work: _UnderWay, reason: str) -> Finished:
-        slot = replace(self._slots[work.slot], loaded="")
-        self._slots[work.slot] = slot
+    def _lost(self, ticket: Hashable, reason: str) -> Finished | None:
+        debt = self._debts.pop(ticket)
+        slot = self._slots[debt.slot] = replace(self._slots[debt.slot], loaded="")
         self._restart(slot, reason)
-        return Finished(trial=work.trial, slot=slot, result=Lost(reason))
+        if debt.trial is None:
+            return None
+        return Finished(trial=debt.trial, slot=slot, result=Lost(reason))
 
     def _restart(self, slot: Slot, reason: str) -> None:
         self._losses[slot.name] += 1
         if self._losses[slot.name] >= MOST_LOSSES:
             self._retire(slot, f"lost {self._losses[slot.name]} times in a row: {reason}")
             return
-        self._starting[self._cluster.restart(slot.name)] = slot.name
-
-    def _started(self, ticket: Hashable) -> None:
-        slot = self._slots[self._starting.pop(ticket)]
-        try:
-            self._cluster.answer(ticket)
-        except SlotLostError as error:
-            self._restart(slot, str(error))
-        except ClusterError as error:
-            self._retire(slot, str(error))
-        else:
-            log.info("%s works again", slot.name)
+        ticket = self._cluster.restart(slot.name)
+        self._debts[ticket] = _Debt(slot.name, None, self._clock(), _LEASE_S)
 
     def _retire(self, slot: Slot, reason: str) -> None:
         del self._slots[slot.name]

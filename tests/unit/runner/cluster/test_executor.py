@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Slots that are lost, start again, hang, and are retired."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+import pytest
+
+from model_analyzer.domain.slots import Finished, Lost
+from model_analyzer.domain.trials import Trial
+from model_analyzer.errors import ClusterError, Interrupted
+from model_analyzer.runner.cluster.executor import (
+    MOST_LOSSES,
+    ClusterExecutor,
+    SlotLostError,
+)
+from tests.fakes.cluster import NEVER, Answer, FakeCluster
+from tests.unit.state.samples import measurement, trial
+
+# The answers of each slot to its trials, in order; after that, it measures.
+Script = dict[str, list[tuple[Answer, float]]]
+
+HOSTS = {"a": "host a", "b": "host b"}
+LOST = SlotLostError("the actor died")
+
+
+def cluster_of(script: Script | None = None) -> FakeCluster:
+    answers = script or {}
+
+    def measure(slot: str, trial: Trial) -> tuple[Answer, float]:
+        return answers[slot].pop(0) if answers.get(slot) else (measurement(), 2.0)
+
+    return FakeCluster(measure)
+
+
+def executor_of(cluster: FakeCluster, hosts: dict[str, str] | None = None) -> ClusterExecutor:
+    return ClusterExecutor(cluster, hosts or HOSTS, interruptible=nullcontext, clock=cluster.clock)
+
+
+def names(executor: ClusterExecutor) -> list[str]:
+    return [slot.name for slot in executor.slots]
+
+
+def run_on(executor: ClusterExecutor, name: str) -> Finished:
+    """Runs a trial on the slot with this name, and until that is free, on others."""
+    while True:
+        slot = next((slot for slot in executor.free if slot.name == name), executor.free[0])
+        executor.start(trial(), slot)
+        finished = executor.wait()
+        if slot.name == name:
+            return finished
+
+
+def test_a_trial_of_a_lost_slot_is_lost_and_the_slot_starts_again() -> None:
+    cluster = cluster_of({"a": [(LOST, 5.0)]})
+    executor = executor_of(cluster, {"a": "host a"})
+
+    finished = run_on(executor, "a")
+
+    assert finished.result == Lost("the actor died")
+    assert finished.slot.name == "a"
+    assert finished.slot.loaded == ""
+    assert cluster.restarted == ["a"]
+    assert [slot.loaded for slot in executor.slots] == [""]
+
+
+def test_free_waits_for_a_slot_that_starts_if_nothing_else_is_under_way() -> None:
+    cluster = cluster_of({"a": [(LOST, 5.0)]})
+    cluster.restarts["a"] = [(None, 60.0)]
+    executor = executor_of(cluster, {"a": "host a"})
+    run_on(executor, "a")
+
+    assert [slot.name for slot in executor.free] == ["a"]
+    assert cluster.now_s == 65.0
+
+
+def test_a_slot_that_starts_does_not_keep_the_others_waiting() -> None:
+    cluster = cluster_of({"a": [(LOST, 5.0)]})
+    cluster.restarts["a"] = [(None, NEVER)]
+    executor = executor_of(cluster)
+    run_on(executor, "a")
+
+    assert [slot.name for slot in executor.free] == ["b"]
+    executor.start(trial(), executor.free[0])
+    assert not executor.free
+    assert executor.wait().result == measurement()
+    assert cluster.now_s == 7.0
+
+
+def test_a_slot_that_is_lost_three_times_in_a_row_is_retired(caplog) -> None:
+    cluster = cluster_of({"a": [(LOST, 1.0)] * MOST_LOSSES})
+    executor = executor_of(cluster)
+
+    with caplog.at_level(logging.WARNING):
+        for _ in range(MOST_LOSSES):
+            assert isinstance(run_on(executor, "a").result, Lost)
+
+    assert names(executor) == ["b"]
+    assert cluster.restarted == ["a"] * (MOST_LOSSES - 1)
+    assert caplog.messages == [
+        "a is not used any more (lost 3 times in a row: the actor died); 1 slot left"
+    ]
+
+
+def test_an_outcome_between_losses_keeps_the_slot() -> None:
+    losses: list[tuple[Answer, float]] = [(LOST, 1.0)] * (MOST_LOSSES - 1)
+    cluster = cluster_of({"a": [*losses, (measurement(), 1.0), *losses]})
+    executor = executor_of(cluster, {"a": "host a"})
+
+    results = [run_on(executor, "a").result for _ in range(2 * MOST_LOSSES - 1)]
+
+    assert [isinstance(result, Lost) for result in results] == [True, True, False, True, True]
+    assert names(executor) == ["a"]
+
+
+def test_losses_while_a_slot_starts_count(caplog) -> None:
+    cluster = cluster_of({"a": [(LOST, 1.0)]})
+    cluster.restarts["a"] = [(SlotLostError("it died again"), 1.0)] * 2
+    executor = executor_of(cluster, {"a": "host a"})
+    run_on(executor, "a")
+
+    with pytest.raises(ClusterError, match="all slots were lost"):
+        _ = executor.free
+
+    assert "a is not used any more (lost 3 times in a row: it died again)" in caplog.text
+
+
+def test_a_slot_that_cannot_start_again_is_retired_at_once(caplog) -> None:
+    cluster = cluster_of({"a": [(LOST, 1.0)]})
+    cluster.restarts["a"] = [(ClusterError("host a: the disk is full"), 1.0)]
+    executor = executor_of(cluster)
+    run_on(executor, "a")
+
+    executor.start(trial(), executor.free[0])
+
+    assert executor.wait().slot.name == "b"
+    assert names(executor) == ["b"]
+    assert caplog.messages == ["a is not used any more (host a: the disk is full); 1 slot left"]
+
+
+def test_a_node_that_cannot_measure_any_more_loses_its_trial() -> None:
+    error = ClusterError("host a: the server does not start")
+    cluster = cluster_of({"a": [(error, 1.0)]})
+    cluster.restarts["a"] = [(error, 1.0)]
+    executor = executor_of(cluster)
+
+    assert run_on(executor, "a").result == Lost("host a: the server does not start")
+    executor.start(trial(), executor.free[0])
+    assert executor.wait().result == measurement()
+    assert names(executor) == ["b"]
+
+
+def test_without_slots_the_run_ends_and_says_how_to_continue() -> None:
+    cluster = cluster_of({"a": [(LOST, 1.0)]})
+    cluster.restarts["a"] = [(ClusterError("host a: the disk is full"), 1.0)]
+    executor = executor_of(cluster, {"a": "host a"})
+    run_on(executor, "a")
+
+    with pytest.raises(ClusterError, match="all slots were lost: .* run again to continue"):
+        _ = executor.free
+
+
+def test_a_hanging_node_loses_its_trial() -> None:
+    cluster = cluster_of({"a": [(measurement(), NEVER)]})
+    cluster.unreachable = {"a"}
+    executor = executor_of(cluster)
+
+    finished = run_on(executor, "a")
+
+    assert finished.result == Lost("its node does not answer")
+    assert cluster.checked == [("a", 30.0)]
+    assert cluster.restarted == ["a"]
+
+
+def test_a_long_trial_on_a_node_that_answers_goes_on() -> None:
+    cluster = cluster_of({"a": [(measurement(), 300.0)]})
+    executor = executor_of(cluster)
+
+    finished = run_on(executor, "a")
+
+    assert finished.result == measurement()
+    assert cluster.checked == [("a", 30.0), ("a", 90.0), ("a", 210.0)]
+    assert not cluster.restarted
+
+
+def test_the_first_check_comes_later_if_trials_take_long() -> None:
+    cluster = cluster_of({"a": [(measurement(), 100.0), (measurement(), 310.0)]})
+    executor = executor_of(cluster, {"a": "host a"})
+    run_on(executor, "a")
+    cluster.checked.clear()
+
+    run_on(executor, "a")
+
+    assert cluster.checked == [("a", 100.0 + 300.0)]
+
+
+def test_a_hanging_node_is_noticed_although_others_answer_all_the_time() -> None:
+    quick: list[tuple[Answer, float]] = [(measurement(), 0.1)] * 1000
+    cluster = cluster_of({"a": [(measurement(), NEVER)], "b": quick})
+    cluster.unreachable = {"a"}
+    executor = executor_of(cluster)
+    executor.start(trial(), executor.slots[0])
+
+    results = []
+    while not any(isinstance(result, Lost) for result in results):
+        executor.start(trial(), next(slot for slot in executor.free if slot.name == "b"))
+        finished = executor.wait()
+        if finished.slot.name == "a":
+            executor.wait()
+        results.append(finished.result)
+
+    assert cluster.now_s < 31
+
+
+def test_a_node_that_hangs_while_its_slot_starts_is_retired() -> None:
+    cluster = cluster_of({"a": [(LOST, 1.0)]})
+    cluster.restarts["a"] = [(None, NEVER)] * MOST_LOSSES
+    cluster.unreachable = {"a"}
+    executor = executor_of(cluster, {"a": "host a"})
+    run_on(executor, "a")
+
+    with pytest.raises(ClusterError, match="all slots were lost"):
+        _ = executor.free
+
+
+def test_interrupts_are_raised_only_where_the_executor_waits() -> None:
+    cluster = cluster_of()
+    inside: list[bool] = [False]
+    calls: dict[str, set[bool]] = {}
+
+    @contextmanager
+    def interruptible() -> Iterator[None]:
+        inside[0] = True
+        yield
+        inside[0] = False
+
+    class Watched:
+        def __getattr__(self, name: str) -> object:
+            calls.setdefault(name, set()).add(inside[0])
+            return getattr(cluster, name)
+
+    executor = ClusterExecutor(
+        Watched(),
+        HOSTS,
+        interruptible=interruptible,
+        clock=cluster.clock,  # type: ignore[arg-type]
+    )
+    run_on(executor, "a")
+
+    assert calls == {"run": {False}, "first_ready": {True}, "answer": {False}}
+
+
+def test_an_interrupt_leaves_the_wait() -> None:
+    @contextmanager
+    def interruptible() -> Iterator[None]:
+        raise Interrupted("interrupted")
+        yield
+
+    cluster = cluster_of()
+    executor = ClusterExecutor(cluster, HOSTS, interruptible=interruptible, clock=cluster.clock)
+
+    with pytest.raises(Interrupted):
+        run_on(executor, "a")
