@@ -51,11 +51,11 @@ JSON Schema for editors.
 
 | Type | Syntax |
 |---|---|
-| INTEGER, NUMBER | `4`, `0.5`; also in quotes |
+| INTEGER, NUMBER | `4`, `0.5`; also in quotes; `[INTEGER\\|auto]` is a whole number or the word |
 | INTEGERS | `4`, `[1, 2, 4]`, `1,2,4`, `1:8:2` (start, last, step) or `{start: 1, stop: 8, step: 2}`; a range includes its last number |
 | true or false | in YAML `true`, `false`, `yes`, `no`, `on`, `off`, also in quotes; on the command line only the flag |
 | MODELS | `a`, `a,b`, `[a, b]`, `{a: {OPTIONS}, b: }`, `[a, {b: {OPTIONS}}]` |
-| NAMES, METRICS, FIELDS, FORMATS, HOST:CONTAINER:MODE | a single value, a list, or text with commas |
+| NAMES, METRICS, FIELDS, FORMATS, LABELS, HOST:CONTAINER:MODE | a single value, a list, or text with commas |
 | MAPPING | `{NAME: VALUE}` |
 
 A key without a value (`null`) counts as not given; 0, false and empty lists count as given.

@@ -148,6 +148,7 @@ class Integer:
     """A whole number from `minimum` to `maximum`; None means no limit."""
 
     metavar = "INTEGER"
+    expected = "a whole number"
 
     def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
         self._minimum = minimum
@@ -162,7 +163,7 @@ class Integer:
     def parse(self, node: Node) -> int:
         number = _integer(node.value)
         if number is None:
-            raise node.problem(f"expected a whole number, found {node.describe()}")
+            raise node.problem(f"expected {self.expected}, found {node.describe()}")
         if self._minimum is not None and number < self._minimum:
             raise node.problem(f"must be at least {self._minimum}, found {number}")
         if self._maximum is not None and number > self._maximum:
@@ -182,6 +183,7 @@ class IntegerOr(Integer):
         super().__init__(minimum)
         self._word = word
         self.metavar = f"[INTEGER|{word}]"
+        self.expected = f"a whole number or {word}"
 
     def parse(self, node: Node) -> int | None:  # type: ignore[override]
         if isinstance(node.value, str) and node.value.strip().lower() == self._word:

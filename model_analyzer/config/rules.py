@@ -23,6 +23,7 @@ from model_analyzer.domain.quick_limits import (
     unsupported_loads,
 )
 from model_analyzer.domain.settings import (
+    ExecutorKind,
     LaunchMode,
     ModelSettings,
     ModelType,
@@ -325,6 +326,16 @@ def _remote_only(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(where=given.where[key], message=f"{key} needs triton_launch_mode: remote")
 
 
+def _slots_start_servers(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    mode = values["triton_launch_mode"]
+    if values["executor"] is ExecutorKind.RAY and mode is not LaunchMode.LOCAL:
+        yield Problem(
+            where=given.where["executor"],
+            message=f"executor ray cannot be combined with triton_launch_mode {mode.value}",
+            hint="each slot starts a server of its own: use triton_launch_mode local",
+        )
+
+
 def _docker_image(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     is_docker = values["triton_launch_mode"] is LaunchMode.DOCKER
     if is_docker and not values["triton_docker_image"].strip():
@@ -397,6 +408,7 @@ _COMMON_RULES: Sequence[Rule] = (
     _bls,
     _together,
     _remote_only,
+    _slots_start_servers,
     _docker_image,
     _constraints_for_best_of_all,
     _weighting,

@@ -18,9 +18,9 @@ from model_analyzer.app.bench.slot import slot_order
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.domain.profiles import Device
-from model_analyzer.domain.settings import ExecutorKind, ExecutorSettings, LaunchMode
+from model_analyzer.domain.settings import ExecutorKind, ExecutorSettings
 from model_analyzer.domain.words import counted
-from model_analyzer.errors import ClusterError, wrong
+from model_analyzer.errors import ClusterError
 from model_analyzer.runner.cluster.child_environment import niceness_remark
 from model_analyzer.runner.cluster.executor import ClusterExecutor
 from model_analyzer.runner.cluster.ray_cluster import RayCluster
@@ -71,10 +71,6 @@ def set_up_slots(
     Raises ClusterError if there is no cluster, if no slot fits, or if slots do not agree.
     """
     settings = job.settings
-    if settings.server.launch is not LaunchMode.LOCAL:
-        raise wrong(
-            "--executor", "slots start servers of their own: ray needs --triton-launch-mode local"
-        )
     stack.enter_context(connected(settings.executor.address))
     places = place_slots(cluster_nodes(), _request(settings.executor))
     group = stack.enter_context(reserved(places, _RESERVE_S))

@@ -14,12 +14,18 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
 from model_analyzer.runner.cluster.executor import SlotLostError
-from model_analyzer.runner.cluster.ray_slots import answer, kill_slot, require_ray, start_slot
+from model_analyzer.runner.cluster.ray_slots import (
+    answer,
+    is_answering,
+    kill_slot,
+    require_ray,
+    start_slot,
+)
 from model_analyzer.runner.cluster.slot_places import SlotPlace
 from model_analyzer.runner.cluster.slot_worker import SlotFacts, SlotOrder
 
 if TYPE_CHECKING:
-    from ray.util.placement_group import PlacementGroup
+    from model_analyzer.runner.cluster.ray_slots import PlacementGroup
 
 # Slots end their servers in this time, or they are killed.
 _END_S = 20.0
@@ -103,16 +109,7 @@ class RayCluster:
         return None if isinstance(result, SlotFacts) else result
 
     def is_reachable(self, slot: str) -> bool:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        node = self._places[self._index[slot]].node.id
-        here = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
-        ticket = self._ray.remote(_pong).options(num_cpus=0, scheduling_strategy=here).remote()
-        ready, _ = self._ray.wait([ticket], num_returns=1, timeout=_REACH_S)
-        try:
-            return bool(ready) and self._ray.get(ticket) is True
-        except self._ray.exceptions.RayError:
-            return False
+        return is_answering(self._places[self._index[slot]].node, _REACH_S)
 
     def _prepare(self, slot: str) -> Hashable:
         self._actors[slot] = start_slot(self._group, self._places, self._index[slot])
@@ -129,10 +126,6 @@ def slot_names(places: Sequence[SlotPlace]) -> Sequence[str]:
         number = counts[place.node.host]
         names.append(place.node.host if number == 1 else f"{place.node.host} #{number}")
     return names
-
-
-def _pong() -> bool:
-    return True
 
 
 def _reason(error: Exception) -> str:

@@ -21,7 +21,7 @@ from model_analyzer.runner.cluster.slot_worker import SlotWorker
 
 if TYPE_CHECKING:
     from ray.actor import ActorHandle
-    from ray.util.placement_group import PlacementGroup
+    from ray.util.placement_group import PlacementGroup as PlacementGroup
 
 _CONNECT_S = 5.0
 
@@ -89,6 +89,24 @@ def cluster_nodes() -> tuple[Node, ...]:
         )
         for node in require_ray().nodes()
     )
+
+
+def is_answering(node: Node, timeout_s: float) -> bool:
+    """Whether a node runs something for us within this time."""
+    ray = require_ray()
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    here = NodeAffinitySchedulingStrategy(node_id=node.id, soft=False)
+    ticket = ray.remote(_pong).options(num_cpus=0, scheduling_strategy=here).remote()
+    ready, _ = ray.wait([ticket], num_returns=1, timeout=timeout_s)
+    try:
+        return bool(ready) and ray.get(ticket) is True
+    except ray.exceptions.RayError:
+        return False
+
+
+def _pong() -> bool:
+    return True
 
 
 @contextmanager

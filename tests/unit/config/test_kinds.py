@@ -21,8 +21,10 @@ from model_analyzer.config.kinds import (
     Flags,
     Gpus,
     Integer,
+    IntegerOr,
     Integers,
     Kind,
+    Label,
     ListOf,
     Number,
     Text,
@@ -46,6 +48,8 @@ EVERY_KIND: list[Kind] = [
     Boolean(),
     Choice(Colour),
     ListOf(Text(), "NAMES"),
+    IntegerOr("auto", 1),
+    Label(),
     Integers(1),
     Endpoint(),
     Flags("tool", ["verbose"], underscores=False),
@@ -555,3 +559,37 @@ def test_a_duration_is_read_in_seconds(written: str, seconds: float) -> None:
 @pytest.mark.parametrize("written", ["20 minutes", "-5", "true", "null", "[1]", "m", "1d"])
 def test_a_value_that_is_not_a_duration_is_refused(written: str) -> None:
     assert parse_problem(Duration(), yaml(written)).message
+
+
+# ------------------------------------------------------------- whole numbers or a word, and labels
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("auto", None), ("' AUTO '", None), ("4", 4), ("'4'", 4)]
+)
+def test_a_word_stands_for_no_number(written: str, meant: int | None) -> None:
+    assert IntegerOr("auto", 1).parse(yaml(written)) == meant
+    jsonschema.validate(written.strip("' "), IntegerOr("auto", 1).schema())
+
+
+def test_another_word_or_a_small_number_is_refused() -> None:
+    kind = IntegerOr("all", 1)
+    assert kind.metavar == "[INTEGER|all]"
+    assert (
+        parse_problem(kind, yaml("auto")).message == "expected a whole number or all, found 'auto'"
+    )
+    assert parse_problem(kind, flag("0")).message == "must be at least 1, found 0"
+
+
+def test_labels_stay_as_they_were_written() -> None:
+    labels = ListOf(Label(), "LABELS")
+    assert labels.parse(flag("ray.io/accelerator-type=H100, rack=")) == (
+        "ray.io/accelerator-type=H100",
+        "rack=",
+    )
+    jsonschema.validate(["a=b", "c="], labels.schema())
+
+
+@pytest.mark.parametrize("written", ["H100", "=H100", "''"])
+def test_a_label_has_a_key_and_a_value(written: str) -> None:
+    assert parse_problem(Label(), yaml(written)).message.startswith("expected KEY=VALUE, found ")

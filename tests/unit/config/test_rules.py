@@ -405,6 +405,17 @@ def test_options_that_need_a_remote_server(key: str) -> None:
     assert settings(f"{key}: false")
 
 
+@pytest.mark.parametrize("mode", ["docker", "remote", "c_api"])
+def test_slots_of_a_cluster_start_servers_of_their_own(mode: str) -> None:
+    (problem,) = profile_problems(f"executor: ray\ntriton_launch_mode: {mode}")
+    assert problem == (
+        f"f.yaml:1:11: executor ray cannot be combined with triton_launch_mode {mode}"
+        " (each slot starts a server of its own: use triton_launch_mode local)"
+    )
+    assert settings("executor: ray")
+    assert settings(f"executor: local\ntriton_launch_mode: {mode}")
+
+
 def test_an_image_has_a_name() -> None:
     text = "triton_docker_image: '  '\n"
     (problem,) = profile_problems(text + "triton_launch_mode: docker")

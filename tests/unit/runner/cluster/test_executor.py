@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 import pytest
 
+from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Finished, Lost
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError, Interrupted
@@ -28,13 +29,15 @@ HOSTS = {"a": "host a", "b": "host b"}
 LOST = SlotLostError("the actor died")
 
 
-def cluster_of(script: Script | None = None) -> FakeCluster:
-    answers = script or {}
-
+def measuring(script: Script) -> Callable[[str, Trial], tuple[Answer, float]]:
     def measure(slot: str, trial: Trial) -> tuple[Answer, float]:
-        return answers[slot].pop(0) if answers.get(slot) else (measurement(), 2.0)
+        return script[slot].pop(0) if script.get(slot) else (measurement(), 2.0)
 
-    return FakeCluster(measure)
+    return measure
+
+
+def cluster_of(script: Script | None = None) -> FakeCluster:
+    return FakeCluster(measuring(script or {}))
 
 
 def executor_of(cluster: FakeCluster, hosts: dict[str, str] | None = None) -> ClusterExecutor:
@@ -205,7 +208,7 @@ def test_a_hanging_node_is_noticed_although_others_answer_all_the_time() -> None
     executor = executor_of(cluster)
     executor.start(trial(), executor.slots[0])
 
-    results = []
+    results = list[object]()
     while not any(isinstance(result, Lost) for result in results):
         executor.start(trial(), next(slot for slot in executor.free if slot.name == "b"))
         finished = executor.wait()
@@ -228,9 +231,7 @@ def test_a_node_that_hangs_while_its_slot_starts_is_retired() -> None:
 
 
 def test_interrupts_are_raised_only_where_the_executor_waits() -> None:
-    cluster = cluster_of()
     inside: list[bool] = [False]
-    calls: dict[str, set[bool]] = {}
 
     @contextmanager
     def interruptible() -> Iterator[None]:
@@ -238,20 +239,33 @@ def test_interrupts_are_raised_only_where_the_executor_waits() -> None:
         yield
         inside[0] = False
 
-    class Watched:
-        def __getattr__(self, name: str) -> object:
-            calls.setdefault(name, set()).add(inside[0])
-            return getattr(cluster, name)
+    class Watched(FakeCluster):
+        def run(self, slot: str, trial: Trial) -> Hashable:
+            assert not inside[0]
+            return super().run(slot, trial)
 
-    executor = ClusterExecutor(
-        Watched(),
-        HOSTS,
-        interruptible=interruptible,
-        clock=cluster.clock,  # type: ignore[arg-type]
-    )
-    run_on(executor, "a")
+        def first_ready(self, tickets: Sequence[Hashable], timeout_s: float) -> Hashable | None:
+            assert inside[0]
+            return super().first_ready(tickets, timeout_s)
 
-    assert calls == {"run": {False}, "first_ready": {True}, "answer": {False}}
+        def answer(self, ticket: Hashable) -> Outcome | None:
+            assert not inside[0]
+            return super().answer(ticket)
+
+        def restart(self, slot: str) -> Hashable:
+            assert not inside[0]
+            return super().restart(slot)
+
+        def is_reachable(self, slot: str) -> bool:
+            assert inside[0]
+            return super().is_reachable(slot)
+
+    cluster = Watched(measuring({"a": [(measurement(), NEVER)]}))
+    cluster.unreachable = {"a"}
+    executor = ClusterExecutor(cluster, HOSTS, interruptible=interruptible, clock=cluster.clock)
+
+    assert isinstance(run_on(executor, "a").result, Lost)
+    assert cluster.restarted
 
 
 def test_an_interrupt_leaves_the_wait() -> None:

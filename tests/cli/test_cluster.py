@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`--executor ray` where it cannot work: one line that says why, and no traceback."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, EXIT_USAGE
+
+
+@pytest.fixture
+def without_ray(setting, tmp_path: Path) -> None:
+    """Ray cannot be imported: a package in its place says so, as a missing one would."""
+    package = tmp_path / "stubs" / "ray"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('no Ray here')\n")
+    setting.environment["PYTHONPATH"] = str(package.parent)
+
+
+@pytest.fixture
+def unused_port() -> Iterator[int]:
+    """A port at which nobody listens."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+def run(setting, *arguments: str, **changes: Any) -> tuple[int, str]:
+    """The exit status, and the last line of all output."""
+    process = setting.start("--executor", "ray", *arguments, **changes)
+    output, _ = process.communicate(timeout=180)
+    assert "Traceback" not in output
+    return process.returncode, output.splitlines()[-1]
+
+
+def test_without_ray_the_extra_is_named(setting, without_ray) -> None:
+    status, line = run(setting)
+
+    assert status == EXIT_RUN_FAILED
+    assert line.endswith(
+        "Ray is not installed: pip install 'model-analyzer[ray]', or --executor local"
+    )
+
+
+def test_a_local_run_does_not_need_ray(setting, without_ray) -> None:
+    process = setting.start()
+    output, _ = process.communicate(timeout=180)
+
+    assert process.returncode == EXIT_OK, output
+
+
+def test_without_a_cluster_at_the_address_it_is_named(setting, unused_port: int) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+
+    status, line = run(setting, "--ray-address", f"127.0.0.1:{unused_port}")
+
+    assert status == EXIT_RUN_FAILED
+    assert line.endswith(
+        f"no Ray cluster at 127.0.0.1:{unused_port}: start one with ray start --head, or check"
+        " --ray-address"
+    )
+
+
+def test_addresses_of_the_client_are_refused(setting) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+
+    status, line = run(setting, ray_address="ray://127.0.0.1:10001")
+
+    assert status == EXIT_RUN_FAILED
+    assert line.endswith(
+        "ray://127.0.0.1:10001: a driver must run inside the cluster: start it on a node, or"
+        " submit it with ray job submit"
+    )
+
+
+def test_a_launch_mode_that_slots_do_not_have_is_refused_at_once(setting, pretend) -> None:
+    status, output = setting.profile(executor="ray", triton_launch_mode="c_api")
+
+    assert status == EXIT_USAGE
+    assert "executor ray cannot be combined with triton_launch_mode c_api" in output
+    assert "config.yaml:" in output
+    assert pretend.server_calls == []
+
+
+@pytest.mark.parametrize("wrong", [{"slots": 0}, {"slot_gpus": 0.5}, {"slot_label": "H100"}])
+def test_options_that_make_no_sense_are_refused(setting, wrong: dict[str, Any]) -> None:
+    status, output = setting.profile(executor="ray", **wrong)
+
+    assert status == EXIT_USAGE
+    assert "config.yaml:" in output
+    assert "Traceback" not in output
+
+
+def test_a_dry_run_needs_no_cluster(setting, without_ray) -> None:
+    _, local = setting.profile("--dry-run", "--json")
+
+    status, output = setting.profile("--dry-run", "--json", executor="ray", slots=2)
+
+    assert status == EXIT_OK, output
+    assert json.loads(output)["subjects"] == json.loads(local)["subjects"]
+
+
+def test_doctor_needs_no_cluster(setting, without_ray) -> None:
+    status, output = setting.profile("--json", command="doctor", executor="ray", slots=2)
+
+    assert status == EXIT_OK, output
+    assert json.loads(output)["works"]
