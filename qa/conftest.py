@@ -14,6 +14,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -354,6 +355,26 @@ def remote(scene: Scene) -> Iterator[Callable[..., Remote]]:
             server.process.wait(60)
         except subprocess.TimeoutExpired:
             server.process.kill()
+
+
+@pytest.fixture
+def cluster(scene) -> Iterator[str]:
+    """The address of a cluster with two nodes."""
+    pytest.importorskip("ray", reason="Ray is not installed")
+    # Ray's sockets need short paths, and its children inherit the variables of the driver only
+    nodes = subprocess.Popen(
+        [sys.executable, str(HERE / "cluster" / "nodes.py"), "2"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert nodes.stdout is not None
+    try:
+        address = nodes.stdout.readline().strip()
+        assert address, "the cluster does not start"
+        yield address
+    finally:
+        nodes.communicate("", timeout=120)
 
 
 def listens(port: int) -> bool:

@@ -56,25 +56,6 @@ class Driver:
 
 
 @pytest.fixture
-def cluster(scene) -> Iterator[str]:
-    """The address of a cluster with two nodes."""
-    # Ray's sockets need short paths, and its children inherit the variables of the driver only
-    nodes = subprocess.Popen(
-        [sys.executable, str(HERE / "nodes.py"), "2"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert nodes.stdout is not None
-    try:
-        address = nodes.stdout.readline().strip()
-        assert address, "the cluster does not start"
-        yield address
-    finally:
-        nodes.communicate("", timeout=120)
-
-
-@pytest.fixture
 def drive(scene, cluster: str) -> Iterator[Callable[..., Driver]]:
     """Starts a driver of two slots with the configuration and some changes of it."""
     drivers: list[Driver] = []

@@ -131,7 +131,8 @@ def type_of(option: Option) -> str:
         for name, word in (("minimum", "from"), ("exclusiveMinimum", "above"), ("maximum", "to"))
         if name in form
     ]
-    return " ".join([option.kind.metavar or "true or false", *bounds])
+    name = (option.kind.metavar or "true or false").replace("|", "\\|")
+    return " ".join([name, *bounds])
 
 
 def default_of(option: Option) -> str:

@@ -43,6 +43,7 @@ def profile(
             state.record(trial, outcome)  # on disk before anything else happens
             yield TrialFinished(trial, outcome, slot)
             patience.add(trial, outcome, is_new=slot is not None)
+            slot = None  # further trials have the same content: they are known now
 
     yield from finish(questions.replay(), None)
     while True:

@@ -7,6 +7,7 @@ It prints its address, and ends with its standard input.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -16,6 +17,7 @@ _NODE: dict[str, Any] = {"num_cpus": 2, "num_gpus": 0, "object_store_memory": 80
 
 
 def main(count: int) -> None:
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 -- Ray's own name
     cluster = Cluster(initialize_head=True, head_node_args={**_NODE, "include_dashboard": False})
     for _ in range(count - 1):
         cluster.add_node(**_NODE)

@@ -31,6 +31,8 @@ OF_OTHERS = {
     "docker": {"--gpus", "--shm-size"},
     "soak": {"--minutes", "--rounds", "--seed", "--only-round"},
     "fuzz": {"--kind", "--examples", "--seed"},
+    "ray": {"--address", "--head", "--port", "--resources", "--working-dir"},
+    "srun": {"--nodes", "--ntasks-per-node"},
     "any": {"--flag"},
     "gh": {"--body-file", "--repo"},
     "pip": {"--generate-hashes", "--hash", "--isolated", "--require-hashes"},

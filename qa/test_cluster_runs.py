@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`profile --executor ray` on a local Ray cluster: the same trials, whatever dies."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import psutil
+import pytest
+
+pytestmark = pytest.mark.slow
+
+# Ray itself must notice that a driver is dead.
+GONE_WITH_DRIVER_S = 60
+
+Events = Sequence[dict[str, Any]]
+
+
+@pytest.fixture
+def begin(scene, cluster: str) -> Callable[..., subprocess.Popen[str]]:
+    """Starts a run of ten trials, on two slots if not told otherwise."""
+
+    def start(*arguments: str, slots: int = 2, **changes: Any) -> subprocess.Popen[str]:
+        options = {
+            "run_config_search_mode": "brute",
+            "profile_models": {
+                "add_sub": {
+                    "cpu_only": True,
+                    "parameters": {"concurrency": [1, 2]},
+                    "model_config_parameters": {"max_batch_size": [1, 2, 4, 8]},
+                }
+            },
+            "executor": "ray",
+            "ray_address": cluster,
+            "slots": slots,
+            "slots_per_host": 2,
+            **changes,
+        }
+        return scene.start("--progress", "json", *arguments, **options)
+
+    return start
+
+
+def end(process: subprocess.Popen[str]) -> tuple[int, str]:
+    output, _ = process.communicate(timeout=600)
+    assert "Traceback" not in output, output
+    return process.returncode, output
+
+
+def events_of(output: str, kind: str = "trial_finished") -> Events:
+    events = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    return [event for event in events if event["event"] == kind]
+
+
+def keys(events: Events) -> Counter[str]:
+    """How often each trial was started, lost or measured; what was known before does not count."""
+    return Counter(event["trial"] for event in events if not event.get("known"))
+
+
+def slot_of(process: psutil.Process) -> psutil.Process:
+    """The process of the slot that has started a program."""
+    return next(parent for parent in process.parents() if parent.cmdline()[0].startswith("ray::"))
+
+
+def test_two_slots_measure_the_trials_of_this_machine(scene, begin) -> None:
+    status, output = end(begin(executor="local", checkpoint_directory="local"))
+    assert status == 0, output
+    alone = events_of(output)
+    assert all("slot" not in event for event in alone)
+
+    status, output = end(begin())
+
+    assert status == 0, output
+    finished = events_of(output)
+    assert keys(finished) == keys(alone)
+    assert set(keys(finished).values()) == {1}
+    [model] = events_of(output, "model_started")
+    assert len(model["slots"]) == 2
+    assert {event["slot"] for event in finished if not event["known"]} == set(model["slots"])
+
+
+def test_a_slot_that_dies_loses_no_trial(scene, begin) -> None:
+    process = begin()
+    scene.wait_until(lambda: len(scene.measuring) == 2)
+
+    slot_of(scene.held()).kill()
+
+    status, output = end(process)
+    assert status == 0, output
+    [lost] = events_of(output, "trial_lost")
+    finished = keys(events_of(output))
+    assert finished[lost["trial"]] == 1
+    assert set(finished.values()) == {1}
+    assert len(finished) == len(keys(events_of(output, "trial_started")))
+
+
+def test_a_driver_that_dies_loses_only_what_was_under_way(scene, begin) -> None:
+    process = begin()
+    lines = list[str]()
+    while len(events_of("".join(lines))) < 3:
+        line = process.stdout.readline()
+        assert line, "".join(lines)
+        lines.append(line)
+
+    process.kill()
+    lines.append(process.communicate()[0])
+    scene.wait_until(scene.mark.gone, within_s=GONE_WITH_DRIVER_S)
+    before = keys(events_of("".join(lines)))
+
+    status, output = end(begin())
+
+    assert status == 0, output
+    finished = events_of(output)
+    assert not before & keys(finished), "measured twice"
+    assert set(keys(finished).values()) == {1}
+    assert {event["trial"] for event in finished if event["known"]} >= set(before)
+
+
+def test_an_interrupt_keeps_what_is_under_way(scene, begin) -> None:
+    process = begin()
+    load = scene.held()
+
+    output = scene.interrupt(process, 1)
+    load.resume()
+    output += process.communicate(timeout=600)[0]
+
+    assert process.returncode == 1
+    assert "Traceback" not in output
+    assert keys(events_of(output)) == keys(events_of(output, "trial_started"))
+    assert len(events_of(output)) < 8
+    assert scene.checkpoints == ["0.ckpt"]
+
+    status, output = end(begin())
+    assert status == 0, output
+    assert any(event["known"] for event in events_of(output))
+
+
+def test_slots_that_do_not_fit_are_told(scene, begin) -> None:
+    status, output = end(begin(slots=5))
+
+    assert status == 1
+    last = output.splitlines()[-1]
+    assert "only 2 of 5 slots fit" in last
+    assert "--slots-per-host" in last
+    assert not scene.checkpoints
