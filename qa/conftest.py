@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,7 @@ class Scene:
             for process in self.measuring:
                 try:
                     process.suspend()
+                    self.wait_until(partial(has_settled, process))
                     if process.status() == psutil.STATUS_STOPPED:
                         return process
                 except psutil.NoSuchProcess:
@@ -375,6 +377,11 @@ def cluster(scene) -> Iterator[str]:
         yield address
     finally:
         nodes.communicate("", timeout=120)
+
+
+def has_settled(process: psutil.Process) -> bool:
+    """Whether a process is stopped after a SIGSTOP, or has ended before it."""
+    return process.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
 
 
 def listens(port: int) -> bool:

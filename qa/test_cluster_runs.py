@@ -135,9 +135,21 @@ def test_an_interrupt_keeps_what_is_under_way(scene, begin) -> None:
     assert len(events_of(output)) < 8
     assert scene.checkpoints == ["0.ckpt"]
 
-    status, output = end(begin())
+    status, output = end(begin(slots=1))
     assert status == 0, output
     assert any(event["known"] for event in events_of(output))
+
+
+def test_a_third_interrupt_does_not_wait_for_slots(scene, begin) -> None:
+    process = begin()
+    load = scene.held()
+
+    output = scene.interrupt(process, 3)
+    output += process.communicate(timeout=600)[0]
+
+    assert process.returncode == 1
+    assert "Traceback" not in output
+    scene.wait_until(lambda: not load.is_running(), within_s=GONE_WITH_DRIVER_S)
 
 
 def test_slots_that_do_not_fit_are_told(scene, begin) -> None:
@@ -146,5 +158,5 @@ def test_slots_that_do_not_fit_are_told(scene, begin) -> None:
     assert status == 1
     last = output.splitlines()[-1]
     assert "only 2 of 5 slots fit" in last
-    assert "--slots-per-host" in last
+    assert "has 2 CPUs" in last
     assert not scene.checkpoints

@@ -47,6 +47,7 @@ class RayCluster:
         self._order = order
         self._index = {name: index for index, name in enumerate(slot_names(places))}
         self._actors: dict[str, Any] = {}
+        self._latest: dict[str, Any] = {}  # the ticket of what each slot was told last
 
     def __enter__(self) -> RayCluster:
         return self
@@ -76,9 +77,9 @@ class RayCluster:
         return facts
 
     def end(self) -> None:
-        """Ends all slots and their servers."""
+        """Ends all slots and their servers: those in the middle of something at once."""
         actors, self._actors = self._actors, {}
-        endings = [actor.end.remote() for actor in actors.values()]
+        endings = [actor.end.remote() for slot, actor in actors.items() if self._is_idle(slot)]
         if endings:
             self._ray.wait(endings, num_returns=len(endings), timeout=_END_S)
         for actor in actors.values():
@@ -87,8 +88,8 @@ class RayCluster:
     # -- see `Cluster` -----------------------------------------------------------------------
 
     def run(self, slot: str, trial: Trial) -> Hashable:
-        ticket: Hashable = self._actors[slot].run.remote(trial)
-        return ticket
+        self._latest[slot] = self._actors[slot].run.remote(trial)
+        return self._ticket(slot)
 
     def restart(self, slot: str) -> Hashable:
         with suppress(self._ray.exceptions.RayError):  # it may be dead
@@ -113,8 +114,16 @@ class RayCluster:
 
     def _prepare(self, slot: str) -> Hashable:
         self._actors[slot] = start_slot(self._group, self._places, self._index[slot])
-        ticket: Hashable = self._actors[slot].prepare.remote(self._order)
+        self._latest[slot] = self._actors[slot].prepare.remote(self._order)
+        return self._ticket(slot)
+
+    def _ticket(self, slot: str) -> Hashable:
+        ticket: Hashable = self._latest[slot]
         return ticket
+
+    def _is_idle(self, slot: str) -> bool:
+        ready, _ = self._ray.wait([self._latest[slot]], timeout=0)
+        return bool(ready)
 
 
 def slot_names(places: Sequence[SlotPlace]) -> Sequence[str]:
