@@ -307,3 +307,17 @@ def test_failures_are_outcomes_like_others() -> None:
     outcomes = {load(record.trial): record.outcome for record in state.profile.records}
     assert {value for value, outcome in outcomes.items() if isinstance(outcome, Failure)} == {2, 4}
     assert replace(outcomes[2], started=0.0, duration_s=0.0) == failure()
+
+
+def test_content_under_two_names_is_measured_once_and_known_then() -> None:
+    scenario = SCENARIOS["a variant that equals the default"]
+
+    events = run(scenario, simulated(4, growing), MemoryState())
+
+    measured = [
+        event.trial
+        for event in events
+        if isinstance(event, TrialFinished) and event.slot is not None
+    ]
+    assert set(keys(measured).values()) == {1}
+    assert len(measured) < len(finished(events))
