@@ -339,7 +339,8 @@ def put_question(questions: list[Asked], number: int, question: Asked) -> None:
 
 def _damage_line(place: Path | str, content: Content) -> str:
     lost = f"; lost: {content.lost_outcomes}" if content.lost_outcomes else ""
-    return f"{place} is damaged ({content.damage}{lost})"
+    reason = content.damage + lost
+    return f"{place} is damaged ({reason})"
 
 
 def merged(mappings: Iterable[Mapping[str, T]]) -> Mapping[str, T]:

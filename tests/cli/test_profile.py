@@ -421,7 +421,7 @@ def test_a_report_of_an_unknown_variant_names_the_nearest(setting, run) -> None:
 def test_a_report_without_a_checkpoint_says_what_to_do(run) -> None:
     status, _, error = run("report", "-n", "m_config_0")
 
-    assert status == 1
+    assert status == 2
     assert "no checkpoint found" in error
     assert "model-analyzer profile" in error
 
