@@ -73,15 +73,15 @@ class Text:
 
 
 class Label(Text):
-    """KEY=VALUE, as text."""
+    """LABEL=VALUE, as text."""
 
-    metavar = "KEY=VALUE"
+    metavar = "LABEL=VALUE"
     pattern = "[^,=]+=[^,]*"
 
     def parse(self, node: Node) -> str:
         written = super().parse(node).strip()
         if written.find("=") < 1:
-            raise node.problem(f"expected KEY=VALUE, found {node.describe()}")
+            raise node.problem(f"expected LABEL=VALUE, found {node.describe()}")
         return written
 
     def schema(self) -> Schema:

@@ -387,7 +387,7 @@ class ExecutorSettings:
     """The slots that measure.
 
     `address` is that of the Ray cluster. `slots` is their number, None for as many as there are.
-    Each gets `gpus` and `cpus` of its node, None for all. `labels` (KEY=VALUE) choose nodes.
+    Each gets `gpus` and `cpus` of its node, None for all. `labels` (LABEL=VALUE) choose nodes.
     """
 
     kind: ExecutorKind

@@ -89,6 +89,12 @@ def test_a_launch_mode_that_slots_do_not_have_is_refused_at_once(setting, preten
     assert pretend.server_calls == []
 
 
+def test_the_form_of_a_label_is_not_masked_as_a_secret(setting) -> None:
+    _, output = setting.profile(executor="ray", slot_label="H100")
+
+    assert "expected LABEL=VALUE, found 'H100'" in output
+
+
 @pytest.mark.parametrize("wrong", [{"slots": 0}, {"slot_gpus": 0.5}, {"slot_label": "H100"}])
 def test_options_that_make_no_sense_are_refused(setting, wrong: dict[str, Any]) -> None:
     status, output = setting.profile(executor="ray", **wrong)

@@ -592,4 +592,4 @@ def test_labels_stay_as_they_were_written() -> None:
 
 @pytest.mark.parametrize("written", ["H100", "=H100", "''"])
 def test_a_label_has_a_key_and_a_value(written: str) -> None:
-    assert parse_problem(Label(), yaml(written)).message.startswith("expected KEY=VALUE, found ")
+    assert parse_problem(Label(), yaml(written)).message.startswith("expected LABEL=VALUE, found ")
