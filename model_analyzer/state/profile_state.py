@@ -130,6 +130,7 @@ class ProfileState:
             log.warning("%s: using the intact part", damage)
         for remark in loaded.remarks:
             log.warning("%s", remark)
+        self._layout = replace(self._layout, is_in_use=True)
 
     def announce(self) -> None:
         """Logs what the run starts from."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.errors import unreadable
+from model_analyzer.errors import CheckpointError, unreadable
 
 _JOURNAL = "journal"
 _LOCK = "lock"
@@ -20,11 +20,14 @@ _LOCK = "lock"
 class Layout:
     """The paths of a directory: `N.ckpt`, `journal` and `lock`, or `PREFIX-N.ckpt` and so on.
 
-    Each node of a cluster has its own journal and lock: `journal-NODE`, `lock-NODE`.
+    Each node of a cluster has its own journal and lock: `journal-NODE`, `lock-NODE`. If it
+    `is_in_use` by this run, it could be read, so that an error is a failure of the run and no wrong
+    path.
     """
 
     directory: Path
     prefix: str = ""
+    is_in_use: bool = False
 
     def checkpoint(self, index: int) -> Path:
         return self.directory / name_of(index, self.prefix)
@@ -65,6 +68,9 @@ class Layout:
         except FileNotFoundError:
             return ()
         except OSError as error:
+            if self.is_in_use:
+                reason = f"cannot be read any more: {error.strerror}"
+                raise CheckpointError(f"{self.directory}: {reason}") from error
             raise unreadable(self.directory, error) from error
 
     def _path(self, name: str) -> Path:

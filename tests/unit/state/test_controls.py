@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import EXIT_RUN_FAILED, EXIT_USAGE, CheckpointError
 from model_analyzer.state.checkpoint import (
     Checkpoint,
     load,
@@ -273,3 +274,23 @@ def test_a_directory_that_may_not_be_written_is_one_line(tmp_path: Path) -> None
     finally:
         directory.chmod(0o700)
     assert "\n" not in str(caught.value)
+
+
+def test_a_directory_that_becomes_unreadable_is_no_wrong_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_path: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with ProfileState(tmp_path / "checkpoints") as state:
+        state.record(trial(1), measurement())
+        with monkeypatch.context() as patch:
+            patch.setattr("os.listdir", refuse)
+            with pytest.raises(CheckpointError, match="any more: Permission denied") as raised:
+                state.save()
+        assert raised.value.exit_status == EXIT_RUN_FAILED
+        with monkeypatch.context() as patch:
+            patch.setattr("os.listdir", refuse)
+            with pytest.raises(CheckpointError, match="Permission denied") as raised:
+                load(tmp_path / "checkpoints")
+        assert raised.value.exit_status == EXIT_USAGE
