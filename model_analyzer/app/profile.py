@@ -235,7 +235,9 @@ def _observe_idle(session: _Session, tracker: Tracker) -> None:
 def _measure(session: _Session, caller: Caller) -> bool:
     """Runs the search of every subject; returns False if the run was interrupted."""
     settings, state, subjects = session.job.settings, session.state, session.bench.subjects
-    caller.tracker.searches(subjects, partial(time_left, settings=settings))
+    slots = session.bench.executor.slots
+    estimate = partial(time_left, settings=settings, slots=len(slots))
+    caller.tracker.searches(subjects, estimate)
     for subject in subjects:  # also for subjects that an interrupted run does not reach
         state.record_search(
             subject.name,
@@ -246,7 +248,7 @@ def _measure(session: _Session, caller: Caller) -> bool:
     for index, subject in enumerate(subjects):
         if caller.interrupts.requested:
             return False
-        caller.tracker.model_started(index, session.bench.executor.slots)
+        caller.tracker.model_started(index, slots)
         _search(subject, session, caller)
         state.save(is_last=False)
     return not caller.interrupts.requested

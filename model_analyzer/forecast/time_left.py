@@ -91,7 +91,9 @@ class Durations:
 
 @dataclass(slots=True)
 class Part:
-    """The search for a subject; `trial_s` and `load_s` are assumed for a trial and for a load."""
+    """The search for a subject; `trial_s` and `load_s` are assumed for a trial and for a load, from
+    an outcome to the next one.
+    """
 
     expectation: Expectation
     trial_s: float
@@ -99,7 +101,7 @@ class Part:
     budget: Budget = field(default_factory=Budget)
     durations: Durations = field(init=False)
     spent_s: float = 0.0
-    loaded: str = ""
+    contents: dict[str, str] = field(default_factory=dict)  # what is loaded, by slot
 
     def __post_init__(self) -> None:
         self.durations = Durations(self.trial_s, self.load_s)
@@ -111,17 +113,22 @@ class Part:
 
 
 def time_left(
-    subjects: Sequence[Subject], settings: ProfileSettings, *, after_s: float = 0.0
+    subjects: Sequence[Subject],
+    settings: ProfileSettings,
+    *,
+    slots: int = 1,
+    after_s: float = 0.0,
 ) -> TimeLeft:
-    """The estimate for a run over `subjects`, before its first trial."""
+    """The estimate for a run over `subjects` with so many `slots`, before its first trial."""
     return TimeLeft(
         [
             Part(
-                Expectation(subject, settings.search),
+                Expectation(subject, settings.search, slots=slots),
                 trial_s=max(
                     trial_seconds(model.settings.perf_analyzer_flags) for model in subject.models
-                ),
-                load_s=LOAD_S,
+                )
+                / slots,
+                load_s=LOAD_S / slots,
                 budget=settings.search.adaptive.budget,
             )
             for subject in subjects
@@ -145,15 +152,21 @@ class TimeLeft:
         """Starts the search of the part with this index; earlier ones have ended."""
         self._current = index
 
-    def record(self, trial: Trial, outcome: Outcome, seconds: float | None) -> None:
-        """Adds an outcome, and the seconds since the previous one; None if it was resumed."""
+    def start(self, trial: Trial) -> None:
+        """Adds a trial that is under way now."""
+        self.parts[self._current].expectation.start(trial)
+
+    def record(self, trial: Trial, outcome: Outcome, seconds: float | None, slot: str = "") -> None:
+        """Adds the outcome of a trial on the slot with this name, and the seconds since the
+        previous outcome; None if it was resumed.
+        """
         part = self.parts[self._current]
-        load = load_of(trial) if trial.content != part.loaded else 0.0
-        part.expectation.record(trial, outcome)
+        load = load_of(trial) if trial.content != part.contents.get(slot) else 0.0
+        part.expectation.record(trial, outcome, slot)
         if seconds is None:
             return  # nothing was loaded for it
-        part.loaded = trial.content
-        part.spent_s += outcome.duration_s
+        part.contents[slot] = trial.content
+        part.spent_s += min(outcome.duration_s, seconds)  # several may be measured at once
         part.durations.add(seconds, load=load, failed=isinstance(outcome, Failure))
 
     @property

@@ -176,6 +176,7 @@ class Tracker:
             self._last_outcome = self._clock()
             self._update_estimate()
         self.phase(_PHASES[self._estimate.stage_of(trial)], self._model)
+        self._estimate.start(trial)
         self._under_way += 1
         self._sink.show(
             TrialStarted(
@@ -192,7 +193,9 @@ class Tracker:
         time, resumed = self._clock(), slot is None
         self._count += 1
         self._under_way -= not resumed
-        self._estimate.record(trial, outcome, None if resumed else time - self._last_outcome)
+        self._estimate.record(
+            trial, outcome, None if resumed else time - self._last_outcome, self._name_of(slot)
+        )
         self._last_outcome = time
         if resumed:
             self._is_replaying = True  # one estimate is enough, after the replay

@@ -21,7 +21,7 @@ from model_analyzer.domain.settings import (
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.climbing import left_of_climb
 from model_analyzer.forecast.expectation.history import History, Remaining
-from model_analyzer.forecast.expectation.listed import left_of_list, loads_of_list, places_of
+from model_analyzer.forecast.expectation.listed import ListProgress
 from model_analyzer.forecast.expectation.load_sweep import left_of_load_sweep
 from model_analyzer.forecast.expectation.loading import load_of, load_of_instances
 from model_analyzer.forecast.expectation.patience import left_of_optuna
@@ -43,14 +43,16 @@ class Stage(Enum):
 
 
 class Expectation:
-    """The expected rest of a search; it gets all outcomes in order, also resumed ones."""
+    """The expected rest of a search with so many `slots`; it gets all outcomes in order, also
+    resumed ones.
+    """
 
-    def __init__(self, subject: Subject, settings: SearchSettings) -> None:
+    def __init__(self, subject: Subject, settings: SearchSettings, *, slots: int = 1) -> None:
         self._subject = subject
         self._settings = settings
         self._forecast: Forecast = forecast(subject, settings)
         self._sweeps = sweeps_loads(subject, settings)
-        self._places = places_of(self._forecast.trials or ())
+        self._list = ListProgress(self._forecast.trials or (), slots)
         self._history = History()
 
     @property
@@ -73,7 +75,7 @@ class Expectation:
         if self._history.searched < self.outcomes:
             return Stage.REFINEMENT
         match self.mode:
-            case SearchMode.BRUTE if self._places and self._place_of(trial) is None:
+            case SearchMode.BRUTE if self._list and not self._list.includes(trial):
                 return Stage.REFINEMENT
             case SearchMode.QUICK if any(
                 record.trial.content == trial.content for record in self._history.records
@@ -81,19 +83,21 @@ class Expectation:
                 return Stage.REFINEMENT  # a climb has one load for each variant
         return Stage.SEARCH
 
-    def record(self, trial: Trial, outcome: Outcome) -> None:
-        """Adds an outcome."""
+    def start(self, trial: Trial) -> None:
+        """Adds a trial that is under way now."""
+        self._list.start(trial)
+
+    def record(self, trial: Trial, outcome: Outcome, slot: str = "") -> None:
+        """Adds the outcome of a trial on the slot with this name."""
         stage, history = self.stage_of(trial), self._history
-        if trial.content != history.loaded:
-            history.loaded = trial.content
+        if trial.content != history.contents.get(slot):
+            history.contents[slot] = trial.content
             history.loads_made.append(load_of(trial))
         history.records.append(TrialRecord(trial=trial, outcome=outcome))
         if stage is Stage.REFINEMENT:
             return
         history.searched = len(history.records)
-        place = self._place_of(trial)
-        if place is not None:
-            history.passed = place + 1
+        self._list.add(trial, outcome)
         if isinstance(outcome, Measurement) and self._leads(outcome):
             history.leader, history.best_at = outcome, len(history.records)
 
@@ -115,10 +119,9 @@ class Expectation:
     def _left_of_search(self) -> float:
         match self.mode:
             case SearchMode.BRUTE if self._forecast.trials is not None:
-                has_several_models = len(self._subject.models) > 1
-                return left_of_list(
-                    self._history, self._forecast, has_several_models=has_several_models
-                )
+                if len(self._subject.models) > 1:
+                    return float(self._list.unmeasured)
+                return self._list.left(is_exact=self._forecast.is_exact)
             case SearchMode.QUICK:
                 return left_of_climb(self._history, self._subject, self._forecast)
             case SearchMode.OPTUNA:
@@ -131,7 +134,7 @@ class Expectation:
         if not trials:
             return 0.0
         if self._forecast.trials is not None:
-            return loads_of_list(self._history, self._forecast.trials)
+            return self._list.loads(self._history.loaded, len(self._history.loads_made))
         # as much for each trial as before; at first, as much as for the mean of the space
         loaded = sum(self._history.loads_made) + _ASSUMED_WEIGHT * self._usual_load
         return trials * loaded / (self.outcomes + _ASSUMED_WEIGHT)
@@ -145,11 +148,6 @@ class Expectation:
             if varied.parameter == INSTANCES
         ]
         return load_of_instances(sum(counts)) if counts else 1.0
-
-    def _place_of(self, trial: Trial) -> int | None:
-        """Its next place in the list of trials; None if it has none."""
-        places = self._places.get(trial.key, ())
-        return next((place for place in places if place >= self._history.passed), None)
 
     def _leads(self, measurement: Measurement) -> bool:
         leader = self._history.leader

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from model_analyzer.domain.measurements import Measurement
@@ -14,16 +14,20 @@ from model_analyzer.domain.profiles import TrialRecord
 @dataclass(slots=True)
 class History:
     """The outcomes of a search, in order. The first `searched` are those of the search itself, not
-    of a refinement. `passed` is its position in the list of trials, if it has one.
+    of a refinement. `contents` are the loaded variants, by name of the slot.
     """
 
     records: list[TrialRecord] = field(default_factory=list)
     searched: int = 0
-    passed: int = 0
-    loaded: str = ""  # the content of the loaded variants
+    contents: dict[str, str] = field(default_factory=dict)
     loads_made: list[float] = field(default_factory=list)
     leader: Measurement | None = None
     best_at: int = 0  # the number of outcomes up to the leader
+
+    @property
+    def loaded(self) -> Collection[str]:
+        """The contents of the loaded variants."""
+        return self.contents.values()
 
     @property
     def of_search(self) -> Sequence[TrialRecord]:

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby
 
 from model_analyzer.domain.trials import Trial
 
@@ -31,13 +32,14 @@ def load_of_instances(instances: float) -> float:
     return 1 + _FURTHER_INSTANCE * max(instances - 1, 0)
 
 
-def loads_of(trials: Sequence[Trial], loaded: str = "") -> Sequence[float]:
-    """How much is loaded for trials in this order, after the content `loaded`; one number for each
-    change of content.
+def loads_of(trials: Iterable[Trial], loaded: Collection[str] = ()) -> Sequence[float]:
+    """How much is loaded for trials in this order; one number for each change of content.
+
+    The contents in `loaded` are loaded in as many slots. They need no loading if they come first.
     """
-    previous = [loaded, *(trial.content for trial in trials)]
+    first_of_each = [next(group) for _, group in groupby(trials, lambda trial: trial.content)]
     return [
         load_of(trial)
-        for content, trial in zip(previous, trials, strict=False)
-        if trial.content != content
+        for index, trial in enumerate(first_of_each)
+        if index >= len(loaded) or trial.content not in loaded
     ]

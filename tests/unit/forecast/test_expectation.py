@@ -4,17 +4,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.expectation import Expectation, Stage
 from model_analyzer.forecast.expectation.loading import load_of
+from model_analyzer.profiling.events import TrialFinished, TrialStarted
+from model_analyzer.profiling.loop import profile
 from model_analyzer.search.plan import Subject
+from tests.contract.memory_state import MemoryState
 from tests.unit.search.surfaces import (
     Respond,
     batch_limit,
@@ -67,6 +71,70 @@ def test_a_brute_search_is_expected_to_continue_as_before(respond: Respond, shar
     expected, actual = left_after(share, subject(), SMALL, respond)
 
     assert expected == pytest.approx(actual, rel=0.25)
+
+
+@dataclass
+class Observed:
+    """What was expected after each outcome of a run with several slots, and the stage of each trial
+    when it started.
+    """
+
+    left: list[float]
+    stages: list[Stage]
+
+
+def observed(
+    slots: int, target: Subject, settings: SearchSettings, respond: Respond, *, resumed: int = 0
+) -> Observed:
+    """A whole run; its first `resumed` outcomes are from an earlier run."""
+    executor = SimulatedExecutor(
+        slots, lambda trial, _: respond(trial), lambda trial, _: 1 + int(trial.key[:4], 16) % 7
+    )
+    expected = Expectation(target, settings, slots=slots)
+    seen = Observed([], [])
+    count = 0
+    for event in profile(search(target, settings), executor, MemoryState()):
+        if isinstance(event, TrialStarted) and count >= resumed:
+            seen.stages.append(expected.stage_of(event.trial))
+            expected.start(event.trial)
+        elif isinstance(event, TrialFinished):
+            count += 1
+            assert event.slot is not None
+            expected.record(event.trial, event.outcome, event.slot.name)
+            seen.left.append(expected.remaining().trials)
+    return seen
+
+
+@pytest.mark.parametrize("resumed", [0, 9])
+@pytest.mark.parametrize("respond", [growing, filling, saturating])
+@pytest.mark.parametrize("slots", [2, 4, 8])
+def test_with_several_slots_a_brute_search_is_expected_to_continue_as_before(
+    slots: int, respond: Respond, resumed: int
+) -> None:
+    seen = observed(slots, subject(), SMALL, respond, resumed=resumed)
+
+    assert set(seen.stages) == {Stage.SEARCH}
+    for share in (0.25, 0.5, 0.75):
+        count = round(len(seen.left) * share)
+        assert seen.left[count] == pytest.approx(len(seen.left) - count - 1, rel=0.35, abs=slots)
+    assert seen.left[-1] < 0.5
+
+
+@pytest.mark.parametrize("slots", [1, 4])
+def test_of_a_list_all_is_expected_at_any_time(slots: int) -> None:
+    target = subject(loads=(1, 2, 4, 8), parameters=counts(1, 2, 3, 4, 5))
+
+    seen = observed(slots, target, SMALL, growing)
+
+    assert seen.left == [*range(6 * 4 - 1, -1, -1)]
+
+
+def test_a_refinement_begins_when_all_sweeps_are_over() -> None:
+    seen = observed(4, subject(constraints=[latency_within(300)]), SMALL, growing)
+
+    turn = seen.stages.index(Stage.REFINEMENT)
+    assert set(seen.stages[:turn]) == {Stage.SEARCH}
+    assert set(seen.stages[turn:]) == {Stage.REFINEMENT}
 
 
 def test_with_constraints_the_refinement_is_expected_too() -> None:

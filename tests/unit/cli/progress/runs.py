@@ -129,9 +129,9 @@ def play_slots(
     began = executor.now_s
     tracker = Tracker(sink, clock=lambda: executor.now_s, hypothetically=nullcontext)
     tracker.run_started([target.name])
-    tracker.searches(
-        [target], lambda _: TimeLeft([Part(Expectation(target, WHERE), trial_s=1.5, load_s=0.0)])
-    )
+    expectation = Expectation(target, WHERE, slots=slots)
+    part = Part(expectation, trial_s=1.5 / slots, load_s=0.0)
+    tracker.searches([target], lambda _: TimeLeft([part]))
     tracker.model_started(0, executor.slots)
     for event in islice(measure_all(search(target, WHERE), executor, MemoryState()), steps):
         tracker.tell(event)
