@@ -48,6 +48,12 @@ def read_yaml(path: Path) -> Node | None:
 
     Raises ConfigError with file, line and column if the file is not safe, plain YAML.
     """
+    node = parse_yaml(read_text(path), str(path))
+    return None if node is None or node.is_null else node
+
+
+def read_text(path: Path) -> str:
+    """The text of a YAML file. Raises ConfigError if it cannot be read, or is too large."""
     try:
         data = read_named(path, most_bytes=_MOST_BYTES)
     except OSError as error:
@@ -57,12 +63,10 @@ def read_yaml(path: Path) -> Node | None:
             message, hint = f"cannot be read: {error.strerror}", "check the path"
         raise ConfigError(Problem(where=str(path), message=message, hint=hint)) from error
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         where = _place(str(path), data[: error.start].decode("utf-8"))
         raise ConfigError(Problem(where=where, message="is not UTF-8 text")) from error
-    node = parse_yaml(text, str(path))
-    return None if node is None or node.is_null else node
 
 
 def parse_yaml(text: str, name: str) -> Node | None:

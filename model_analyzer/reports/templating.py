@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +38,48 @@ def render(template: str, **values: Any) -> str:
 def render_yaml(template: str, **values: Any) -> str:
     """Renders a YAML template with these values: scalars, or `Commented`."""
     return _yaml_environment().get_template(template).render(**values)
+
+
+def yaml_documents(remarks: Iterable[str], documents: Iterable[Any]) -> str:
+    """YAML documents of mappings, sequences, scalars and `Commented`, below remarks as comments."""
+    head = "".join(f"{_comment(remark)}\n" for remark in remarks)
+    bodies = ("".join(f"{line}\n" for line in _block(document)) for document in documents)
+    return head + "---\n".join(bodies)
+
+
+def _block(value: Mapping[str, Any] | Sequence[Any]) -> Iterator[str]:
+    """The lines of a collection that is not empty."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _item(f"{key}:", item, "  ")
+        return
+    for item in value:
+        if _is_nested(item):
+            first, *rest = _block(item)
+            yield f"- {first}"
+            yield from (f"  {line}" if line else line for line in rest)
+        else:
+            yield from _item("-", item, "  ")
+
+
+def _item(head: str, value: Any, indent: str) -> Iterator[str]:
+    if _is_nested(value):
+        yield head
+        yield from (indent + line if line else line for line in _block(value))
+    elif isinstance(value, (Mapping, Sequence)) and not isinstance(value, str):
+        yield f"{head} {'{}' if isinstance(value, Mapping) else '[]'}"
+    elif isinstance(value, bool):
+        yield f"{head} {str(value).lower()}"
+    elif isinstance(value, str) and _is_block(value):
+        dumped = yaml.safe_dump({"x": value}, default_style="|", width=math.inf)
+        text = dumped.split(": ", 1)[1].rstrip("\n")
+        yield from f"{head} {text}".split("\n")
+    else:
+        yield f"{head} {_yaml(value)}"
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, (Mapping, list, tuple)) and bool(value)
 
 
 @lru_cache(maxsize=1)

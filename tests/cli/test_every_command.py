@@ -51,6 +51,7 @@ ARGUMENTS: dict[Words, Words] = {
     ("report",): ("-n", "m_config_default", "-e", "reports"),
     ("analyze",): ("--analysis-models", "m", "-e", "analysis"),
     ("doctor",): ("-f", "config.yaml", "--no-models"),
+    ("cluster", "manifest"): ("-f", "config.yaml", "--kind", "job"),
     ("compare",): ("checkpoints", "checkpoints"),
     ("init",): ("start",),
     ("config", "show"): ("config.yaml",),
