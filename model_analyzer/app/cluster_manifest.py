@@ -19,7 +19,7 @@ from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.resolve import Resolved
 from model_analyzer.config.sources import parse_yaml, read_text
 from model_analyzer.config.table import VARIABLE_PREFIX
-from model_analyzer.domain.secrets import masked_text
+from model_analyzer.domain.secrets import is_secret_name, masked_text
 from model_analyzer.domain.settings import ExecutorKind, LaunchMode, ProfileSettings
 from model_analyzer.errors import ConfigError, Problem, wrong
 from model_analyzer.reports.run_objects import (
@@ -128,17 +128,32 @@ def _refuse(resolved: Resolved[ProfileSettings], text: str, path: Path) -> None:
     if len(text.encode()) > _MOST_BYTES:
         message = f"larger than {_MOST_BYTES // 1000} kB: too large for a ConfigMap"
         problems.append(Problem(where=str(path), message=message))
-    for number, line in enumerate(text.splitlines(), 1):
-        if masked_text(line) != line:
-            problems.append(
-                Problem(
-                    where=f"{path}:{number}:1",
-                    message="contains a secret, which would be readable in a ConfigMap",
-                    hint="write $NAME, and put NAME into a Kubernetes Secret",
-                )
-            )
+    problems += _secrets(resolved, text, path)
     if problems:
         raise ConfigError(*problems)
+
+
+def _secrets(resolved: Resolved[ProfileSettings], text: str, path: Path) -> Sequence[Problem]:
+    """A problem for each secret of the file; a reference to a variable is none."""
+    lines = [
+        f"{path}:{number}:1"
+        for number, line in enumerate(text.splitlines(), 1)
+        if masked_text(line) != line
+    ]
+    variables = [
+        resolved.places.for_model("triton_server_environment", model.name)
+        for model in resolved.settings.models
+        for name, value in model.server_environment.items()
+        if is_secret_name(name) and "$" not in value
+    ]
+    return [
+        Problem(
+            where=where,
+            message="contains a secret, which would be readable in a ConfigMap",
+            hint="write $NAME, and put NAME into a Kubernetes Secret",
+        )
+        for where in dict.fromkeys(lines or variables)
+    ]
 
 
 def _deployment(

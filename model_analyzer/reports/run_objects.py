@@ -118,7 +118,10 @@ def _job(run: RunDeployment) -> Object:
             "backoffLimit": run.retries,
             "podFailurePolicy": {
                 "rules": [
-                    {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+                    {
+                        "action": "Ignore",
+                        "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+                    },
                     {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [2]}},
                 ]
             },
