@@ -25,7 +25,7 @@ from model_analyzer.runner.cluster.child_environment import niceness_remark
 from model_analyzer.runner.cluster.executor import ClusterExecutor
 from model_analyzer.runner.cluster.ray_cluster import RayCluster
 from model_analyzer.runner.cluster.ray_slots import cluster_nodes, connected, reserved
-from model_analyzer.runner.cluster.slot_places import SlotRequest, place_slots
+from model_analyzer.runner.cluster.slot_places import SlotRequest, plan_slots
 from model_analyzer.runner.cluster.slot_worker import SlotFacts, disagreement
 from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
 from model_analyzer.runner.repository import OutputRepository
@@ -72,7 +72,12 @@ def set_up_slots(
     """
     settings = job.settings
     stack.enter_context(connected(settings.executor.address))
-    places = place_slots(cluster_nodes(), _request(settings.executor))
+    placement = plan_slots(cluster_nodes(), slot_request(settings.executor))
+    if placement.problem:
+        raise ClusterError(placement.problem)
+    if placement.remark:
+        log.info("%s", placement.remark)
+    places = placement.places
     group = stack.enter_context(reserved(places, _RESERVE_S))
     order = slot_order(job, uuid.uuid4().hex)
     cluster = stack.enter_context(RayCluster(group, places, order))
@@ -108,7 +113,8 @@ def set_up_slots(
     )
 
 
-def _request(settings: ExecutorSettings) -> SlotRequest:
+def slot_request(settings: ExecutorSettings) -> SlotRequest:
+    """The slots that the options ask for."""
     return SlotRequest(
         slots=settings.slots,
         gpus=settings.gpus,

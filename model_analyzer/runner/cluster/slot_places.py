@@ -9,8 +9,9 @@ CPUs and GPUs of the node, or as many as the user wants. Where any node offers t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.words import counted, first_few
@@ -98,11 +99,72 @@ def strategy(places: Sequence[SlotPlace]) -> str:
     return "STRICT_SPREAD" if len(nodes) == len(places) else "SPREAD"
 
 
-def place_slots(nodes: Sequence[Node], request: SlotRequest) -> tuple[SlotPlace, ...]:
-    """Where the slots go, one on each host before the second on any, and on the head's host last.
-
-    Raises ClusterError with what is asked and what is there, if they do not fit.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Where slots go. `without` are the nodes that get none, each with the reason; `sharing` those
+    of them whose host has slots already. `problem` says why there are too few slots, or is "".
     """
+
+    places: tuple[SlotPlace, ...]
+    without: tuple[tuple[Node, str], ...]
+    sharing: tuple[Node, ...]
+    problem: str
+
+    @property
+    def remark(self) -> str:
+        """A line about nodes that get no slot only because they share a host; "" without any."""
+        if not self.sharing:
+            return ""
+        count = len(self.sharing)
+        hosts = first_few(list(dict.fromkeys(node.host for node in self.sharing)), _MOST_REASONS)
+        get, they = ("gets", "it shares its host") if count == 1 else ("get", "they share hosts")
+        return (
+            f"{counted(count, 'node')} {get} no slot: {they} with others ({hosts});"
+            " --slots-per-host allows more"
+        )
+
+
+def plan_slots(nodes: Sequence[Node], request: SlotRequest) -> Placement:
+    """Where slots go: one on each host before the second on any, and on the head's host last."""
+    rooms = _filled(nodes, request)
+    count = sum(room.slots for room in rooms)
+    problem = ""
+    if count < (request.slots or 1):
+        most = replace(request, per_host=max(request.per_host, request.slots or 1))
+        helps = sum(room.slots for room in _filled(nodes, most)) > count
+        problem = _lacking(count, rooms, request, per_host_helps=helps)
+    taken: Counter[str] = Counter()
+    for room in rooms:
+        taken[room.node.host] += room.slots
+    sharing = [
+        room
+        for room in rooms
+        if not room.slots and room.most and taken[room.node.host] >= request.per_host
+    ]
+    return Placement(
+        places=tuple(place for room in rooms for place in room.places()),
+        without=tuple(
+            (room.node, _why_none(room, request, is_sharing=room in sharing))
+            for room in rooms
+            if not room.slots
+        ),
+        sharing=tuple(room.node for room in sharing),
+        problem=problem,
+    )
+
+
+def place_slots(nodes: Sequence[Node], request: SlotRequest) -> tuple[SlotPlace, ...]:
+    """The places of `plan_slots`. Raises ClusterError with what is asked and what is there, if the
+    slots do not fit.
+    """
+    placement = plan_slots(nodes, request)
+    if placement.problem:
+        raise ClusterError(placement.problem)
+    return placement.places
+
+
+def _filled(nodes: Sequence[Node], request: SlotRequest) -> Sequence[_Room]:
+    """The nodes with their slots."""
     is_offered = any(node.is_alive and node.units(SLOT_RESOURCE) for node in nodes)
     rooms = [
         _Room(node, request, is_offered=is_offered)
@@ -110,10 +172,13 @@ def place_slots(nodes: Sequence[Node], request: SlotRequest) -> tuple[SlotPlace,
     ]
     for room in _in_turns(rooms, request):
         room.slots += 1
-    count = sum(room.slots for room in rooms)
-    if count < (request.slots or 1):
-        raise ClusterError(_lacking(count, rooms, request))
-    return tuple(place for room in rooms for place in room.places())
+    return rooms
+
+
+def _why_none(room: _Room, request: SlotRequest, *, is_sharing: bool) -> str:
+    if is_sharing:
+        return f"shares its host, which takes {request.per_host} (--slots-per-host)"
+    return "is not needed (--slots)" if room.most else room.reason
 
 
 class _Room:
@@ -175,7 +240,9 @@ def _in_turns(rooms: Sequence[_Room], request: SlotRequest) -> Iterator[_Room]:
                 left = None if left is None else left - 1
 
 
-def _lacking(count: int, rooms: Sequence[_Room], request: SlotRequest) -> str:
+def _lacking(
+    count: int, rooms: Sequence[_Room], request: SlotRequest, *, per_host_helps: bool
+) -> str:
     """Why there are too few slots, in one line."""
     fits = f"only {count} of {request.slots} slots fit" if count else "no slot fits"
     hosts: dict[str, str] = {}
@@ -184,5 +251,6 @@ def _lacking(count: int, rooms: Sequence[_Room], request: SlotRequest) -> str:
     there = [f"{host} {reason}" for host, reason in hosts.items()]
     return (
         f"{fits}: a slot needs {request}; {first_few(there, _MOST_REASONS) or 'there is no node'};"
-        " change --slots, --slot-gpus, --slot-cpus or --slot-label, or add nodes"
+        f" change {'--slots-per-host, ' if per_host_helps else ''}--slots, --slot-gpus,"
+        " --slot-cpus or --slot-label, or add nodes"
     )

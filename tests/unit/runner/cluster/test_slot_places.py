@@ -14,6 +14,7 @@ from model_analyzer.runner.cluster.slot_places import (
     SlotPlace,
     SlotRequest,
     place_slots,
+    plan_slots,
     strategy,
 )
 
@@ -184,3 +185,47 @@ def test_where_nothing_fits_the_error_says_what_is_asked_and_what_is_there() -> 
 )
 def test_one_line_says_why_too_few_fit(nodes: list[Node], request_, part: str) -> None:
     assert part in refusal(nodes, **request_)
+
+
+def test_nodes_that_only_share_a_host_are_told() -> None:
+    nodes = [node("a", id=str(n)) for n in range(4)]
+
+    placement = plan_slots(nodes, SlotRequest())
+
+    assert placement.remark == (
+        "3 nodes get no slot: they share hosts with others (a); --slots-per-host allows more"
+    )
+    assert {reason for _, reason in placement.without} == {
+        "shares its host, which takes 1 (--slots-per-host)"
+    }
+    assert plan_slots(nodes[:2], SlotRequest()).remark == (
+        "1 node gets no slot: it shares its host with others (a); --slots-per-host allows more"
+    )
+    assert plan_slots(nodes, SlotRequest(per_host=4)).remark == ""
+
+
+def test_nodes_without_a_slot_have_a_reason() -> None:
+    nodes = [node("a"), node("b"), node("c", cpus=0), node("d", is_alive=False)]
+
+    placement = plan_slots(nodes, SlotRequest(slots=1))
+
+    assert [(node.host, reason) for node, reason in placement.without] == [
+        ("b", "is not needed (--slots)"),
+        ("c", "has 0 CPUs"),
+        ("d", "is not alive"),
+    ]
+    assert placement.remark == ""
+    assert placement.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("nodes", "helps"),
+    [
+        ([node("a", id="1"), node("a", id="2")], True),
+        ([node("a")], True),
+        ([node("a", cpus=1)], False),
+        ([node("a", gpus=1)], False),
+    ],
+)
+def test_slots_per_host_is_suggested_only_where_it_helps(nodes: list[Node], helps: bool) -> None:
+    assert ("change --slots-per-host, --slots," in refusal(nodes, slots=2)) == helps
