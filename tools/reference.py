@@ -27,7 +27,7 @@ options of `profile` and `report` with their types and their keys in the YAML fi
 | Status | Meaning |
 |---|---|
 | 0 | success |
-| 1 | the run failed or was interrupted, or a file is damaged; `doctor` found a problem |
+| 1 | the run failed or was interrupted, or a file is damaged; a check found a problem |
 | 2 | an option, a variable, a file or the model repository is invalid; the command did nothing |
 | 3 | `compare --fail-on`: a model got worse |
 """

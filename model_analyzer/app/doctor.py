@@ -135,6 +135,11 @@ def examine(examination: Examination) -> Iterator[tuple[str, Finding]]:
             yield subject, _concealed(finding, conceal)
 
 
+def examine_slot(job: Job) -> Iterator[tuple[str, Finding]]:
+    """Every finding about a slot of this run on this machine. Models are not loaded."""
+    return examine(Examination(job=job, origins=(), with_models=False))
+
+
 def _concealed(finding: Finding, conceal: Conceal) -> Finding:
     return replace(
         finding,

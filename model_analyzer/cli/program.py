@@ -45,7 +45,7 @@ _SECTIONS: Mapping[str, Mapping[str, str]] = {
         "init": "Write a starter directory: example models and a configuration.",
         "doctor": "Check that everything a run needs is in place.",
         "config": "Check YAML files, show option values, print the JSON Schema.",
-        "cluster": "Prepare runs on several machines: manifests for Kubernetes.",
+        "cluster": "Prepare runs on several machines: check nodes, print manifests.",
         "runtime": "Install, show or remove a tritonserver and perf_analyzer.",
         "completion": "Print a shell completion script.",
     },

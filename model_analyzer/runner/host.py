@@ -24,7 +24,7 @@ def describe_host() -> Mapping[str, str]:
     return {
         "Host": socket.gethostname(),
         "System": f"{_system()}, Linux {platform.release()}",
-        "Processor": f"{_processor()}, {core_count()} cores",
+        "Processor": f"{processor()}, {core_count()} cores",
         "Memory": f"{memory:.0f} GiB",
     }
 
@@ -44,7 +44,8 @@ def _system() -> str:
         return "unknown system"
 
 
-def _processor() -> str:
+def processor() -> str:
+    """The model of the processor, or its architecture."""
     lines = kernel_text(Path("/proc/cpuinfo")).splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())

@@ -60,7 +60,7 @@ class Setting:
         """Starts a command with the configuration and some changes of it."""
         path = self._configure(changes)
         process = subprocess.Popen(
-            [self.program, command, "-f", str(path), *arguments],
+            [self.program, *command.split(), "-f", str(path), *arguments],
             cwd=self.directory,
             env=self.variables,
             stdout=subprocess.PIPE,
@@ -80,7 +80,7 @@ class Setting:
         path = self._configure(changes)
         with StringOutput() as output:
             status = in_process(
-                [command, "-f", str(path), *arguments],
+                [*command.split(), "-f", str(path), *arguments],
                 self.variables,
                 self.directory,
                 output,

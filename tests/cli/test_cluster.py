@@ -118,3 +118,36 @@ def test_doctor_needs_no_cluster(setting, without_ray) -> None:
 
     assert status == EXIT_OK, output
     assert json.loads(output)["works"]
+
+
+def check(setting, **changes: Any) -> tuple[int, str]:
+    """The exit status of `cluster check`, and its output."""
+    process = setting.start(command="cluster check", **changes)
+    output, _ = process.communicate(timeout=180)
+    assert "Traceback" not in output
+    return process.returncode, output
+
+
+def test_a_check_without_ray_names_the_extra(setting, without_ray) -> None:
+    status, output = check(setting)
+
+    assert status == EXIT_RUN_FAILED
+    assert output.endswith(
+        "Ray is not installed: pip install 'model-analyzer[ray]', or --executor local\n"
+    )
+
+
+def test_a_check_without_a_cluster_names_the_address(setting, unused_port: int) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+
+    status, output = check(setting, ray_address=f"127.0.0.1:{unused_port}")
+
+    assert status == EXIT_RUN_FAILED
+    assert f"no Ray cluster at 127.0.0.1:{unused_port}" in output
+
+
+def test_a_check_implies_the_executor_with_its_rules(setting) -> None:
+    status, output = check(setting, triton_launch_mode="c_api", executor="local")
+
+    assert status == EXIT_USAGE
+    assert "executor ray cannot be combined with triton_launch_mode c_api" in output

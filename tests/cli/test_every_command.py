@@ -52,6 +52,7 @@ ARGUMENTS: dict[Words, Words] = {
     ("analyze",): ("--analysis-models", "m", "-e", "analysis"),
     ("doctor",): ("-f", "config.yaml", "--no-models"),
     ("cluster", "manifest"): ("-f", "config.yaml", "--kind", "job"),
+    ("cluster", "check"): ("-f", "config.yaml", "--ray-address", "127.0.0.1:1"),  # nobody listens
     ("compare",): ("checkpoints", "checkpoints"),
     ("init",): ("start",),
     ("config", "show"): ("config.yaml",),

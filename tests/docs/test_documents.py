@@ -31,7 +31,7 @@ OF_OTHERS = {
     "docker": {"--gpus", "--shm-size"},
     "soak": {"--minutes", "--rounds", "--seed", "--only-round"},
     "fuzz": {"--kind", "--examples", "--seed"},
-    "ray": {"--address", "--head", "--port", "--resources", "--working-dir"},
+    "ray": {"--address", "--head", "--port", "--resources", "--min-nodes", "--working-dir"},
     "srun": {"--nodes", "--ntasks-per-node"},
     "any": {"--flag"},
     "gh": {"--body-file", "--repo"},

@@ -49,7 +49,7 @@ class SlotBench:
     timings: Timings
 
     def __call__(self, environment: Mapping[str, str], stack: ExitStack) -> BuiltRunner:
-        settings = _writing_to(stack.enter_context(Workspace()), self.settings)
+        settings = writing_to(stack.enter_context(Workspace()), self.settings)
         job = Job(settings=settings, places=Places(), environment=environment, timings=self.timings)
         checked = preflight(job, stack)
         checked.raise_any()
@@ -78,7 +78,7 @@ class SlotBench:
         )
 
 
-def _writing_to(directory: Path, settings: ProfileSettings) -> ProfileSettings:
+def writing_to(directory: Path, settings: ProfileSettings) -> ProfileSettings:
     """The settings with all outputs in the directory, or left out."""
     return replace(
         settings,

@@ -62,16 +62,19 @@ def check_server(
     reason = why_server_fails(server)
     if reason:
         return _absent(name, reason, server.environment, server.path), None
-    return ok(name, f"{_version(server)}{server.origin}: {server.path}"), server
+    version = server_version(server)
+    return ok(name, f"{f'{version}, ' if version else ''}{server.origin}: {server.path}"), server
 
 
-def _version(server: Program) -> str:
-    """The version from the file in NVIDIA's images, or the version of the installed runtime."""
+def server_version(server: Program) -> str:
+    """The version from the file in NVIDIA's images, or the version of the installed runtime; "" if
+    only a started server knows it.
+    """
     if server.origin == "installed runtime":
-        return f"{VERSION}, "
+        return VERSION
     try:
         directory = Path(os.path.realpath(server.path)).parents[1]
-        return f"{(directory / 'TRITON_VERSION').read_text().strip()}, "
+        return (directory / "TRITON_VERSION").read_text().strip()
     except OSError:
         return ""
 

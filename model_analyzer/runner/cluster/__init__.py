@@ -7,5 +7,6 @@
 * host_lock.py: one driver at a time measures on a host
 * parent_watch.py: ends the process of a slot when its node has died
 * slot_worker.py: what runs in that process: prepare, run trials, end
-* ray_slots.py: slot workers as Ray actors; the only file that imports Ray
+* comparison.py: what differs between nodes, before a run (pure)
+* ray_slots.py: slot workers as Ray actors, and questions to nodes; the only file that imports Ray
 """

@@ -11,11 +11,14 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_analyzer.errors import ClusterError, ModelAnalyzerError
+from model_analyzer.runner.cluster.comparison import Clock
 from model_analyzer.runner.cluster.slot_places import GPU, Node, SlotPlace, strategy
 from model_analyzer.runner.cluster.slot_worker import SlotWorker
 
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     from ray.util.placement_group import PlacementGroup as PlacementGroup
 
 _CONNECT_S = 5.0
+
+# The clock of a node is that of the quickest answer.
+_CLOCK_QUESTIONS = 3
 
 # The handlers of these signals are replaced by Ray.
 _REPLACED = (signal.SIGTERM,)
@@ -107,6 +113,83 @@ def is_answering(node: Node, timeout_s: float) -> bool:
 
 def _pong() -> bool:
     return True
+
+
+Question = Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """A node did not answer; why not."""
+
+    reason: str
+
+
+def ask_nodes(questions: Mapping[str, Question], timeout_s: float) -> Mapping[str, Any | NoAnswer]:
+    """The answers of nodes to their questions, by the id of the node. All are asked at once. What
+    takes longer is ended.
+    """
+    ray = require_ray()
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    tickets = {
+        node: ray.remote(_asked)
+        .options(
+            num_cpus=0,
+            max_retries=0,
+            runtime_env=_SPARES_GUARDS,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node, soft=False),
+        )
+        .remote(question)
+        for node, question in questions.items()
+    }
+    ready, _ = ray.wait([*tickets.values()], num_returns=len(tickets), timeout=timeout_s)
+    answers: dict[str, Any | NoAnswer] = {}
+    for node, ticket in tickets.items():
+        if ticket not in ready:
+            ray.cancel(ticket, force=True)
+            answers[node] = NoAnswer(f"no answer within {timeout_s:g} s")
+            continue
+        try:
+            answers[node] = answer(ticket)
+        except ray.exceptions.RayTaskError as error:
+            answers[node] = NoAnswer(_lines(error)[-1])
+        except (ray.exceptions.RayError, ModelAnalyzerError) as error:
+            answers[node] = NoAnswer(_lines(error)[0])
+    return answers
+
+
+def _lines(error: Exception) -> Sequence[str]:
+    """The lines of an error: at least one."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    return [line for line in lines if line] or [type(error).__name__]
+
+
+def _asked(question: Question) -> Any:
+    return question()
+
+
+def clocks_of(nodes: Sequence[str], timeout_s: float) -> Mapping[str, Clock | NoAnswer]:
+    """The clock of each of these nodes, by id, compared with ours. The first question also starts
+    the process that answers: it must answer within this time.
+    """
+    clocks: dict[str, Clock | NoAnswer] = {}
+    for node, first in ask_nodes(dict.fromkeys(nodes, time.time), timeout_s).items():
+        if isinstance(first, NoAnswer):
+            clocks[node] = first
+            continue
+        found = []
+        for _ in range(_CLOCK_QUESTIONS):
+            asked = time.time()
+            told = ask_nodes({node: time.time}, timeout_s)[node]
+            half = (time.time() - asked) / 2
+            if not isinstance(told, NoAnswer):
+                offset_ms = 1000 * (told - asked - half)
+                found.append(Clock(offset_ms=offset_ms, half_round_trip_ms=1000 * half))
+        clocks[node] = min(
+            found, key=lambda clock: clock.half_round_trip_ms, default=NoAnswer("stopped answering")
+        )
+    return clocks
 
 
 @contextmanager
