@@ -170,7 +170,11 @@ def test_more_servers_take_less_time(scene, servers) -> None:
     seconds = {}
     for count in (1, 2, 3):
         options = reached(three[:count], profile_models=models, checkpoint_directory=f"c{count}")
-        options["perf_analyzer_flags"] = {"measurement-interval": 2000}
+        options["perf_analyzer_flags"] = {
+            "measurement-mode": "time_windows",
+            "measurement-interval": 1000,
+            "stability-percentage": 999,
+        }
         status, output = end(scene.start("--progress", "json", **options))
         assert status == 0, output
         (began,) = events_of(output, "model_started")
