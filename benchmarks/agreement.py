@@ -72,8 +72,8 @@ def by_hand(command: str, directory: Path, model: str) -> tuple[float, float]:
     environment = dict(os.environ)
     settings = ServerSettings(
         launch=LaunchMode.LOCAL, path=None, install_path=None,
-        reload_disable=False, protocol=Protocol.GRPC, http_endpoint=None, grpc_endpoint=None,
-        metrics_url=None, log=None, ready_timeout_s=30, load_timeout_s=30,
+        reload_disable=False, protocol=Protocol.GRPC, http_endpoints=(), grpc_endpoints=(),
+        metrics_urls=(), log=None, ready_timeout_s=30, load_timeout_s=30,
         restart=ServerRestart.AUTO,
     )  # fmt: skip
     directory.mkdir()

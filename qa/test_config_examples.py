@@ -33,6 +33,10 @@ def test_an_example_runs(scene, remote, certificates, path: Path, request) -> No
         server = remote("explicit")
         for usual, here in ((8000, server.http), (8001, server.grpc), (8002, server.metrics)):
             text = text.replace(f"localhost:{usual}", f"localhost:{here}")
+    if "localhost:9001" in text:
+        server = remote("explicit")
+        for usual, here in ((9000, server.http), (9001, server.grpc), (9002, server.metrics)):
+            text = text.replace(f"localhost:{usual}", f"localhost:{here}")
 
     if "executor: ray" in text:
         text = text.replace(

@@ -80,6 +80,7 @@ ADDRESSES = {
         "runner/monitors/sampler.py",
         "runner/server/load_watch.py",
         "runner/cluster/parent_watch.py",
+        "runner/executors/slot_threads.py",
         "state/lock.py",
         "state/stores/upload.py",
     },

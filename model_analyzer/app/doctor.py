@@ -377,9 +377,9 @@ def _tried(settings: ServerSettings) -> ServerSettings:
     is_usual = settings.load_timeout_s == _USUAL_LOAD_S
     return replace(
         settings,
-        http_endpoint=None,
-        grpc_endpoint=None,
-        metrics_url=None,
+        http_endpoints=(),
+        grpc_endpoints=(),
+        metrics_urls=(),
         load_timeout_s=_LOAD_S if is_usual else settings.load_timeout_s,
     )
 

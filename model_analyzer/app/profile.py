@@ -16,6 +16,7 @@ from model_analyzer.app.bench.cluster import is_on_cluster, set_up_slots
 from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import preflight
+from model_analyzer.app.bench.remote_slots import has_several_servers, set_up_servers
 from model_analyzer.app.bench.serving import Serving, make_server, serve
 from model_analyzer.app.bench.workplace import Workplace, claim_output, prepare
 from model_analyzer.app.conceal import Conceal, conceal_error
@@ -153,14 +154,25 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
 def _make_bench(
     job: Job, devices: Devices, place: Workplace, caller: Caller, stack: ExitStack
 ) -> Bench:
-    """Starts the server, or the slots of a cluster."""
+    """Starts the server, or the slots: of a cluster, or of several remote servers."""
     interruptible = caller.interrupts.interruptible
-    server = None if is_on_cluster(job) else make_server(job, devices, place, stack)
+    has_slots = is_on_cluster(job) or has_several_servers(job)
+    server = None if has_slots else make_server(job, devices, place, stack)
     caller.tracker.run_started([group_name(names) for names in job.settings.subjects])
     caller.tracker.phase(Phase.STARTING_SERVER)
     if server is None:
         claim_output(job.settings, stack)
-        return set_up_slots(job, devices, place, stack, interruptible=interruptible)
+        if is_on_cluster(job):
+            return set_up_slots(job, devices, place, stack, interruptible=interruptible)
+        return set_up_servers(
+            job,
+            devices,
+            place,
+            stack,
+            conceal=caller.conceal,
+            show=caller.audience.print,
+            interruptible=interruptible,
+        )
     serving = serve(job, devices, place, server)
     claim_output(job.settings, stack)
     return set_up(

@@ -462,19 +462,19 @@ class Endpoint:
                 f"{self.metavar} must not contain a user or password",
                 "use an http-header in perf_analyzer_flags, for example 'Authorization: Basic …'",
             )
-        if not re.search(whole(self._pattern), written):
+        if not re.search(whole(self.pattern), written):
             raise node.problem(
                 f"expected {self.metavar} with a port from 1 to 65535, found {written!r}"
             )
         return written.strip()
 
     def schema(self) -> Schema:
-        return text(self._pattern)
+        return text(self.pattern)
 
     @property
-    def _pattern(self) -> str:
-        path = r"(?:/[^\s@]*)?" if self._url else ""
-        return rf"(?:[A-Za-z][A-Za-z0-9+.-]*://)?[^\s/@]+:{_PORT}{path}"
+    def pattern(self) -> str:
+        path = r"(?:/[^\s@,]*)?" if self._url else ""
+        return rf"(?:[A-Za-z][A-Za-z0-9+.-]*://)?[^\s/@,]+:{_PORT}{path}"
 
 
 _PORT = "0*(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"

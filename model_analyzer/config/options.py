@@ -408,20 +408,25 @@ OPTIONS: Sequence[Option] = (
         help="Protocol of the client requests.",
     ),
     Option(
-        key="triton_http_endpoint", flags=("--triton-http-endpoint",), kind=Endpoint(),
-        target="server.http_endpoint", group=SERVER,
-        help="HTTP address of the server. If not given: a free port; port 8000 of a remote server.",
+        key="triton_http_endpoint", flags=("--triton-http-endpoint",),
+        kind=ListOf(Endpoint(), "HOST:PORT"), default=(), target="server.http_endpoints",
+        group=SERVER,
+        help="HTTP address of the server; a list for several remote servers, which then measure at"
+        " the same time. If not given: a free port; port 8000 of a remote server.",
     ),
     Option(
-        key="triton_grpc_endpoint", flags=("--triton-grpc-endpoint",), kind=Endpoint(),
-        target="server.grpc_endpoint", group=SERVER,
-        help="gRPC address of the server. If not given: a free port; port 8001 of a remote server.",
+        key="triton_grpc_endpoint", flags=("--triton-grpc-endpoint",),
+        kind=ListOf(Endpoint(), "HOST:PORT"), default=(), target="server.grpc_endpoints",
+        group=SERVER,
+        help="gRPC address of the server; a list for several remote servers, which then measure at"
+        " the same time. If not given: a free port; port 8001 of a remote server.",
     ),
     Option(
-        key="triton_metrics_url", flags=("--triton-metrics-url",), kind=Endpoint(url=True),
-        target="server.metrics_url", group=SERVER,
-        help="URL of the server's metrics. If not given: a free port; port 8002 of a remote"
-        " server.",
+        key="triton_metrics_url", flags=("--triton-metrics-url",),
+        kind=ListOf(Endpoint(url=True), "URL"), default=(), target="server.metrics_urls",
+        group=SERVER,
+        help="URL of the server's metrics; a list for several remote servers. If not given: a free"
+        " port; port 8002 of a remote server.",
     ),
     Option(
         key="triton_output_path", flags=("--triton-output-path",), kind=FilePath(),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -31,9 +32,12 @@ from model_analyzer.domain.settings import (
     SearchMode,
 )
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import Problem
 
 Rule = Callable[[Given, Mapping[str, Any]], Iterator[Problem]]
+
+_ENDPOINTS = ("triton_http_endpoint", "triton_grpc_endpoint", "triton_metrics_url")
 
 # Each of these options selects request rates instead of concurrencies.
 _REQUEST_RATE = (
@@ -122,17 +126,47 @@ def _crossed(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _different_ports(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    keys = ("triton_http_endpoint", "triton_grpc_endpoint", "triton_metrics_url")
     seen: dict[str, str] = {}
-    for key in keys:
-        if values[key] is None or _is_remote(values):
+    for key in _ENDPOINTS:
+        if len(values[key]) != 1 or _is_remote(values):
             continue
-        port = values[key].split("://")[-1].split("/")[0].rpartition(":")[2]
+        port = _place(values[key][0]).rpartition(":")[2]
         if port in seen:
             yield Problem(
                 where=given.where[key], message=f"{key} and {seen[port]} share port {port}"
             )
         seen[port] = key
+
+
+def _servers(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Several servers are remote, and each option has an address of its own for each of them."""
+    several = [key for key in _ENDPOINTS if len(values[key]) > 1]
+    for key in several:
+        if not _is_remote(values):
+            yield Problem(
+                where=given.where[key],
+                message=f"a list in {key} needs triton_launch_mode: remote",
+                hint="give one address; --executor ray measures on several machines",
+            )
+    if not (several and _is_remote(values)):
+        return
+    for key in _ENDPOINTS:
+        count, wanted = len(values[key]), len(values[several[0]])
+        if values[key] and count != wanted:
+            yield Problem(
+                where=given.where[key],
+                message=f"{key} has {counted(count, 'value')}, but {several[0]} has {wanted}",
+                hint="give one for each server, or none for Triton's usual ports",
+            )
+        places = Counter(map(_place, values[key]))
+        for place in places:
+            if places[place] > 1:
+                yield Problem(where=given.where[key], message=f"{key} has {place} twice")
+
+
+def _place(endpoint: str) -> str:
+    """HOST:PORT of an endpoint."""
+    return endpoint.split("://")[-1].split("/")[0]
 
 
 def _file_names(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -399,6 +433,7 @@ def _one_starting_point(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
 _COMMON_RULES: Sequence[Rule] = (
     _minimum_below_maximum,
     _different_ports,
+    _servers,
     _file_names,
     _one_kind_of_load,
     _quick_searches_by_itself,

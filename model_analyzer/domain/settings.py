@@ -163,10 +163,11 @@ class RepositorySettings:
 class ServerSettings:
     """How the server is started and reached.
 
-    Endpoints are HOST:PORT; None stands for a free port, or for Triton's own ports on a remote
-    server. Variables of the server that `show_environment` names are not masked. `install_path` is
-    the directory of the server's library (mode c_api); None: search for it. With `reload_disable`,
-    a remote server is never asked to load or unload a model.
+    Endpoints are HOST:PORT, one for each server; none stands for a free port, or for Triton's own
+    ports on a remote server. Only remote servers may be several. Variables of the server that
+    `show_environment` names are not masked. `install_path` is the directory of the server's library
+    (mode c_api); None: search for it. With `reload_disable`, a remote server is never asked to load
+    or unload a model.
     """
 
     launch: LaunchMode
@@ -174,14 +175,20 @@ class ServerSettings:
     install_path: Path | None
     reload_disable: bool
     protocol: Protocol
-    http_endpoint: str | None
-    grpc_endpoint: str | None
-    metrics_url: str | None
+    http_endpoints: tuple[str, ...]
+    grpc_endpoints: tuple[str, ...]
+    metrics_urls: tuple[str, ...]
     log: Path | None
     ready_timeout_s: int
     load_timeout_s: int
     restart: ServerRestart
     show_environment: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of servers."""
+        given = (self.http_endpoints, self.grpc_endpoints, self.metrics_urls)
+        return max(1, *map(len, given))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from model_analyzer.runner.server.c_api import EmbeddedServer
 
 SETTINGS = ServerSettings(
     launch=LaunchMode.C_API, path=None, install_path=None, reload_disable=False,
-    protocol=Protocol.GRPC, http_endpoint=None, grpc_endpoint=None, metrics_url=None, log=None,
+    protocol=Protocol.GRPC, http_endpoints=(), grpc_endpoints=(), metrics_urls=(), log=None,
     ready_timeout_s=10, load_timeout_s=7, restart=ServerRestart.AUTO,
 )  # fmt: skip
 

@@ -111,9 +111,9 @@ def make(tmp_path: Path) -> Iterator[Make]:
                     "install_path": Path("/nonsense"),
                     "reload_disable": False,
                     "protocol": Protocol.GRPC,
-                    "http_endpoint": None,
-                    "grpc_endpoint": None,
-                    "metrics_url": None,
+                    "http_endpoints": (),
+                    "grpc_endpoints": (),
+                    "metrics_urls": (),
                     "log": None,
                     "ready_timeout_s": 120,
                     "load_timeout_s": 120,
@@ -287,7 +287,7 @@ def test_given_endpoints_are_published_where_they_say(engine, make: Make) -> Non
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = make(grpc_endpoint=f"0.0.0.0:{port}")
+    server = make(grpc_endpoints=(f"0.0.0.0:{port}",))
 
     server.serve([variant()], setup())
 
@@ -538,7 +538,7 @@ def test_a_given_port_in_use_is_named_with_its_option(engine, make: Make) -> Non
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        server = make(http_endpoint=f"localhost:{taken.getsockname()[1]}")
+        server = make(http_endpoints=(f"localhost:{taken.getsockname()[1]}",))
 
         with pytest.raises(ServerError, match="cannot listen on .* triton_http_endpoint"):
             server.serve([variant()], setup())

@@ -196,7 +196,7 @@ def test_the_process_that_uses_a_port_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with pytest.raises(ServerError) as caught:
-            choose_endpoints(replace(SETTINGS, http_endpoint=f"localhost:{port}"))
+            choose_endpoints(replace(SETTINGS, http_endpoints=(f"localhost:{port}",)))
 
     assert f"process {os.getpid()})" in str(caught.value)
     assert "stop the program that uses it" in str(caught.value)

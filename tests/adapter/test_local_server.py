@@ -31,9 +31,9 @@ SETTINGS = ServerSettings(
     install_path=None,
     reload_disable=False,
     protocol=Protocol.GRPC,
-    http_endpoint=None,
-    grpc_endpoint=None,
-    metrics_url=None,
+    http_endpoints=(),
+    grpc_endpoints=(),
+    metrics_urls=(),
     log=None,
     ready_timeout_s=120,
     load_timeout_s=120,
@@ -239,7 +239,7 @@ def test_given_endpoints_are_used(pretend, make: Make) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = make(pretend.tritonserver(), grpc_endpoint=f"localhost:{port}")
+    server = make(pretend.tritonserver(), grpc_endpoints=(f"localhost:{port}",))
 
     variant = variants()[0]
     server.serve([variant], ServerSetup())
@@ -255,7 +255,7 @@ def test_a_given_port_in_use_is_named_with_its_option(pretend, make: Make) -> No
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        server = make(pretend.tritonserver(), metrics_url=f"http://localhost:{port}/metrics")
+        server = make(pretend.tritonserver(), metrics_urls=(f"http://localhost:{port}/metrics",))
 
         with pytest.raises(ServerError, match=f"127.0.0.1:{port}.*triton_metrics_url"):
             server.serve([variants()[0]], ServerSetup())

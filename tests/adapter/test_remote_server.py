@@ -29,9 +29,9 @@ SETTINGS = ServerSettings(
     install_path=Path("/opt/tritonserver"),
     reload_disable=False,
     protocol=Protocol.GRPC,
-    http_endpoint=None,
-    grpc_endpoint=None,
-    metrics_url=None,
+    http_endpoints=(),
+    grpc_endpoints=(),
+    metrics_urls=(),
     log=None,
     ready_timeout_s=120,
     load_timeout_s=120,
@@ -45,9 +45,9 @@ Make = Callable[..., TritonServer]
 def settings_for(there: Any, **changes: Any) -> ServerSettings:
     return replace(
         SETTINGS,
-        http_endpoint=there.http,
-        grpc_endpoint=there.grpc,
-        metrics_url=there.metrics,
+        http_endpoints=(there.http,),
+        grpc_endpoints=(there.grpc,),
+        metrics_urls=(there.metrics,),
         **changes,
     )
 
@@ -55,15 +55,16 @@ def settings_for(there: Any, **changes: Any) -> ServerSettings:
 @pytest.mark.parametrize(
     ("given", "url"),
     [
-        (None, "http://127.0.0.1:8002/metrics"),
+        ("", "http://127.0.0.1:8002/metrics"),
         ("localhost:9", "http://127.0.0.1:9/metrics"),
         ("http://10.0.0.1:9/", "http://10.0.0.1:9/metrics"),
         ("http://10.0.0.1:9/triton/metrics", "http://10.0.0.1:9/triton/metrics"),
         ("https://localhost:9/metrics", "https://localhost:9/metrics"),
     ],
 )
-def test_metrics_are_where_the_user_says(given: str | None, url: str) -> None:
-    assert remote_endpoints(replace(SETTINGS, metrics_url=given)).metrics_url == url
+def test_metrics_are_where_the_user_says(given: str, url: str) -> None:
+    urls = (given,) if given else ()
+    assert remote_endpoints(replace(SETTINGS, metrics_urls=urls)).metrics_url == url
 
 
 @pytest.fixture(params=list(Protocol), ids=lambda protocol: protocol.value)
@@ -230,7 +231,7 @@ def test_clients_get_the_address_as_it_was_given(elsewhere, make) -> None:
 
 def test_with_tls_clients_get_the_name_on_the_certificate() -> None:
     settings = replace(
-        SETTINGS, http_endpoint="https://models.example.com:443", protocol=Protocol.HTTP
+        SETTINGS, http_endpoints=("https://models.example.com:443",), protocol=Protocol.HTTP
     )
 
     (http, grpc) = (

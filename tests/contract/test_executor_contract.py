@@ -16,7 +16,7 @@ from model_analyzer.domain.slots import Finished
 from model_analyzer.domain.trials import Trial
 from model_analyzer.runner.cluster.executor import ClusterExecutor
 from model_analyzer.runner.executors.local import LocalExecutor
-from model_analyzer.runner.executors.threaded import ThreadedExecutor
+from model_analyzer.runner.executors.slot_threads import SlotThreads
 from tests.fakes.cluster import FakeCluster
 from tests.unit.search.surfaces import failure, load, measurement
 from tests.unit.state.samples import several
@@ -41,6 +41,14 @@ def on_cluster() -> ClusterExecutor:
     return ClusterExecutor(cluster, hosts, interruptible=nullcontext, clock=cluster.clock)
 
 
+def on_threads(stack: ExitStack) -> ClusterExecutor:
+    hosts = {name: f"host {name}" for name in ("a", "b", "c")}
+    slots = dict.fromkeys(hosts, (lambda *_: LoadRunner(), lambda: True))
+    threads = stack.enter_context(SlotThreads(slots))
+    threads.begin()
+    return ClusterExecutor(threads, hosts, interruptible=nullcontext)
+
+
 @pytest.fixture(params=["local", "threads", "cluster", "simulated 1", "simulated 3"])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     with ExitStack() as stack:
@@ -48,8 +56,7 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
             case "local":
                 yield LocalExecutor(LoadRunner())
             case "threads":
-                runners = {name: LoadRunner() for name in ("a", "b", "c")}
-                yield stack.enter_context(ThreadedExecutor(runners))
+                yield on_threads(stack)
             case "cluster":
                 yield on_cluster()
             case name:

@@ -115,7 +115,7 @@ def _monitors(
     """A function that creates the monitors of a trial."""
     settings = job.settings
     mode = settings.server.launch
-    models = [model.settings for subject in serving.subjects for model in subject.models]
+    models = settings.models
     cpu_only = {model.name for model in models if model.cpu_only}
     # a goal on GPU metrics compares all variants, so it needs them for CPU variants, too
     observes_all = settings.monitors.always_gpus or any(

@@ -23,7 +23,7 @@ from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.repository import stage
 from model_analyzer.runner.served_models import other_models
 from model_analyzer.runner.server.c_api import EmbeddedServer
-from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.search.plan import Subject
 
 log = logging.getLogger(__name__)
@@ -69,9 +69,17 @@ def make_server(job: Job, devices: Devices, place: Workplace, stack: ExitStack) 
     path = repository.path if repository is not None else None
     if repository is not None and settings.server.launch is LaunchMode.LOCAL:
         path = stage(repository, place.facts.values(), place.work / "models")
+    return triton_server(launcher(settings, place.environment, path), job, devices, place, stack)
+
+
+def triton_server(
+    launcher: Launcher, job: Job, devices: Devices, place: Workplace, stack: ExitStack
+) -> TritonServer:
+    """The server that this launcher starts or reaches; the `stack` ends it."""
+    settings = job.settings
     return stack.enter_context(
         TritonServer(
-            launcher(settings, place.environment, path),
+            launcher,
             settings.server,
             place.server_log,
             settles=settings.monitors.cpu or devices.shows_gpus,

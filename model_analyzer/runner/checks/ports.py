@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from model_analyzer.domain.settings import LaunchMode, ServerSettings
 from model_analyzer.runner.checks.finding import Finding, ok, problem
 from model_analyzer.runner.server.endpoints import (
+    each_server,
     given_addresses,
     listener,
     remote_endpoints,
@@ -52,9 +53,9 @@ def judge_port(port: Port) -> Finding:
 
 
 def check_ports(settings: ServerSettings) -> Iterator[Finding]:
-    """The ports of our own server, or of a remote one."""
+    """The ports of our own server, or of the remote ones."""
     if settings.launch is LaunchMode.REMOTE:
-        yield _remote(settings)
+        yield from map(_remote, each_server(settings))
     elif settings.launch in (LaunchMode.LOCAL, LaunchMode.DOCKER):
         findings = [judge_port(port) for port in read_ports(settings)]
         yield from findings

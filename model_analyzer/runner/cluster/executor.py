@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The executor over the slots of a cluster: what is lost, what starts again, what is retired."""
+"""The executor over slots elsewhere: what is lost, what starts again, what is retired."""
 
 from __future__ import annotations
 
@@ -107,8 +107,7 @@ class ClusterExecutor:
         while not self._ready and all(debt.trial is None for debt in self._debts.values()):
             if not self._debts:
                 raise ClusterError(
-                    "all slots were lost: look at the nodes of the cluster, then run again to"
-                    " continue"
+                    "all slots were lost: look at their machines, then run again to continue"
                 )
             self._step()
         return self._ready

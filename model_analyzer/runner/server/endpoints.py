@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import psutil
 
@@ -83,13 +83,13 @@ class Endpoints:
 
 def are_chosen(settings: ServerSettings) -> bool:
     """Whether we choose at least one port, so that a retry can use a different one."""
-    return None in (settings.http_endpoint, settings.grpc_endpoint, settings.metrics_url)
+    return not all(_texts(settings).values())
 
 
 def given_addresses(settings: ServerSettings) -> Mapping[str, Address]:
     """The addresses in the settings, by option."""
     texts = _texts(settings).items()
-    return {option: _parse(text) for option, text in texts if text is not None}
+    return {option: _parse(given[0]) for option, given in texts if given}
 
 
 def choose_endpoints(settings: ServerSettings) -> Endpoints:
@@ -119,21 +119,43 @@ def _with_user(reason: str, address: Address) -> str:
     return f"{reason} by {user}" if user else reason
 
 
-def _texts(settings: ServerSettings) -> Mapping[str, str | None]:
+def _texts(settings: ServerSettings) -> Mapping[str, Sequence[str]]:
     return {
-        "triton_http_endpoint": settings.http_endpoint,
-        "triton_grpc_endpoint": settings.grpc_endpoint,
-        "triton_metrics_url": settings.metrics_url,
+        "triton_http_endpoint": settings.http_endpoints,
+        "triton_grpc_endpoint": settings.grpc_endpoints,
+        "triton_metrics_url": settings.metrics_urls,
     }
 
 
 def remote_endpoints(settings: ServerSettings) -> Endpoints:
-    """The addresses in the settings; Triton's default ports for addresses that are not given."""
-    return Endpoints(
-        http=_parse(settings.http_endpoint or _TRITON_HTTP),
-        grpc=_parse(settings.grpc_endpoint or _TRITON_GRPC),
-        metrics=_parse(settings.metrics_url or _TRITON_METRICS),
+    """The addresses of the first server; Triton's default ports for those that are not given."""
+    (http, *_), (grpc, *_), (metrics, *_) = (
+        settings.http_endpoints or [_TRITON_HTTP],
+        settings.grpc_endpoints or [_TRITON_GRPC],
+        settings.metrics_urls or [_TRITON_METRICS],
     )
+    return Endpoints(http=_parse(http), grpc=_parse(grpc), metrics=_parse(metrics))
+
+
+def each_server(settings: ServerSettings) -> Sequence[ServerSettings]:
+    """The settings of each remote server, with one address of each kind. Of several servers, those
+    that are not given are Triton's default ports on the same host.
+    """
+    if settings.count == 1:
+        return (settings,)
+    first, *_ = filter(None, _texts(settings).values())
+    hosts = [_parse(text).name for text in first]
+    http = settings.http_endpoints or [_on(host, _TRITON_HTTP) for host in hosts]
+    grpc = settings.grpc_endpoints or [_on(host, _TRITON_GRPC) for host in hosts]
+    metrics = settings.metrics_urls or [_on(host, _TRITON_METRICS) for host in hosts]
+    return tuple(
+        replace(settings, http_endpoints=(one,), grpc_endpoints=(two,), metrics_urls=(three,))
+        for one, two, three in zip(http, grpc, metrics, strict=True)
+    )
+
+
+def _on(host: str, endpoint: str) -> str:
+    return endpoint.replace("localhost", host)
 
 
 def listening(endpoints: Endpoints, flags: Mapping[str, object]) -> bool:

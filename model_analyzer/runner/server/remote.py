@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import select
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import psutil
 
@@ -15,7 +15,7 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import Protocol, ServerSettings
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.errors import ServerError
+from model_analyzer.errors import Interrupted, ServerError
 from model_analyzer.runner.client.connect import connect
 from model_analyzer.runner.client.interface import Answer, ServerCallError, ServerClient
 from model_analyzer.runner.server.endpoints import (
@@ -34,11 +34,20 @@ _LOOK_S = 0.1
 _NOT_EXPLICIT = "explicit model load / unload is not allowed"
 
 
-class RemoteLauncher:
-    """Connects to a server instead of starting one."""
+def _stays() -> bool:
+    return False
 
-    def __init__(self, settings: ServerSettings) -> None:
+
+class RemoteLauncher:
+    """Connects to a server instead of starting one. Once `is_leaving`, waiting for the server, or
+    asking if it runs, raises Interrupted: a thread gets no signals.
+    """
+
+    def __init__(
+        self, settings: ServerSettings, *, is_leaving: Callable[[], bool] = _stays
+    ) -> None:
         self._settings = settings
+        self._is_leaving = is_leaving
         self._endpoints = remote_endpoints(settings)
 
     @property
@@ -58,7 +67,8 @@ class RemoteLauncher:
         return self._endpoints
 
     def start(self, endpoints: Endpoints, setup: ServerSetup, log: ServerLog) -> RemoteServer:
-        return RemoteServer(connect(endpoints, self._settings.protocol, setup.access))
+        client = connect(endpoints, self._settings.protocol, setup.access)
+        return RemoteServer(client, is_leaving=self._is_leaving)
 
     def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient:
         client = connect(endpoints, self._settings.protocol, setup.access)
@@ -68,11 +78,13 @@ class RemoteLauncher:
 class RemoteServer:
     """A server that counts as running while it answers; we never end it."""
 
-    def __init__(self, client: ServerClient) -> None:
+    def __init__(self, client: ServerClient, *, is_leaving: Callable[[], bool] = _stays) -> None:
         self._client = client
+        self._is_leaving = is_leaving
 
     @property
     def is_running(self) -> bool:
+        self._leave_if_told()
         try:
             self._client.version()
         except ServerCallError as error:
@@ -81,6 +93,7 @@ class RemoteServer:
 
     def wait(self, timeout_s: float) -> None:
         """Waits; the exit status is always unknown."""
+        self._leave_if_told()
         _wait(timeout_s)
 
     def terminate(self) -> None:
@@ -96,6 +109,10 @@ class RemoteServer:
     def tree(self) -> Sequence[psutil.Process]:
         """Empty: its processes are not visible."""
         return ()
+
+    def _leave_if_told(self) -> None:
+        if self._is_leaving():
+            raise Interrupted("interrupted")
 
 
 class _Passing:

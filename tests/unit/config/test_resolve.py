@@ -238,7 +238,7 @@ def test_endpoints_do_not_share_a_port() -> None:
     (problem,) = profile_problems(text)
     assert problem.startswith("f.yaml:2:21: ")
     assert "share port 8000" in problem
-    assert settings(text.replace("8000/", "8002/")).server.http_endpoint == "localhost:8000"
+    assert settings(text.replace("8000/", "8002/")).server.http_endpoints == ("localhost:8000",)
 
 
 @pytest.mark.parametrize("name", ["a/b.csv", "..", "", "/tmp/x.csv"])

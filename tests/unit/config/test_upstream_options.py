@@ -46,9 +46,9 @@ ON_BOTH: dict[str, tuple[str, Any]] = {
     "perf_analyzer_max_auto_adjusts": ("", 10),
     "triton_launch_mode": ("", "local"),
     "triton_docker_image": ("", "nvcr.io/nvidia/tritonserver:26.09-py3"),
-    "triton_http_endpoint": ("", None),  # a free port
-    "triton_grpc_endpoint": ("", None),
-    "triton_metrics_url": ("", None),
+    "triton_http_endpoint": ("", []),  # a free port
+    "triton_grpc_endpoint": ("", []),
+    "triton_metrics_url": ("", []),
     "triton_server_path": ("", None),  # found
     "triton_output_path": ("", None),
     "triton_docker_mounts": ("", []),

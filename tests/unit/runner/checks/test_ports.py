@@ -37,7 +37,7 @@ def test_without_an_address_ports_are_chosen(settings: ServerSettings) -> None:
 
 
 def test_a_used_port_names_its_process(settings: ServerSettings, taken: int) -> None:
-    first, *_ = check_ports(replace(settings, http_endpoint=f"localhost:{taken}"))
+    first, *_ = check_ports(replace(settings, http_endpoints=(f"localhost:{taken}",)))
 
     assert first.level is Level.PROBLEM
     assert f"127.0.0.1:{taken} (triton_http_endpoint) cannot be used" in first.found
@@ -58,12 +58,12 @@ def test_the_process_of_a_used_port_may_be_unknown() -> None:
 
 
 def test_a_server_elsewhere_has_to_listen(settings: ServerSettings, taken: int) -> None:
-    remote = replace(settings, launch=LaunchMode.REMOTE, grpc_endpoint=f"localhost:{taken}")
+    remote = replace(settings, launch=LaunchMode.REMOTE, grpc_endpoints=(f"localhost:{taken}",))
     (there,) = check_ports(remote)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-        (absent,) = check_ports(replace(remote, grpc_endpoint=f"localhost:{port}"))
+        (absent,) = check_ports(replace(remote, grpc_endpoints=(f"localhost:{port}",)))
 
     assert there.level is Level.OK
     assert absent.level is Level.PROBLEM

@@ -1,0 +1,270 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Stages 4 and 5 with several remote servers: each is a slot, with a perf_analyzer here."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, replace
+
+from model_analyzer.app.bench.bench import Bench, make_runner
+from model_analyzer.app.bench.devices import Devices, served_gpus
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.models import facts_from_server
+from model_analyzer.app.bench.serving import Serving, triton_server
+from model_analyzer.app.bench.setups import uuids
+from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.app.conceal import Conceal
+from model_analyzer.domain.models import ModelFacts, fingerprint, thaw
+from model_analyzer.domain.protocols import Runner
+from model_analyzer.domain.words import counted
+from model_analyzer.errors import ClusterError, RepositoryError, ServerError
+from model_analyzer.runner.cluster.executor import ClusterExecutor, SlotLostError
+from model_analyzer.runner.executors.remote_slot import RemoteSlot
+from model_analyzer.runner.executors.slot_threads import IsLeaving, SlotThreads
+from model_analyzer.runner.monitors.gpu import ObservedGpus
+from model_analyzer.runner.output_directory import create_output
+from model_analyzer.runner.repository import OutputRepository
+from model_analyzer.runner.served_models import other_models
+from model_analyzer.runner.server.endpoints import each_server, remote_endpoints
+from model_analyzer.runner.server.remote import RemoteLauncher
+from model_analyzer.runner.server.triton import TritonServer
+
+log = logging.getLogger(__name__)
+
+_LONGEST_SHOWN = 80  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteServers:
+    """The servers of all slots, as far as the end of a run is concerned with them."""
+
+    threads: SlotThreads
+    count: int
+
+    @property
+    def description(self) -> str:
+        return counted(self.count, "remote server")
+
+    def begin_stop(self) -> None:
+        """Slots end with their connections."""
+
+    def stop(self) -> None:
+        self.threads.end()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFacts:
+    """A server as it answers: its version, its GPUs, and the models to search."""
+
+    version: str
+    gpus: ObservedGpus
+    models: Mapping[str, ModelFacts]
+
+    @property
+    def gpu_kinds(self) -> tuple[str, ...]:
+        """The kinds of its GPUs: a server tells their memory, but not their names."""
+        return tuple(
+            sorted(f"{device.name} ({device.memory:.0f} MB)" for device in self.gpus.devices)
+        )
+
+
+def has_several_servers(job: Job) -> bool:
+    return job.settings.server.count > 1
+
+
+def set_up_servers(
+    job: Job,
+    devices: Devices,
+    place: Workplace,
+    stack: ExitStack,
+    *,
+    conceal: Conceal,
+    show: Callable[[str], None],
+    interruptible: Callable[[], AbstractContextManager[object]],
+) -> Bench:
+    """The bench on several remote servers; the `stack` ends their connections.
+
+    Raises ServerError if one does not answer, and ClusterError if they cannot be compared.
+    """
+    settings = job.settings
+    slots = [
+        _Slot(
+            replace(job, settings=replace(settings, server=server)), devices, place, conceal, show
+        )
+        for server in each_server(settings.server)
+    ]
+    threads = stack.enter_context(
+        SlotThreads({slot.name: (slot.build, slot.is_reachable) for slot in slots})
+    )
+    log.info("Connecting to %s", ", ".join(slot.name for slot in slots))
+    threads.begin()
+    facts = {slot.name: slot.served for slot in slots if slot.served is not None}
+    found = difference(facts)
+    if found:
+        raise ClusterError(f"the servers cannot be compared: {found}")
+    first = facts[slots[0].name]
+    subjects = place.subjects
+    if place.repository is None:
+        subjects = searched_subjects(settings, first.models, job.places)
+    present = uuids(devices.present) if devices.gpus is not None else first.gpu_kinds
+    subjects = tuple(
+        replace(
+            subject,
+            setup=replace(
+                devices.setups[subject.models[0].facts.name],
+                version=first.version,
+                devices=present,
+            ),
+        )
+        for subject in subjects
+    )
+    if place.genai_perf is None:
+        subjects = tuple(subject.without_genai_perf() for subject in subjects)
+    return Bench(
+        serving=Serving(
+            server=RemoteServers(threads, len(slots)),
+            version=first.version,
+            gpus=first.gpus,
+            facts=first.models,
+            subjects=subjects,
+        ),
+        executor=ClusterExecutor(
+            threads, {slot.name: slot.name for slot in slots}, interruptible=interruptible
+        ),
+        output=OutputRepository(settings.repository.output, None),
+        subjects=subjects,
+    )
+
+
+class _Slot:
+    """One of the servers. `job` has the settings of this server alone. `served` is what it answered
+    first, or None.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        devices: Devices,
+        place: Workplace,
+        conceal: Conceal,
+        show: Callable[[str], None],
+    ) -> None:
+        server = job.settings.server
+        self._address = remote_endpoints(server).for_protocol(server.protocol)
+        self.name = self._address.as_written
+        self.served: ServerFacts | None = None
+        self._job = job
+        self._devices = devices
+        self._place = place
+        self._conceal = conceal
+        self._show = show
+        # the variants of the run are in the user's directory
+        variants = place.work / "variants" / self.name.rpartition("/")[2]
+        create_output(variants, override=False)
+        self._output = OutputRepository(variants, None)
+
+    def build(self, is_leaving: IsLeaving, stack: ExitStack) -> Runner:
+        """Connects to the server, in the thread of the slot. See `Build`."""
+        launcher = RemoteLauncher(self._job.settings.server, is_leaving=is_leaving)
+        server = triton_server(launcher, self._job, self._devices, self._place, stack)
+        served = self._asked(server)
+        if self.served is not None:
+            found = difference({"it was": self.served, "it is": served})
+            if found:
+                raise ClusterError(f"the server has changed: {found}")
+        self.served = served
+        runner = make_runner(
+            self._job,
+            self._place,
+            Serving(
+                server=server,
+                version=served.version,
+                gpus=served.gpus,
+                facts=served.models,
+                subjects=(),
+            ),
+            server,
+            self._output,
+            conceal=self._conceal,
+            show=self._show,
+            interruptible=nullcontext,
+        )
+        return RemoteSlot(runner, server)
+
+    def is_reachable(self) -> bool:
+        return self._address.accepts
+
+    def _asked(self, server: TritonServer) -> ServerFacts:
+        try:
+            return self._facts(server)
+        except (ServerError, RepositoryError) as error:
+            if self.served is not None:
+                raise SlotLostError(str(error)) from error
+            if isinstance(error, RepositoryError):
+                raise RepositoryError(f"{self.name}: {error.message}", error.hint) from error
+            raise ServerError(f"{self.name}: {error}") from error
+
+    def _facts(self, server: TritonServer) -> ServerFacts:
+        settings, setups = self._job.settings, self._devices.setups
+        first = setups[settings.models[0].name]
+        version = server.version(first)
+        gpus = self._devices.gpus or served_gpus(settings, server.metrics_url, first.access)
+        models = self._place.facts
+        if self._place.repository is None:
+            models = facts_from_server(settings, server, setups)
+        others = other_models(server.client(first), models.values())
+        if others and self.served is None:
+            log.warning("%s has other models loaded: %s", self.name, ", ".join(others))
+        return ServerFacts(version=version, gpus=gpus, models=models)
+
+
+def difference(servers: Mapping[str, ServerFacts]) -> str:
+    """The first difference between servers whose measurements could not be compared, with their
+    names; "" if there is none.
+    """
+    names = dict.fromkeys(name for each in servers.values() for name in each.models)
+    compared: dict[str, dict[str, str]] = {
+        "versions of Triton differ": {name: each.version for name, each in servers.items()},
+        "GPUs differ": {
+            name: ", ".join(each.gpu_kinds) or "none" for name, each in servers.items()
+        },
+    }
+    for model in names:
+        facts = {name: each.models.get(model) for name, each in servers.items()}
+        compared |= _of_model(model, facts)
+    for what, values in compared.items():
+        found: dict[str, list[str]] = {}
+        for name, value in values.items():
+            found.setdefault(value, []).append(name)
+        if len(found) > 1:
+            parts = (f"{value} on {', '.join(names)}" for value, names in found.items())
+            return f"{what}: {'; '.join(parts)}"
+    return ""
+
+
+def _shown(value: object) -> str:
+    """A field of a configuration: as JSON, or as its fingerprint if that is long."""
+    text = json.dumps(thaw(value))
+    return text if len(text) <= _LONGEST_SHOWN else f"fingerprint {fingerprint([text])[:12]}"
+
+
+def _of_model(model: str, facts: Mapping[str, ModelFacts | None]) -> dict[str, dict[str, str]]:
+    """What is compared of a model: its configuration by field, then all of it."""
+    fields = dict.fromkeys(field for fact in facts.values() if fact for field in fact.config)
+    return {
+        **{
+            f"{field} of {model} differs": {
+                name: _shown(fact.config[field]) if fact and field in fact.config else "none"
+                for name, fact in facts.items()
+            }
+            for field in fields
+        },
+        f"the model {model} differs": {
+            name: fact.identity[:12] if fact else "none" for name, fact in facts.items()
+        },
+    }
