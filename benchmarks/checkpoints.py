@@ -25,6 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.common import upstream_command
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.profiles import TrialRecord
@@ -47,6 +48,7 @@ TAGS = (
 )  # fmt: skip
 FLAGS = {"measurement-mode": "count_windows", "measurement-interval": "5000"}
 LOADS = 20  # loads of each variant
+MACHINE = Machine(host="gpu1", processor="A processor", cores=8, niceness=0)
 
 
 def measurement(number: int) -> Measurement:
@@ -67,6 +69,7 @@ def measurement(number: int) -> Measurement:
         ),
         started=1_700_000_000.0 + number,
         duration_s=12.345,
+        machine=MACHINE,
     )
 
 

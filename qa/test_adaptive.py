@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.state.checkpoint import load
 
 BOUNDS = {
@@ -29,7 +30,7 @@ def test_its_conclusion_is_stored_and_recommended(scene) -> None:
     # some are measured again
     trials = len({record.trial.first.key for record in checkpoint.records})
     model = results(scene)
-    assert model["conclusion"]["trials"] == checkpoint.conclusions["add_sub"].trials == trials
+    assert model["conclusion"]["trials"] == checkpoint.conclusions[Lane("add_sub")].trials == trials
     page = scene.directory / "reports" / "summaries" / "add_sub" / "result_summary.html"
     assert f"after {trials} trials" in page.read_text()
 

@@ -15,6 +15,7 @@ from benchmarks.search.beaten import better_measured
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile, TrialRecord
@@ -79,7 +80,8 @@ def run(
         pass
     names = ",".join(facts.name for facts in surface.facts)
     conclusion = search.conclusion
-    conclusions = {} if conclusion is None else {names: conclusion}
+    lane = Lane(names, answers.trials[0].setup.kind)
+    conclusions = {} if conclusion is None else {lane: conclusion}
     recorded = Profile(records=answers.records, conclusions=conclusions)
     results = rank(recorded, names, surface.goal).results
     contents = [trial.content for trial in answers.trials]
@@ -170,10 +172,10 @@ class _Answers:
             self.records.append(TrialRecord(trial=trial, outcome=outcome))
         self._outcomes[trial.key] = outcome
 
-    def asked(self, subject: str) -> Sequence[Asked]:
+    def asked(self, lane: Lane) -> Sequence[Asked]:
         return ()
 
-    def record_asked(self, subject: str, number: int, asked: Asked) -> None:
+    def record_asked(self, lane: Lane, number: int, asked: Asked) -> None:
         pass
 
 

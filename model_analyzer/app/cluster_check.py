@@ -27,7 +27,6 @@ from model_analyzer.runner.checks.machine import read_governors
 from model_analyzer.runner.checks.programs import check_load_generator, check_server, server_version
 from model_analyzer.runner.checks.storage import read_place
 from model_analyzer.runner.cluster.child_environment import (
-    THREADS,
     child_environment,
     user_environment,
 )
@@ -47,7 +46,7 @@ from model_analyzer.runner.cluster.ray_slots import (
 )
 from model_analyzer.runner.cluster.slot_places import GPU, Node, SlotPlace, plan_slots
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, visible
-from model_analyzer.runner.host import core_count, processor
+from model_analyzer.runner.host import THREADS, core_count, processor
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace

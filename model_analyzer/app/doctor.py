@@ -31,7 +31,7 @@ from model_analyzer.domain.settings import (
     ServerRestart,
     ServerSettings,
 )
-from model_analyzer.domain.trials import LoadKind, ServerSetup
+from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import (
     ConfigError,
     ModelAnalyzerError,
@@ -316,19 +316,23 @@ class _Doctor:
         with ExitStack() as stack:
             devices = _devices(replace(self._job, settings=settings), stack)
             environment = {**self._environment, **devices.for_cuda}
-            setups = devices.setups
             log = ServerLog(self._work / "server.log")
             log.path.write_bytes(b"")
             if self._known.repository is not None:
                 return  # reported under "Options"
             repository = ModelRepository(path)
             facts: dict[str, ModelFacts] = {}
-            for name, setup in setups.items():
+            for name, setup in devices.setups.items():
                 if name in self._known.broken:
                     continue
                 try:
                     facts |= repository_facts(
-                        settings, environment, repository, {name: setup}, log, self._work / name
+                        settings,
+                        replace(devices, setups={name: setup}),
+                        environment,
+                        repository,
+                        log,
+                        self._work / name,
                     )
                 except ModelAnalyzerError as error:
                     yield problem(f"model {name}", str(error), _FIX_FILES)
@@ -337,27 +341,27 @@ class _Doctor:
             if self._server is not None:
                 parts = {part.name: part for model in facts.values() for part in model.with_parts()}
                 yield from check_packages(path, list(parts.values()), self._server)
-            yield from self._loads(settings, environment, repository, facts, setups, log)
+            yield from self._loads(settings, devices, environment, repository, facts, log)
 
     def _loads(
         self,
         settings: ProfileSettings,
+        devices: Devices,
         environment: Mapping[str, str],
         repository: ModelRepository,
         facts: Mapping[str, ModelFacts],
-        setups: Mapping[str, ServerSetup],
         log: ServerLog,
     ) -> Findings:
         staged = stage(repository, facts.values(), self._work / "models")
         shapes = {model.name: shapes_of(model.perf_analyzer_flags) for model in settings.models}
         try:
-            start = launcher(settings, environment, staged)
+            start = launcher(settings, devices, environment, staged)
         except ModelAnalyzerError as error:
             yield problem("models", str(error), "first fix the problems of the programs above")
             return
         with self._triton(start, settings.server, log) as server:
             for name, fact in facts.items():
-                yield check_model(server, fact, setups[name], shapes[name])
+                yield check_model(server, fact, devices.setups[name], shapes[name])
 
 
 def _in_the_way(path: Path, *, override: bool) -> Finding | None:

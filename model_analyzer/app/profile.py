@@ -28,8 +28,8 @@ from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.resume import log_changed_secrets, open_state, settle_differences
 from model_analyzer.config.resolve import described, search_settings
 from model_analyzer.domain.groups import group_members, group_name
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.settings import LaunchMode
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAnalyzerError
 from model_analyzer.forecast.time_left import time_left
@@ -196,11 +196,9 @@ def _resume(
 ) -> None:
     """Compares this machine with the machine of the checkpoint, and records it."""
     settings = job.settings
-    is_remote = settings.server.launch is LaunchMode.REMOTE
-    machine = describe_host()
     run = Run(
-        devices=None if settings.monitors.ignore_gpus else serving.gpus.devices,
-        host={} if is_remote else machine,
+        machines=serving.machines,
+        ignores_gpus=settings.monitors.ignore_gpus,
         server=serving.description,
         models=serving.facts.values(),
         searches={
@@ -215,7 +213,7 @@ def _resume(
     state.describe(
         devices=serving.gpus.devices,
         host={
-            **machine,
+            **describe_host(),
             "Server": serving.description,
             "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
             "Protocol": settings.server.protocol.value,
@@ -256,6 +254,7 @@ def _measure(session: _Session, caller: Caller) -> bool:
             search_settings(settings, group_members(subject.name)),
             subject.goal,
             subject.bases,
+            [subject.setup.kind],
         )
     for index, subject in enumerate(subjects):
         if caller.interrupts.requested:
@@ -269,12 +268,13 @@ def _measure(session: _Session, caller: Caller) -> bool:
 def _search(subject: Subject, session: _Session, caller: Caller) -> None:
     """Runs the search for one subject."""
     settings, state = session.job.settings, session.state
+    lane = Lane(subject.name, subject.setup.kind)
     search = choose(subject, settings.search, VariantNames.known(state.profile.variants))
     events = measure_all(
         search,
         session.bench.executor,
         state,
-        subject=subject.name,
+        lane=lane,
         is_stopping=lambda: caller.interrupts.requested,
     )
     for event in events:
@@ -284,7 +284,7 @@ def _search(subject: Subject, session: _Session, caller: Caller) -> None:
                 session.bench.output.write(work.variant)
     caller.tracker.model_finished()
     if search.conclusion is not None:
-        state.record_conclusion(subject.name, search.conclusion)
+        state.record_conclusion(lane, search.conclusion)
 
 
 def _deliver(session: _Session, *, is_complete: bool) -> Delivery:

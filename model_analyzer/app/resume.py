@@ -89,8 +89,8 @@ def settle_differences(
     if len(all_differences) > len(serious):
         log.info("Measurements of the checkpoint are used where they still apply.")
     if not serious:
-        if state.newest is not None and run.devices is not None:
-            log.info("GPU devices match checkpoint")
+        if state.newest is not None and not run.ignores_gpus:
+            _log_match(state.checkpoint, run)
         return
     source = settings.load_file or settings.load_directory or settings.directory
     text = _mismatch(source, serious)
@@ -105,6 +105,20 @@ def settle_differences(
                 f"{text}; give --on-mismatch use or --on-mismatch fresh, or choose another"
                 " --checkpoint-directory"
             )
+
+
+def _log_match(checkpoint: Checkpoint, run: Run) -> None:
+    """Logs that the GPUs match, in words that scripts know, and whether others of their kind are
+    used now.
+    """
+    known = {device.uuid for device in checkpoint.devices}
+    others = [
+        machine.kind
+        for machine in run.machines
+        if any(device.uuid not in known for device in machine.devices)
+    ]
+    kinds = "; ".join(dict.fromkeys(others))
+    log.info("GPU devices match checkpoint%s", f" (others of the same kind: {kinds})" * bool(kinds))
 
 
 def log_changed_secrets(state: ProfileState, setups: Mapping[str, ServerSetup]) -> None:

@@ -13,6 +13,7 @@ from operator import itemgetter
 from statistics import fmean
 from typing import Any
 
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source, is_best_high
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.statistics import ServerStatistics, added
@@ -80,7 +81,7 @@ class Measurement:
     `host` holds values of the whole server (memory), and `statistics` the counts of the server
     for its models, including those that other models call. `started` is in seconds since the
     epoch. `loading_s` is the part of `duration_s` in which a server loaded the variant: almost 0
-    with the C API, where perf_analyzer loads it.
+    with the C API, where perf_analyzer loads it. `machine` is None if unknown.
     """
 
     models: tuple[ModelMeasurement, ...]
@@ -92,6 +93,7 @@ class Measurement:
     started: float = 0.0
     duration_s: float = 0.0
     loading_s: float = 0.0
+    machine: Machine | None = None
 
     def value(self, tag: str) -> float | None:
         """The metric over all models and GPUs; None if it was not measured."""

@@ -22,7 +22,7 @@ ModelConfig = Mapping[str, Any]
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
-def empty() -> Mapping[str, Any]:
+def empty() -> Mapping[Any, Any]:
     """An empty mapping, for defaults of fields."""
     return _EMPTY
 

@@ -9,22 +9,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.hardware import Device
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.trials import Failure, Trial
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Device:
-    """A GPU, or a part of one (MIG), that CUDA programs can use; `memory` in MB (10^6 bytes)."""
-
-    uuid: str
-    name: str
-    memory: float
-
-    @property
-    def is_mig(self) -> bool:
-        return self.uuid.startswith("MIG-")
 
 
 # There is one for each measurement, and a tuple is made in a third of the time.
@@ -66,10 +55,10 @@ class Profile:
 
     `host` describes machine, server and tools, as text by name. `cores` is the number of CPU cores
     of the machine, None if unknown. `server_only` holds the values of each GPU (by UUID) for a
-    server without models. By name of the model, or of the group of models: `conclusions` holds the
-    last conclusion of its search, `bases` the `ModelFacts.identity` of its models in the last run,
-    and `unfinished` the names of those whose search will draw a conclusion but has not ended.
-    `is_growing` means that a run was still measuring.
+    server without models. `conclusions` holds the last conclusion of each search, `unfinished` the
+    searches that will draw one but have not ended. `bases` holds, by name of the model or of the
+    group of models, the `ModelFacts.identity` of its models in the last run. `is_growing` means
+    that a run was still measuring.
     """
 
     records: Collection[TrialRecord] = ()
@@ -77,9 +66,9 @@ class Profile:
     host: Mapping[str, str] = field(default_factory=empty)
     cores: int | None = None
     server_only: Mapping[str, Values] = field(default_factory=empty)
-    conclusions: Mapping[str, Conclusion] = field(default_factory=empty)
+    conclusions: Mapping[Lane, Conclusion] = field(default_factory=empty)
     bases: Mapping[str, tuple[str, ...]] = field(default_factory=empty)
-    unfinished: frozenset[str] = frozenset()
+    unfinished: frozenset[Lane] = frozenset()
     is_growing: bool = False
 
     @property

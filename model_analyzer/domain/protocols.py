@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Protocol
 
 from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.settings import Protocol as ClientProtocol
@@ -76,10 +77,10 @@ class State(Protocol):
     def record(self, trial: Trial, outcome: Outcome) -> None:
         """Stores the outcome: it is on disk when this returns. Doing so twice is fine."""
 
-    def asked(self, subject: str) -> Sequence[Asked]:
-        """The trials that the search for a subject was asked for, if several ran in parallel."""
+    def asked(self, lane: Lane) -> Sequence[Asked]:
+        """The trials that a search was asked for, if several ran in parallel."""
 
-    def record_asked(self, subject: str, number: int, asked: Asked) -> None:
+    def record_asked(self, lane: Lane, number: int, asked: Asked) -> None:
         """Keep a question, on disk when this returns. It replaces all from `number` on."""
 
 

@@ -15,6 +15,7 @@ from model_analyzer.domain.environment import Veil, container_settings, settings
 from model_analyzer.domain.flags import PERF_ANALYZER_NO_FILES
 from model_analyzer.domain.former_secrets import formerly_masked
 from model_analyzer.domain.groups import group_name
+from model_analyzer.domain.hardware import Machine, kind_text
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze
 from model_analyzer.domain.secrets import masked_values
 
@@ -165,12 +166,12 @@ class Workload:
 class ServerSetup:
     """The conditions of a measurement that belong to the server, not to the variant.
 
-    `devices` are the UUIDs of the GPUs in use, sorted; empty on a machine without GPUs. `flags`
-    have dashes in their names. `container` holds the arguments of the server's container, if it is
-    in one, by the names of the Docker SDK. `access` holds the perf_analyzer flags for access to the
-    server (TLS, headers): they are not part of the identity, and not stored. The `veil` masks
-    variables, also those of the container, before they are stored, shown or made part of the
-    identity.
+    `devices` are the names of the GPUs in use, sorted: the kind of hardware (see
+    `domain.hardware`), empty on a machine without GPUs. `flags` have dashes in their names.
+    `container` holds the arguments of the server's container, if it is in one, by the names of the
+    Docker SDK. `access` holds the perf_analyzer flags for access to the server (TLS, headers): they
+    are not part of the identity, and not stored. The `veil` masks variables, also those of the
+    container, before they are stored, shown or made part of the identity.
     """
 
     launch: str = "local"
@@ -204,6 +205,11 @@ class ServerSetup:
             access=empty(),
             veil=Veil(shown=self.veil.shown),
         )
+
+    @cached_property
+    def kind(self) -> str:
+        """The kind of hardware, in words."""
+        return kind_text(self.devices)
 
     @property
     def meaning(self) -> Mapping[str, Any]:
@@ -370,7 +376,7 @@ class Failure:
     """A trial without a measurement: stored, shown, and tried again only on request.
 
     `message` is one sentence about what happened, `log` has the lines that explain it, `hint` says
-    what to do. `started` is in seconds since the epoch.
+    what to do. `started` is in seconds since the epoch; `machine` is None if unknown.
     """
 
     reason: FailureReason
@@ -380,3 +386,4 @@ class Failure:
     commands: tuple[str, ...] = ()
     started: float = 0.0
     duration_s: float = 0.0
+    machine: Machine | None = None

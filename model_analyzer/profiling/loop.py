@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import Lost, Slot
@@ -19,21 +20,23 @@ from model_analyzer.profiling.questions import Questions
 # A trial that was lost so often is a failure: it may be the cause.
 MOST_LOSSES = 3
 
+NO_LANE = Lane("")
+
 
 def profile(
     search: Search,
     executor: Executor,
     state: State,
     *,
-    subject: str = "",
+    lane: Lane = NO_LANE,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Event]:
-    """Runs the search for a subject to its end, with as many trials at once as there are slots.
+    """Runs the search of a lane to its end, with as many trials at once as there are slots.
 
     Once `is_stopping`, it starts no further trials and ends with those under way. To stop at once,
     stop iterating.
     """
-    questions = Questions(search, state, subject, records=len(executor.slots) > 1)
+    questions = Questions(search, state, lane, records=len(executor.slots) > 1)
     patience = Patience()
     lost_on: defaultdict[str, list[str]] = defaultdict(list)  # hosts, by key of the trial
     under_way: set[str] = set()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Search, State
 from model_analyzer.domain.slots import NOTHING_NOW, Asked
@@ -21,13 +22,13 @@ from model_analyzer.domain.trials import Trial
 class Questions:
     """Asks a search for trials and tells it their outcomes.
 
-    With `records`, each question is recorded in the state, under the name of the `subject`.
+    With `records`, each question is recorded in the state.
     """
 
-    def __init__(self, search: Search, state: State, subject: str, *, records: bool) -> None:
+    def __init__(self, search: Search, state: State, lane: Lane, *, records: bool) -> None:
         self._search = search
         self._state = state
-        self._subject = subject
+        self._lane = lane
         self._records = records
         self._number = 0
         self._told: list[str] = []
@@ -42,7 +43,7 @@ class Questions:
         It ends where the search asks for another trial than recorded (its settings have changed),
         or where an outcome is missing. What the search has asked for by then is due next.
         """
-        for asked in self._state.asked(self._subject):
+        for asked in self._state.asked(self._lane):
             recorded = [(key, self._recorded(key)) for key in asked.after]
             for key, outcome in recorded:
                 if outcome is not None:
@@ -80,7 +81,7 @@ class Questions:
         if trial is not None or self._told:
             if key != recorded and self._records:
                 asked = Asked(key=key, after=tuple(self._told))
-                self._state.record_asked(self._subject, self._number, asked)
+                self._state.record_asked(self._lane, self._number, asked)
             self._number += 1
             self._told = []
         return trial, key

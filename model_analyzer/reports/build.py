@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
+from model_analyzer.domain.hardware import Device, kind_text
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import Device, FailedTrial, MeasuredTrial
+from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
@@ -308,8 +308,7 @@ def _gpus_line(devices: Sequence[Device]) -> str:
 
 
 def _names(devices: Sequence[Device]) -> str:
-    names = Counter(device.name for device in devices)
-    return ", ".join(f"{count} x {name}" for name, count in names.items())
+    return kind_text(device.name for device in devices)
 
 
 def _gigabytes(devices: Sequence[Device]) -> str:

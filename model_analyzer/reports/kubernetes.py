@@ -15,6 +15,7 @@ from typing import Any
 from model_analyzer.domain.environment import is_masked
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.hardware import has_mig
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import MASK
@@ -200,7 +201,7 @@ def _needed_gpus(served: Iterable[ModelVariant], present: int) -> int:
 
 
 def _is_mig(item: MeasuredTrial) -> bool:
-    return any(uuid.startswith("MIG-") for uuid in item.trial.setup.devices)
+    return has_mig(item.trial.setup.devices)
 
 
 def _object_name(model: str) -> str:

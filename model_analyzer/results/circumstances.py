@@ -233,7 +233,7 @@ def differences(then: Trial, now: Trial) -> Sequence[Difference]:
     """The differences between the circumstances of two trials of the same models."""
     texts = [
         ("server version", then.setup.version, now.setup.version),
-        ("GPUs", ", ".join(then.setup.devices), ", ".join(now.setup.devices)),
+        ("GPUs", then.setup.kind, now.setup.kind),
     ]
     result = [Difference(subject=name, then=a, now=b) for name, a, b in texts if a != b]
     result += setup_differences(then.setup, now.setup)

@@ -21,11 +21,14 @@ Row = dict[str, Cell]
 
 _FIRST = ("trial", "model", "variant", "composing")
 _LOAD = ("load", "concurrency", "request_rate", "batch_size")
-_LAST = ("server_batch_size", "requests", "failure", "message", "node", "started", "duration_s")
+_PLACE = ("hardware", "host", "node")
+_LAST = (
+    "server_batch_size", "requests", "failure", "message", *_PLACE, "started", "duration_s",
+)  # fmt: skip
 _PARAMETER = "config."
 
 # The columns to filter and sort by, besides metrics.
-TEXTS = ("model", "variant")
+TEXTS = ("model", "variant", "hardware", "host")
 NUMBERS = ("concurrency", "request_rate", "batch_size")
 
 
@@ -102,8 +105,11 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
         "variant": work.variant.name,
         "load": load.kind.value,
         "batch_size": load.batch_size,
+        "hardware": record.trial.setup.kind,
         "duration_s": outcome.duration_s,
     }
+    if outcome.machine is not None:
+        row["host"] = outcome.machine.host
     if load.kind is not LoadKind.REQUEST_INTERVALS:
         row[load.kind.value] = load.value
     if work.variant.composing:

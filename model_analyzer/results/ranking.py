@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.groups import group_members, group_name
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Columns, Measurement, averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import NoiseModel
@@ -169,7 +170,8 @@ def rank(
         if isinstance(record.outcome, Measurement)
     ]
     judged, unmeasured = _judged(goal, measured)
-    concluded = profile.conclusions.get(model)
+    lane = Lane(model) if chosen.group is None else Lane(model, chosen.group.sample.setup.kind)
+    concluded = profile.conclusions.get(lane)
     unused = _why_unused(concluded, chosen.records, goal, unmeasured)
     conclusion = None if unused else concluded
     ordered, ties = _ordered(measured, judged, conclusion)
@@ -188,7 +190,7 @@ def rank(
         ties=_other_trials(ties, ordered[:1]),
         conclusion=conclusion,
         unused_conclusion=unused,
-        is_unfinished=model in profile.unfinished,
+        is_unfinished=lane in profile.unfinished,
         is_growing=profile.is_growing,
         unmeasured=unmeasured,
         left_out=chosen.left_out,

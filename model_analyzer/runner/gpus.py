@@ -8,7 +8,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import Device
 from model_analyzer.errors import ConfigError, Problem
 
 log = logging.getLogger(__name__)

@@ -7,10 +7,15 @@ from __future__ import annotations
 import os
 import platform
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
+
+from model_analyzer.domain.hardware import Device, Machine
+
+# How many threads OpenMP uses.
+THREADS = "OMP_NUM_THREADS"
 
 
 def core_count() -> int:
@@ -19,7 +24,9 @@ def core_count() -> int:
 
 
 def describe_host() -> Mapping[str, str]:
-    """Name, system, processor and memory of this machine."""
+    """Name, system, processor and memory of this machine. The processor is as in
+    `Machine.processor_text`.
+    """
     memory = psutil.virtual_memory().total / 2**30
     return {
         "Host": socket.gethostname(),
@@ -27,6 +34,19 @@ def describe_host() -> Mapping[str, str]:
         "Processor": f"{processor()}, {core_count()} cores",
         "Memory": f"{memory:.0f} GiB",
     }
+
+
+def this_machine(devices: Sequence[Device], driver: str, environment: Mapping[str, str]) -> Machine:
+    """This machine, as programs see it that this process starts with the environment."""
+    return Machine(
+        host=socket.gethostname(),
+        devices=tuple(devices),
+        driver=driver,
+        processor=processor(),
+        cores=core_count(),
+        niceness=os.getpriority(os.PRIO_PROCESS, 0),
+        threads=environment.get(THREADS, ""),
+    )
 
 
 def kernel_text(path: Path) -> str:

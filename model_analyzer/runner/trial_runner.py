@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement, Notice, Observation, Outcome, Values
 from model_analyzer.domain.protocols import LoadGenerator, Monitor, Server
 from model_analyzer.domain.secrets import masked_text
@@ -48,6 +49,7 @@ class TrialRunner:
 
     `monitors` creates new monitors for a trial. `interruptible` is the block around a trial, in
     which an interrupt may raise. `conceal` removes secrets from messages of other programs.
+    `machine` is where it measures; None if unknown.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class TrialRunner:
         monitors: Callable[[Trial], Iterable[Monitor]],
         interruptible: Callable[[], AbstractContextManager[object]],
         conceal: Callable[[str], str] = masked_text,
+        machine: Machine | None = None,
     ) -> None:
         self._server = server
         self._load_generator = load_generator
@@ -66,6 +69,7 @@ class TrialRunner:
         self._monitors = monitors
         self._interruptible = interruptible
         self._conceal = conceal
+        self._machine = machine
 
     def run(self, trial: Trial) -> Outcome:
         for work in trial.workloads:
@@ -81,7 +85,7 @@ class TrialRunner:
             self._server.discard()
         # as in the checkpoint, so that a resumed search sees the same
         duration_s = round(time.monotonic() - clock, 3)
-        return replace(outcome, started=started, duration_s=duration_s)
+        return replace(outcome, started=started, duration_s=duration_s, machine=self._machine)
 
     def _measure(self, trial: Trial, clock: float) -> Outcome:
         """The outcome, without secrets, of a trial that began at `clock`."""

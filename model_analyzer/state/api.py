@@ -86,8 +86,8 @@ class Checkpoint(value.Checkpoint):
         """A table with a row for each model of each measurement, in the order of measuring.
 
         Columns: `measurement` (its number), `model`, `variant`, `load`, `load_kind`, `batch_size`,
-        and each measured metric by tag, in the units of the catalogue. Raises ImportError if pandas
-        is not installed.
+        `hardware` (the kind of GPUs), `host` ("" if unknown), and each measured metric by tag, in
+        the units of the catalogue. Raises ImportError if pandas is not installed.
         """
         return frame(self)
 

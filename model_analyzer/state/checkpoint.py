@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.hardware import WITHOUT_GPU, Device
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Values, best_value
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
@@ -36,6 +38,7 @@ from model_analyzer.state.contents import (
 from model_analyzer.state.format.codec import (
     BASES,
     GOALS,
+    KINDS,
     METADATA,
     MODE,
     SEARCH,
@@ -50,7 +53,9 @@ from model_analyzer.state.format.layout import Layout, is_journal, number_of, pr
 from model_analyzer.state.format.lines import Entry, decode, encode, split
 from model_analyzer.state.lock import living_owner
 from model_analyzer.state.records import Records
+from model_analyzer.state.upgrade import Notes, upgraded_notes
 
+K = TypeVar("K")
 T = TypeVar("T")
 C = TypeVar("C", bound="Checkpoint")
 
@@ -64,8 +69,8 @@ class Checkpoint:
     `path` is the file it came from (of several, the one with the lowest number); None for an empty
     directory, and for bytes. `is_growing` means that a run was writing to its directory. `base` is
     the checkpoint before notes were added. `metadata` are the user's notes. `searches` are search
-    settings, `conclusions` the results of searches, and `asked` the questions to searches with
-    several slots, all by model group. `damage` has a line for each damaged file; `remarks` are
+    settings, by model group; `conclusions` the results of searches, and `asked` the questions to
+    searches with several slots. `damage` has a line for each damaged file; `remarks` are
     other warnings.
     """
 
@@ -74,8 +79,8 @@ class Checkpoint:
     server_only: Mapping[str, Values] = field(default_factory=empty)
     metadata: Mapping[str, Any] = field(default_factory=empty)
     searches: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
-    conclusions: Mapping[str, Conclusion] = field(default_factory=empty)
-    asked: Mapping[str, tuple[Asked, ...]] = field(default_factory=empty)
+    conclusions: Mapping[Lane, Conclusion] = field(default_factory=empty)
+    asked: Mapping[Lane, tuple[Asked, ...]] = field(default_factory=empty)
     path: Path | None = None
     is_growing: bool = field(default=False, compare=False)
     damage: tuple[str, ...] = ()
@@ -96,12 +101,21 @@ class Checkpoint:
                 subject: tuple(search.get(BASES, ())) for subject, search in self.searches.items()
             },
             unfinished=frozenset(
-                subject
+                lane
                 for subject, search in self.searches.items()
-                if search.get(MODE) == SearchMode.ADAPTIVE.value and subject not in self.conclusions
+                if search.get(MODE) == SearchMode.ADAPTIVE.value
+                for kind in search.get(KINDS) or (WITHOUT_GPU,)
+                if (lane := Lane(subject, kind)) not in self.conclusions
             ),
             is_growing=self.is_growing,
         )
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The GPUs of the header and of all machines, each once."""
+        machines = (machine.devices for machine in self.records.machines)
+        devices = {each.uuid: each for each in chain(self.header.devices, *machines)}
+        return tuple(devices.values())
 
     def goal_of(self, subject: str) -> Goal | None:
         """The goal of the last search of a model or model group (`a,b`); None if unknown, as in
@@ -178,11 +192,11 @@ class Checkpoint:
             yield metadata_entry(key, value)
         for subject, search in self.searches.items():
             yield search_entry(subject, search)
-        for subject, conclusion in self.conclusions.items():
-            yield encode_conclusion(subject, conclusion)
-        for subject, questions in self.asked.items():
+        for lane, conclusion in self.conclusions.items():
+            yield encode_conclusion(lane, conclusion)
+        for lane, questions in self.asked.items():
             for number, asked in enumerate(questions):
-                yield encode_asked(subject, number, asked)
+                yield encode_asked(lane, number, asked)
 
 
 def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Checkpoint:
@@ -269,14 +283,16 @@ def assemble(files: Sequence[tuple[Path | str, Content]]) -> Checkpoint:
     damaged = [(place, content) for place, content in files if content.damage]
     with_outcomes = (place for place, content in files if len(content.records))
     idle = [content.server_only for content in contents if content.server_only is not None]
+    records = _combined_records(contents)
+    notes = [*_notes(contents, records)]
     return Checkpoint(
         header=_combined_header(files),
-        records=_combined_records(contents),
+        records=records,
         server_only=idle[-1] if idle else empty(),
         metadata=_combined_metadata(contents),
-        searches=merged(content.searches for content in contents),
-        conclusions=merged(content.conclusions for content in contents),
-        asked=_combined_questions(contents),
+        searches=merged(each.searches for each in notes),
+        conclusions=merged(each.conclusions for each in notes),
+        asked=_combined_questions(notes),
         path=next((place for place in with_outcomes if isinstance(place, Path)), None),
         damage=tuple(_damage_line(place, content) for place, content in damaged),
         remarks=tuple(
@@ -311,6 +327,15 @@ def _combined_records(contents: Iterable[Content]) -> Records:
     return records
 
 
+def _notes(contents: Sequence[Content], records: Records) -> Iterator[Notes]:
+    keys = {old: new for content in contents for old, new in content.upgrade.keys.items()}
+    for content in contents:
+        notes = Notes(
+            searches=content.searches, conclusions=content.conclusions, asked=content.asked
+        )
+        yield upgraded_notes(notes, keys, records) if content.upgrade.is_needed else notes
+
+
 def _combined_metadata(contents: Iterable[Content]) -> Mapping[str, Any]:
     metadata: dict[str, Any] = {}
     for content in contents:
@@ -322,11 +347,11 @@ def _combined_metadata(contents: Iterable[Content]) -> Mapping[str, Any]:
     return frozen
 
 
-def _combined_questions(contents: Iterable[Content]) -> Mapping[str, tuple[Asked, ...]]:
-    asked: dict[str, list[Asked]] = {}
-    for subject, number, question in chain.from_iterable(content.asked for content in contents):
-        put_question(asked.setdefault(subject, []), number, question)
-    return MappingProxyType({subject: tuple(questions) for subject, questions in asked.items()})
+def _combined_questions(notes: Iterable[Notes]) -> Mapping[Lane, tuple[Asked, ...]]:
+    asked: dict[Lane, list[Asked]] = {}
+    for lane, number, question in chain.from_iterable(each.asked for each in notes):
+        put_question(asked.setdefault(lane, []), number, question)
+    return MappingProxyType({lane: tuple(questions) for lane, questions in asked.items()})
 
 
 def put_question(questions: list[Asked], number: int, question: Asked) -> None:
@@ -343,7 +368,7 @@ def _damage_line(place: Path | str, content: Content) -> str:
     return f"{place} is damaged ({reason})"
 
 
-def merged(mappings: Iterable[Mapping[str, T]]) -> Mapping[str, T]:
+def merged(mappings: Iterable[Mapping[K, T]]) -> Mapping[K, T]:
     """All entries; later ones replace earlier ones with the same key."""
     return MappingProxyType({key: item for mapping in mappings for key, item in mapping.items()})
 
@@ -358,8 +383,13 @@ def search_entry(
     search: Mapping[str, Any],
     goal: Goal | None = None,
     bases: Sequence[str] = (),
+    kinds: Sequence[str] = (),
 ) -> Entry:
-    additions = {GOALS: None if goal is None else encode_goal(goal), BASES: list(bases)}
+    additions = {
+        GOALS: None if goal is None else encode_goal(goal),
+        BASES: list(bases),
+        KINDS: [] if [*kinds] == [WITHOUT_GPU] else list(kinds),
+    }
     present = {key: value for key, value in additions.items() if value}
     return {**thaw(search), **present, "entry": SEARCH, "subject": subject}
 

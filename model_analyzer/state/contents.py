@@ -18,9 +18,11 @@ from typing import Any, BinaryIO
 from uuid import UUID
 
 from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.hardware import Device
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.models import thaw
-from model_analyzer.domain.profiles import Device, TrialRecord
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.slots import Asked
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
@@ -67,6 +69,7 @@ from model_analyzer.state.format.losses import (
     outcome_of,
 )
 from model_analyzer.state.records import CONTENTS, Records
+from model_analyzer.state.upgrade import Upgrade
 from model_analyzer.state.upstream.reading import SEED, is_upstream, read_upstream
 
 _END = "end"
@@ -83,13 +86,14 @@ class Content:
     """The readable content of a file. `damage` is one line about its damage, or "".
 
     * `header` is the last one: a journal has one for each run.
-    * `metadata` has values by key; None means removed. `searches` and `conclusions` are by model
-      group. `asked` has questions: subject, number and question; one replaces all from its number
-      on. `server_only` is None if the file has no such entry. `remarks` are warnings.
+    * `metadata` has values by key; None means removed. `searches` are by model group, `conclusions`
+      by search. `asked` has questions to searches, with their numbers; one replaces all from its
+      number on. `server_only` is None if the file has no such entry. `remarks` are warnings.
     * `intact` is the number of used lines, `lost` of unusable ones. `announced` is the number of
       entries that the last line of a checkpoint states. `is_endless` means that this line is
       missing. `lost_outcomes` describes the loss if there is damage.
     * `copies` and `contents` are second copies of entries and the list of outcomes, for repairs.
+    * `upgrade` changes definitions and outcomes of older formats.
     """
 
     header: Header | None = None
@@ -97,8 +101,8 @@ class Content:
     server_only: Mapping[str, Values] | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     searches: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    conclusions: dict[str, Conclusion] = field(default_factory=dict)
-    asked: list[tuple[str, int, Asked]] = field(default_factory=list)
+    conclusions: dict[Lane, Conclusion] = field(default_factory=dict)
+    asked: list[tuple[Lane, int, Asked]] = field(default_factory=list)
     damage: str = ""
     remarks: Sequence[str] = ()
     intact: int = 0
@@ -108,6 +112,7 @@ class Content:
     copies: list[Entry] = field(default_factory=list)
     contents: Any = None
     is_endless: bool = False
+    upgrade: Upgrade = field(default_factory=Upgrade)
 
     @property
     def is_complete(self) -> bool:
@@ -123,16 +128,17 @@ class Content:
             encode(entry)  # such entries are written again: fails for numbers that JSON lacks
         match entry["entry"]:
             case kind if kind in DEFINITIONS:
-                self.records.take(entry, line)
+                self.records.take(*self.upgrade.definition(entry, line))
             case kind if kind in OUTCOMES:
-                self.records.take(entry, without_serial(line) if "serial" in entry else line)
+                line = without_serial(line) if "serial" in entry else line
+                self.upgrade.take(entry, line, self.records)
             case kind if kind == COPY:
                 self.copies.append(decode_copy(entry))
             case kind if kind == CONTENTS:
                 self.contents = decode_contents(entry)
             case kind if kind == HEADER:
                 _check_format(entry, where)
-                self.header = decode_header(entry)
+                self.take_header(entry)
             case kind if kind == SERVER_ONLY:
                 self.server_only = decode_server_only(entry)
             case kind if kind == METADATA:
@@ -140,11 +146,28 @@ class Content:
             case kind if kind == SEARCH:
                 subject, self.searches[subject] = decode_search(entry)
             case kind if kind == CONCLUSION:
-                subject, self.conclusions[subject] = decode_conclusion(entry)
+                lane, self.conclusions[lane] = decode_conclusion(entry)
             case kind if kind == ASKED:
                 self.asked.append(decode_asked(entry))
             case kind:
                 raise ValueError(f"unknown kind of entry {kind!r}")
+
+    def take_header(self, entry: Entry) -> None:
+        self.header = decode_header(entry)
+        self.upgrade.begin(entry.get("format"), self.header.devices)
+
+    def prepare(self, lines: Iterable[bytes]) -> None:
+        """Adds the header and the definitions among lines that were restored, in any order."""
+        entries = [(entry, line) for line in lines if (entry := _entry_or_none(line)) is not None]
+        for entry, _ in entries:
+            if entry["entry"] == HEADER and self.header is None:
+                with suppress(ValueError):
+                    self.take_header(entry)
+        self.records.prepare(
+            self.upgrade.definition(entry, line)
+            for entry, line in entries
+            if entry["entry"] in DEFINITIONS
+        )
 
 
 def read_checkpoint(path: Path) -> Content:
@@ -213,13 +236,12 @@ def _repaired(
         return content
     size = file.tell()
     file.seek(0)
-    intact = {checksum_of(line): line for line in content.records.definitions}
-    lines = [*intact.values(), *restored(content.copies, intact, most_bytes=2 * size + _SOME_BYTES)]
+    definitions = chain(content.records.definitions, content.upgrade.former)
+    intact = {checksum_of(line): line for line in definitions}
+    restored_lines = restored(content.copies, intact, most_bytes=2 * size + _SOME_BYTES)
     repaired = Content()
-    repaired.records.prepare(_definitions(lines))
+    repaired.prepare([*intact.values(), *restored_lines])
     losses = read(file, where, repaired)
-    if repaired.header is None:
-        repaired.header = next(_headers(lines), None)
     contents = contents_lines(inflated(repaired.contents, most_bytes=2 * size + _SOME_BYTES))
     if contents or repaired.is_complete:
         repaired.lost_outcomes = losses.in_words(contents)
@@ -415,24 +437,6 @@ def _take(
         content.damage = content.damage or f"line {number}: {error}"
         content.lost += 1
         losses.see_unusable(number, entry, line)
-
-
-def _definitions(lines: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
-    return ((entry, line) for entry, line in _decoded(lines) if entry["entry"] in DEFINITIONS)
-
-
-def _headers(lines: Iterable[bytes]) -> Iterator[Header]:
-    for entry, _ in _decoded(lines):
-        if entry["entry"] == HEADER:
-            with suppress(ValueError):
-                yield decode_header(entry)
-
-
-def _decoded(lines: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
-    for line in lines:
-        entry = _entry_or_none(line)
-        if entry is not None:
-            yield entry, line
 
 
 def _check_format(header: Entry, where: str) -> None:

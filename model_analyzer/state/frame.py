@@ -21,13 +21,16 @@ def frame(checkpoint: Checkpoint) -> pandas.DataFrame:
     except ImportError as error:
         raise ImportError("to_pandas() needs pandas: pip install pandas") from error
     rows = [*_rows(checkpoint)]
-    columns = ["measurement", "model", "variant", "load", "load_kind", "batch_size"]
+    columns = [
+        "measurement", "model", "variant", "load", "load_kind", "batch_size", "hardware", "host",
+    ]  # fmt: skip
     tags = [tag for tag in METRICS if any(tag in row for row in rows)]
     return pandas.DataFrame(rows, columns=columns + tags)
 
 
 def _rows(checkpoint: Checkpoint) -> Iterator[dict[str, Any]]:
     for number, item in enumerate(checkpoint.measurements()):
+        machine = item.measurement.machine
         for position, work in enumerate(item.trial.workloads):
             values = {tag: item.measurement.model_value(position, tag) for tag in METRICS}
             yield {
@@ -37,5 +40,7 @@ def _rows(checkpoint: Checkpoint) -> Iterator[dict[str, Any]]:
                 "load": work.load.value,
                 "load_kind": work.load.kind.value,
                 "batch_size": work.load.batch_size,
+                "hardware": item.trial.setup.kind,
+                "host": "" if machine is None else machine.host,
                 **{tag: value for tag, value in values.items() if value is not None},
             }

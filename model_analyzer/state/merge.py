@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Merges checkpoints of the same hardware."""
+"""Merges checkpoints, also of different kinds of hardware."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import chain, combinations, count
 
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant, fingerprint
@@ -16,7 +16,7 @@ from model_analyzer.state.checkpoint import Checkpoint, merged
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
-from model_analyzer.state.mismatch import hardware_differences
+from model_analyzer.state.mismatch import PROCESSOR, hardware_differences, hardware_of
 from model_analyzer.state.records import Records
 
 
@@ -38,17 +38,20 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
 
     If a trial has two outcomes, a measurement replaces a failure; otherwise the newer one is used.
     Metadata, searches and conclusions of later checkpoints replace those with the same key.
-    Raises CheckpointError if the checkpoints are of different hardware.
+    Raises CheckpointError if they have the same kind of GPUs on different processors.
     """
-    first, *others = checkpoints
-    for other in others:
-        _check_hardware(first, other)
+    _check_hardware(checkpoints)
     names = _Names()
     records, conflicts = _records(checkpoints, names)
     header = checkpoints[-1].header
+    devices = chain.from_iterable(each.header.devices for each in checkpoints)
     return Merged(
         checkpoint=Checkpoint(
-            header=Header(devices=header.devices, host=header.host, cores=header.cores),
+            header=Header(
+                devices=tuple({device.uuid: device for device in devices}.values()),
+                host=header.host,
+                cores=header.cores,
+            ),
             records=records,
             server_only=merged(each.server_only for each in checkpoints),
             metadata=merged(each.metadata for each in checkpoints),
@@ -84,13 +87,17 @@ def _replaces(new: Outcome, present: Outcome) -> bool:
     return new.started >= present.started
 
 
-def _check_hardware(first: Checkpoint, other: Checkpoint) -> None:
-    for difference in hardware_differences(first, other.header.devices, other.header.host):
-        raise CheckpointError(
-            f"{first.path} and {other.path} were measured on different hardware and cannot be"
-            f" compared: {difference.subject}: {difference.then or 'none'} in the first,"
-            f" {difference.now or 'none'} in the other"
-        )
+def _check_hardware(checkpoints: Sequence[Checkpoint]) -> None:
+    """Kinds of GPUs are ranked apart, but within a kind the processors must be the same."""
+    pairs = [(checkpoint, hardware_of(checkpoint)) for checkpoint in checkpoints]
+    for (first, then), (other, now) in combinations(pairs, 2):
+        for difference in hardware_differences(then, now):
+            if difference.subject == PROCESSOR:
+                raise CheckpointError(
+                    f"{first.path} and {other.path} were measured on different processors and"
+                    f" cannot be compared: {difference.then} in the first, {difference.now} in the"
+                    " other"
+                )
 
 
 class _Names:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,31 +14,42 @@ from model_analyzer.domain.differences import (
     settings_differences,
     trial_differences,
 )
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.models import ModelFacts, ModelVariant, thaw
-from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import setting_text
 from model_analyzer.state.checkpoint import Checkpoint
 
 # The keys of a host description that affect measurements. Others (name, kernel, paths) do not.
-_MACHINE = "Processor"
+_PROCESSOR = "Processor"
 _SERVER = "Server"
 _LOAD_GENERATOR = "perf_analyzer"
+
+
+# The subject of a difference in processors.
+PROCESSOR = "processor"
+
+# The processors (see `Machine.processor_text`) by kind of hardware, as far as they are known.
+Hardware = Mapping[str, Set[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """A run that is about to start.
 
-    `devices` is None if GPUs were not detected. `host` describes the machine; empty if another one
-    is measured. `searches` are the search settings by model group.
+    `machines` are those of its slots; if it `ignores_gpus`, GPUs were not detected. `searches` are
+    the search settings by model group.
     """
 
-    devices: Sequence[Device] | None
-    host: Mapping[str, str]
+    machines: Sequence[Machine]
+    ignores_gpus: bool
     server: str
     models: Iterable[ModelFacts]
     searches: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def hardware(self) -> Hardware:
+        return _by_kind((machine.kind, machine.processor_text) for machine in self.machines)
 
 
 def differences(base: Checkpoint, run: Run) -> Sequence[Difference]:
@@ -46,7 +57,7 @@ def differences(base: Checkpoint, run: Run) -> Sequence[Difference]:
     if not len(base.records):
         return ()
     result = [
-        *hardware_differences(base, run.devices, run.host),
+        *hardware_differences(hardware_of(base), run.hardware, ignores_gpus=run.ignores_gpus),
         *_server(base, run),
         *_models(base, run.models),
         *_searches(base, run.searches),
@@ -54,18 +65,41 @@ def differences(base: Checkpoint, run: Run) -> Sequence[Difference]:
     return sorted(result, key=lambda difference: not difference.matters)
 
 
+def hardware_of(checkpoint: Checkpoint) -> Hardware:
+    """The hardware of a checkpoint. Outcomes of earlier formats do not say where they were
+    measured: these count for the machine that the checkpoint was written for.
+    """
+    processor = checkpoint.header.host.get(_PROCESSOR, "")
+    return _by_kind(
+        (
+            record.trial.setup.kind,
+            processor if record.outcome.machine is None else record.outcome.machine.processor_text,
+        )
+        for record in checkpoint.records
+    )
+
+
 def hardware_differences(
-    base: Checkpoint, devices: Sequence[Device] | None, host: Mapping[str, str]
+    then: Hardware, now: Hardware, *, ignores_gpus: bool = False
 ) -> Iterator[Difference]:
-    """Differences in GPUs (if detected) and in the processor (if both are known)."""
-    if devices is not None:
-        then = ", ".join(sorted(device.uuid for device in base.header.devices))
-        now = ", ".join(sorted(device.uuid for device in devices))
-        if then != now:
-            yield Difference(subject="GPUs", then=then, now=now, matters=True)
-    then, now = base.header.host.get(_MACHINE, ""), host.get(_MACHINE, "")
-    if then and now and then != now:
-        yield Difference(subject="processor", then=then, now=now, matters=True)
+    """What makes measurements useless or not comparable: no common kind of GPUs, or within a kind
+    only processors that the other side does not have.
+    """
+    if ignores_gpus:
+        then, now = ({"": frozenset().union(*each.values())} for each in (then, now))
+    elif not then.keys() & now.keys():
+        yield Difference(subject="GPUs", then="; ".join(then), now="; ".join(now), matters=True)
+    for kind in then.keys() & now.keys():
+        if then[kind] and now[kind] and then[kind].isdisjoint(now[kind]):
+            old, new = ("; ".join(sorted(each[kind])) for each in (then, now))
+            yield Difference(subject=PROCESSOR, then=old, now=new, matters=True)
+
+
+def _by_kind(pairs: Iterable[tuple[str, str]]) -> Hardware:
+    hardware: dict[str, set[str]] = {}
+    for kind, processor in pairs:
+        hardware.setdefault(kind, set()).update([processor] if processor else [])
+    return hardware
 
 
 def checkpoint_differences(
@@ -77,10 +111,10 @@ def checkpoint_differences(
     `trials` is a pair of sample trials (base, new) for each model.
     """
     host = new.header.host
-    result = [*hardware_differences(base, new.header.devices, host)]
-    for name in (_MACHINE, _SERVER, _LOAD_GENERATOR):
+    result = [*hardware_differences(hardware_of(base), hardware_of(new))]
+    for name in (_PROCESSOR, _SERVER, _LOAD_GENERATOR):
         then, now = base.header.host.get(name, ""), host.get(name, "")
-        if then != now and not (name == _MACHINE and then and now):
+        if then != now and not (name == _PROCESSOR and then and now):
             result.append(Difference(subject=name.lower(), then=then, now=now))
     base_defaults, new_defaults = _defaults(base), _defaults(new)
     for model in sorted(base_defaults.keys() & new_defaults.keys()):

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.profiles import Device, TrialRecord
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular

@@ -14,8 +14,10 @@ from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.hardware import Device
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome, Values
-from model_analyzer.domain.profiles import Device, Profile, TrialRecord
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
@@ -61,8 +63,8 @@ class ProfileState:
     _server_only: Mapping[str, Values]
     _metadata: dict[str, Any]
     _searches: dict[str, Mapping[str, Any]]
-    _conclusions: dict[str, Conclusion]
-    _asked: dict[str, list[Asked]]
+    _conclusions: dict[Lane, Conclusion]
+    _asked: dict[Lane, list[Asked]]
     _newest: Path | None
     _encoder: Encoder
     _pending: list[Entry]
@@ -156,7 +158,7 @@ class ProfileState:
             metadata=MappingProxyType(dict(self._metadata)),
             searches=MappingProxyType(dict(self._searches)),
             conclusions=MappingProxyType(dict(self._conclusions)),
-            asked=MappingProxyType({name: tuple(each) for name, each in self._asked.items()}),
+            asked=MappingProxyType({lane: tuple(each) for lane, each in self._asked.items()}),
             path=self._newest,
         )
 
@@ -228,12 +230,17 @@ class ProfileState:
         self._server_only = MappingProxyType(dict(gpus))
 
     def record_search(
-        self, subject: str, search: Mapping[str, Any], goal: Goal, bases: Sequence[str] = ()
+        self,
+        subject: str,
+        search: Mapping[str, Any],
+        goal: Goal,
+        bases: Sequence[str] = (),
+        kinds: Sequence[str] = (),
     ) -> None:
         """Stores the search settings (for a replay), the goal and the bases of the models (for
-        rankings).
+        rankings), and the kinds of hardware.
         """
-        entry = search_entry(subject, search, goal, bases)
+        entry = search_entry(subject, search, goal, bases, kinds)
         previous = self._searches.get(subject, {})
         if previous == entry:
             return
@@ -245,22 +252,22 @@ class ProfileState:
         else:
             self._pending.append(entry)  # on its own it is not worth a checkpoint
 
-    def record_conclusion(self, subject: str, conclusion: Conclusion) -> None:
+    def record_conclusion(self, lane: Lane, conclusion: Conclusion) -> None:
         """Stores the conclusion of a search; replaces an earlier one."""
-        if self._conclusions.get(subject) != conclusion:
+        if self._conclusions.get(lane) != conclusion:
             self._check_files()
-            self._append([encode_conclusion(subject, conclusion)])
-            self._conclusions[subject] = conclusion
+            self._append([encode_conclusion(lane, conclusion)])
+            self._conclusions[lane] = conclusion
 
-    def asked(self, subject: str) -> Sequence[Asked]:
-        """The questions to the search for a subject, if several trials were under way at once."""
-        return tuple(self._asked.get(subject, ()))
+    def asked(self, lane: Lane) -> Sequence[Asked]:
+        """The questions to a search, if several trials were under way at once."""
+        return tuple(self._asked.get(lane, ()))
 
-    def record_asked(self, subject: str, number: int, asked: Asked) -> None:
+    def record_asked(self, lane: Lane, number: int, asked: Asked) -> None:
         """Stores a question; it replaces all from `number` on."""
         self._check_files()
-        self._append([encode_asked(subject, number, asked)])
-        put_question(self._asked.setdefault(subject, []), number, asked)
+        self._append([encode_asked(lane, number, asked)])
+        put_question(self._asked.setdefault(lane, []), number, asked)
 
     def record_metadata(self, values: Mapping[str, Any]) -> None:
         """Sets keys of the user's metadata; each value replaces a whole tree, None removes it."""
@@ -339,7 +346,7 @@ class ProfileState:
         self._metadata = dict(loaded.metadata)
         self._searches = dict(loaded.searches)
         self._conclusions = dict(loaded.conclusions)
-        self._asked = {subject: list(questions) for subject, questions in loaded.asked.items()}
+        self._asked = {lane: list(questions) for lane, questions in loaded.asked.items()}
         self._newest = loaded.path
         self._begin_journal()
 

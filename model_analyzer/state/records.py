@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.state.format.codec import DEFINITIONS
@@ -79,6 +80,15 @@ class Records(Collection[TrialRecord]):
         """The number of outcomes of each cluster node."""
         return dict(self._nodes)
 
+    def decoded(self, entry: Entry) -> TrialRecord:
+        """The record of an outcome, which is not added. Raises ValueError if it is invalid."""
+        return self._decoder.record(entry)
+
+    @property
+    def machines(self) -> Collection[Machine]:
+        """The machines that outcomes refer to."""
+        return self._decoder.machines
+
     def take(self, entry: Entry, line: bytes, record: TrialRecord | None = None) -> None:
         """Adds the entry of a line (with its line end): an outcome, or a definition for one.
 
@@ -92,7 +102,7 @@ class Records(Collection[TrialRecord]):
             self._definitions.setdefault(_key(entry), line)
             return
         if record is None:
-            record = self._decoder.record(entry)
+            record = self.decoded(entry)
         name = (entry["key"], record.trial.variants)
         self._place(name, line)
         if len(self._kept) < _KEPT:
@@ -230,6 +240,8 @@ def _key(entry: Entry) -> _Key:
     match entry["entry"]:
         case "setup":
             return (entry["id"],)
+        case "machine":
+            return "", entry["id"]
         case "variant":
             return entry["id"], entry["name"]
     return entry["id"], "", ""

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, select, visible

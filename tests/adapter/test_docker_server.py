@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,11 @@ def make(tmp_path: Path) -> Iterator[Make]:
     with ExitStack() as stack:
 
         def build(
-            docker: DockerSettings | None = None, *, timings: Timings = PATIENT, **changes: Any
+            docker: DockerSettings | None = None,
+            *,
+            gpus: Sequence[str] = (),
+            timings: Timings = PATIENT,
+            **changes: Any,
         ) -> TritonServer:
             chosen = ServerSettings(
                 **{
@@ -123,7 +127,9 @@ def make(tmp_path: Path) -> Iterator[Make]:
             )
             client = connect()
             stack.callback(client.close)
-            launcher = ContainerLauncher(client, docker or settings(), chosen, tmp_path / "models")
+            launcher = ContainerLauncher(
+                client, docker or settings(), chosen, tmp_path / "models", gpus
+            )
             log = ServerLog(tmp_path / "server.log")
             server = TritonServer(launcher, chosen, log, settles=False, timings=timings)
             return stack.enter_context(server)
@@ -261,7 +267,7 @@ def test_every_argument_that_a_user_may_give_is_accepted(engine, make: Make) -> 
 def test_gpus_are_asked_for_by_uuid(engine, make: Make) -> None:
     gpus = ("GPU-a", "MIG-b")
 
-    make().serve([variant()], setup(devices=gpus))
+    make(gpus=gpus).serve([variant()], setup(devices=("A100", "A100 MIG 1g.5gb")))
 
     (body,) = engine.created
     (request,) = body["HostConfig"]["DeviceRequests"]
@@ -559,7 +565,7 @@ def test_missing_support_for_gpus_is_explained(engine, make: Make) -> None:
     engine.plan(start_error='could not select device driver "" with capabilities: [[gpu]]')
 
     with pytest.raises(ServerError, match="install the NVIDIA Container Toolkit"):
-        make().serve([variant()], setup(devices=("GPU-a",)))
+        make(gpus=("GPU-a",)).serve([variant()], setup(devices=("A100",)))
 
 
 def test_an_engine_that_sees_other_files_is_explained(engine, make: Make, tmp_path: Path) -> None:

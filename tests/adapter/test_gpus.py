@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import Device
 from model_analyzer.runner.gpus import Gpu
 from model_analyzer.runner.monitors.gpu import (
     GpuMonitor,
@@ -260,8 +260,8 @@ def text(used: int) -> str:
 def test_a_server_reports_its_gpus(endpoint: Endpoint) -> None:
     endpoint.answers = [(200, text(0))]
     assert TritonMetrics(endpoint.url, {}).gpus() == (
-        Gpu(Device(uuid="GPU-x", name="GPU", memory=16000.0)),
-        Gpu(Device(uuid="GPU-y", name="GPU", memory=8000.0)),
+        Gpu(Device(uuid="GPU-x", name="GPU (16000 MB)", memory=16000.0)),
+        Gpu(Device(uuid="GPU-y", name="GPU (8000 MB)", memory=8000.0)),
     )
 
 

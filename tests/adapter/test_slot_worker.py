@@ -18,9 +18,9 @@ from model_analyzer.app.bench.setups import server_setups
 from model_analyzer.app.bench.slot import slot_order
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.config.given_options import GivenOptions
+from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import ClusterError, ConfigError, Problem, ServerError
 from model_analyzer.runner.cluster.host_lock import HostLock
@@ -74,7 +74,11 @@ class Recorder:
 def built(runner: Any, *gpus: str, **changes: Any) -> BuiltRunner:
     devices = tuple(Device(uuid=uuid, name="H100", memory=1.0) for uuid in gpus)
     made = BuiltRunner(
-        runner=runner, devices=devices, server="2.51.0", perf_analyzer="2.51.0", facts={}
+        runner=runner,
+        machine=Machine(host=HOST, devices=devices),
+        server="2.51.0",
+        perf_analyzer="2.51.0",
+        facts={},
     )
     return replace(made, **changes)
 
@@ -114,6 +118,9 @@ def test_a_slot_measures_as_a_run_without_a_cluster_does(job: Job, make, mark) -
     assert isinstance(outcome, Measurement)
     assert facts.host == HOST
     assert facts.process == os.getpid()
+    assert facts.machine.niceness == os.getpriority(os.PRIO_PROCESS, 0)
+    assert facts.machine.threads == job.environment.get("OMP_NUM_THREADS", "")
+    assert outcome.machine == facts.machine
     assert sorted(facts.facts) == ["m"]
     slot.end()
     assert mark.gone()
@@ -174,27 +181,26 @@ def test_the_runner_gets_the_environment_of_the_user_and_the_gpus_of_the_slot(ma
         environments.append(environment)
         return built(Recorder())
 
-    facts = make(gpus=("3",)).prepare(
+    make(gpus=("3",)).prepare(
         replace(order(build), environment={"OMP_NUM_THREADS": "8", "HOSTNAME": "laptop"})
     )
 
-    assert environments[0]["OMP_NUM_THREADS"] == facts.threads == "8"
+    assert environments[0]["OMP_NUM_THREADS"] == "8"
     assert environments[0]["CUDA_VISIBLE_DEVICES"] == "3"
     assert environments[0].get("HOSTNAME") == os.environ.get("HOSTNAME")
-    assert facts.niceness == os.getpriority(os.PRIO_PROCESS, 0)
 
 
-def test_a_trial_runs_on_the_gpus_of_the_slot_whatever_it_was_made_for(make) -> None:
+def test_the_gpus_that_ray_assigned_count_and_not_those_of_the_user(make) -> None:
     runner, slot = Recorder(), make(gpus=("3", "2"))
     slot.prepare(order(lambda *_: built(runner, "GPU-b", "GPU-a")))
     setup = ServerSetup(
-        devices=("GPU-x", "GPU-y"), environment={"CUDA_VISIBLE_DEVICES": "0", "TF_FLAG": "1"}
+        devices=("H100", "H100"), environment={"CUDA_VISIBLE_DEVICES": "0", "TF_FLAG": "1"}
     )
 
     slot.run(replace(any_trial(), setup=setup))
 
     [trial] = runner.trials
-    assert trial.setup.devices == ("GPU-a", "GPU-b")
+    assert trial.setup.devices == ("H100", "H100")
     assert trial.setup.environment == {"TF_FLAG": "1"}
 
 
@@ -262,11 +268,8 @@ def test_preparing_again_ends_what_was_prepared(make) -> None:
 
 def ready(host: str, **changes: Any) -> SlotFacts:
     same = SlotFacts(
-        host=host,
+        machine=Machine(host=host),
         process=1,
-        niceness=0,
-        threads="",
-        devices=(),
         server="2.51.0",
         perf_analyzer="2.51.0",
         facts={},
@@ -277,7 +280,10 @@ def ready(host: str, **changes: Any) -> SlotFacts:
 def test_slots_that_measure_the_same_agree() -> None:
     gpus = (Device(uuid="GPU-1", name="L4", memory=1.0),)
 
-    assert disagreement([ready("a"), ready("b", devices=gpus, process=2)]) == ""
+    assert (
+        disagreement([ready("a"), ready("b", machine=Machine(host="b", devices=gpus), process=2)])
+        == ""
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.format.lines import encode
@@ -218,7 +219,7 @@ def test_show_tells_how_it_was_searched_and_what_came_of_it(call: Run, checkpoin
     search = {"search.mode": "adaptive", "quick.max_concurrency": "64", "adaptive.max_trials": "9"}
     with ProfileState(checkpoints) as state:
         state.record_search("m", search, goal())
-        state.record_conclusion("m", conclusion(best, trials=5))
+        state.record_conclusion(Lane("m"), conclusion(best, trials=5))
         state.save()
 
     _, output, _ = call("show")
@@ -582,7 +583,7 @@ def test_merge_writes_the_next_checkpoint(call: Run, tmp_path: Path, checkpoints
     assert (tmp_path / "both/1.ckpt").exists()
 
 
-def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
+def test_merge_refuses_other_processors(call: Run, tmp_path: Path) -> None:
     with ProfileState(tmp_path / "other") as state:
         state.describe(devices=(), host={"Processor": "CPU B, 64 cores"})
         state.record(trial(), measurement(1.0))
@@ -590,7 +591,9 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
     status, _, error = call("merge", "checkpoints", "other", "--output-dir", "both")
 
     assert status == FAILED
-    assert "processor: CPU A, 2 cores in the first, CPU B, 64 cores in the other" in one_line(error)
+    message = one_line(error)
+    assert "measured on different processors and cannot be compared" in message
+    assert "CPU A, 2 cores in the first, CPU B, 64 cores in the other" in message
     assert not (tmp_path / "both").exists()
 
 

@@ -124,6 +124,19 @@ def test_a_second_run_observes_nothing_and_shows_the_same(on_gpus, pretend, tabl
     assert on_gpus.checkpoints == ["0.ckpt"]
 
 
+def test_equal_gpus_go_on_from_what_others_measured(on_gpus, pretend, driver) -> None:
+    on_gpus.profile()
+    launches = len(pretend.launches)
+    driver.has(gpu(2), gpu(0))
+
+    status, output = on_gpus.profile()
+
+    assert status == 0, output
+    same = "GPU devices match checkpoint (others of the same kind: 2 x NVIDIA Pretend)"
+    assert same in output
+    assert len(pretend.launches) == launches
+
+
 def test_a_checkpoint_of_other_gpus_is_refused(on_gpus, pretend) -> None:
     on_gpus.profile()
     launches = len(pretend.launches)
@@ -323,7 +336,7 @@ def test_without_a_driver_the_gpus_of_the_server_are_observed(served, table) -> 
     status, output = served.profile()
 
     assert status == 0, output
-    assert "Using GPU 1 GPU with UUID GPU-y" in output
+    assert "Using GPU 1 GPU (16000 MB) with UUID GPU-y" in output
     assert [row[1:] for row in table("server-only")[1:]] == [
         ["GPU-x", "100.0", "75.0", "50.5"],
         ["GPU-y", "300.0", "75.0", "50.5"],
@@ -338,7 +351,8 @@ def test_gpus_of_the_server_can_be_chosen(served, table) -> None:
 
     status, output = served.profile("--gpus", "GPU-0000", "-s", "other")
     assert status == 2
-    assert "there is no GPU GPU-0000 here (available: 0: GPU GPU-x, 1: GPU GPU-y)" in output
+    present = "0: GPU (16000 MB) GPU-x, 1: GPU (16000 MB) GPU-y"
+    assert f"there is no GPU GPU-0000 here (available: {present})" in output
 
 
 def test_a_machine_without_gpus_keeps_its_variable_and_has_no_gpu_tables(

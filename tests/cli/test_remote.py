@@ -50,14 +50,19 @@ def test_gpu_instances_are_searched_whatever_this_machine_has(setting, remote, m
     assert "Setting instance_group to [{'count': 1, 'kind': 'KIND_GPU'}]" in output
 
 
-def test_results_of_another_gpu_are_not_taken_for_this_one(setting, remote, pretend) -> None:
+def test_results_of_another_kind_of_gpu_are_not_used(setting, remote, pretend) -> None:
     once = {"run_config_search_disable": True, "concurrency": [1]}
     setting.profile(**remote(metrics=GPU), **once)
     setting.profile(**remote(metrics=GPU), **once)
     assert len(pretend.launches) == 1
 
     status, output = setting.profile(**remote(metrics=GPU.replace("aaaa", "bbbb")), **once)
+    assert status == 0, output
+    same = "GPU devices match checkpoint (others of the same kind: 1 x GPU (17069 MB))"
+    assert same in output
+    assert len(pretend.launches) == 1
 
+    status, output = setting.profile(**remote(metrics=GPU.replace("1706", "3406")), **once)
     assert status == 1
     assert "GPU devices do not match checkpoint" in output
     assert len(pretend.launches) == 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -165,12 +166,15 @@ def elsewhere(setting) -> Path:
     directory: Path = setting.directory / "checkpoints"
     checkpoint = load(directory)
     shutil.rmtree(directory)
+    host = {**checkpoint.header.host, "Processor": "Another, 96 cores"}
     with ProfileState(directory) as state:
         state.start_from(checkpoint)
-        state.describe(
-            devices=[], host={**checkpoint.header.host, "Processor": "Another, 96 cores"}
-        )
-        state.record_metadata({"from": "another machine"})
+        state.describe(devices=[], host=host)
+        for record in [*checkpoint.records]:
+            machine = record.outcome.machine
+            assert machine is not None
+            machine = replace(machine, processor="Another", cores=96)
+            state.record(record.trial, replace(record.outcome, machine=machine))
         state.save()
     return directory
 

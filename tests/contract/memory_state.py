@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.slots import Asked
@@ -14,12 +15,12 @@ from model_analyzer.domain.trials import Failure, Trial
 
 class Kept(dict[tuple[str, str], TrialRecord]):
     """What outlives a run: records by the key of the trial and the names of its variants, and
-    questions by subject.
+    questions by search.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: dict[str, list[Asked]] = {}
+        self.asked: dict[Lane, list[Asked]] = {}
 
 
 class MemoryState:
@@ -51,10 +52,10 @@ class MemoryState:
         self._kept.pop(name, None)
         self._kept[name] = TrialRecord(trial=trial, outcome=outcome)
 
-    def asked(self, subject: str) -> Sequence[Asked]:
-        return tuple(self._kept.asked.get(subject, ()))
+    def asked(self, lane: Lane) -> Sequence[Asked]:
+        return tuple(self._kept.asked.get(lane, ()))
 
-    def record_asked(self, subject: str, number: int, asked: Asked) -> None:
-        questions = self._kept.asked.setdefault(subject, [])
+    def record_asked(self, lane: Lane, number: int, asked: Asked) -> None:
+        questions = self._kept.asked.setdefault(lane, [])
         assert number <= len(questions), "a question is missing"
         questions[number:] = [asked]

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import pytest
 
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.slots import NOTHING_NOW, Asked
@@ -39,9 +40,9 @@ class KnowingState(Protocol):
 
     def record(self, trial: Trial, outcome: Outcome) -> None: ...
 
-    def asked(self, subject: str) -> Sequence[Asked]: ...
+    def asked(self, lane: Lane) -> Sequence[Asked]: ...
 
-    def record_asked(self, subject: str, number: int, asked: Asked) -> None: ...
+    def record_asked(self, lane: Lane, number: int, asked: Asked) -> None: ...
 
 
 class Runs(Protocol):
@@ -105,7 +106,7 @@ def test_what_was_recorded_is_known_at_once_and_in_later_runs(
         with_load(trial(), Load(value=1, batch_size=2)),
         trial(flags={"percentile": 95}),
         replace(trial(), setup=ServerSetup(version="2.52.0")),
-        replace(trial(), setup=ServerSetup(devices=("GPU-aaaa",))),
+        replace(trial(), setup=ServerSetup(devices=("A100",))),
         replace(trial(), setup=ServerSetup(flags={"rate-limit": "off"})),
         replace(trial(), workloads=trial().workloads * 2),
     ],
@@ -274,23 +275,23 @@ QUESTIONS = (
 
 def test_questions_are_kept_in_order_by_subject(run: Runs) -> None:
     with run() as state:
-        assert tuple(state.asked("m")) == ()
+        assert tuple(state.asked(Lane("m"))) == ()
         for number, question in enumerate(QUESTIONS):
-            state.record_asked("m", number, question)
-        state.record_asked("n", 0, QUESTIONS[1])
-        assert tuple(state.asked("m")) == QUESTIONS
+            state.record_asked(Lane("m"), number, question)
+        state.record_asked(Lane("n"), 0, QUESTIONS[1])
+        assert tuple(state.asked(Lane("m"))) == QUESTIONS
     for _ in range(2):
         with run() as state:
-            assert tuple(state.asked("m")) == QUESTIONS
-            assert tuple(state.asked("n")) == QUESTIONS[1:2]
+            assert tuple(state.asked(Lane("m"))) == QUESTIONS
+            assert tuple(state.asked(Lane("n"))) == QUESTIONS[1:2]
 
 
 def test_a_question_replaces_all_from_its_number_on(run: Runs) -> None:
     with run() as state:
         for number, question in enumerate(QUESTIONS):
-            state.record_asked("m", number, question)
+            state.record_asked(Lane("m"), number, question)
     with run() as state:
-        state.record_asked("m", 1, QUESTIONS[3])
-        assert tuple(state.asked("m")) == (QUESTIONS[0], QUESTIONS[3])
+        state.record_asked(Lane("m"), 1, QUESTIONS[3])
+        assert tuple(state.asked(Lane("m"))) == (QUESTIONS[0], QUESTIONS[3])
     with run() as state:
-        assert tuple(state.asked("m")) == (QUESTIONS[0], QUESTIONS[3])
+        assert tuple(state.asked(Lane("m"))) == (QUESTIONS[0], QUESTIONS[3])

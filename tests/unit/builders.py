@@ -16,9 +16,11 @@ from model_analyzer.config.resolve import Resolved, resolve_profile
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
+from model_analyzer.domain.hardware import Device
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import ModelVariant, freeze
-from model_analyzer.domain.profiles import Device, Profile, TrialRecord
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import (
     Failure,
@@ -231,7 +233,7 @@ def ranking(
     model: str = "m",
     conclusion: Conclusion | None = None,
 ) -> Ranking:
-    conclusions = {} if conclusion is None else {model: conclusion}
+    conclusions = {} if conclusion is None else {Lane(model): conclusion}
     return rank(Profile(records=records, conclusions=conclusions), model, by or goal())
 
 

@@ -103,6 +103,7 @@ def make_runner(
         monitors=_monitors(job, serving, server, load_generator),
         interruptible=interruptible,
         conceal=conceal,
+        machine=serving.machines[0],
     )
 
 

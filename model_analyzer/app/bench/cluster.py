@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,7 @@ from model_analyzer.app.bench.serving import Serving
 from model_analyzer.app.bench.slot import slot_order
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import kind_of
 from model_analyzer.domain.settings import ExecutorKind, ExecutorSettings
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError
@@ -85,25 +85,26 @@ def set_up_slots(
     slots = cluster.begin()
     _check(slots)
     first, *_ = slots.values()
-    gpus = ObservedGpus(first.devices, Nvml().read)
+    gpus = ObservedGpus(first.machine.devices, Nvml().read)
     subjects = tuple(
         replace(
             subject,
             setup=replace(
                 devices.setups[subject.models[0].facts.name],
                 version=first.server,
-                devices=_kinds(first.devices),
+                devices=kind_of(first.machine.devices),
             ),
         )
         for subject in searched_subjects(settings, first.facts, job.places)
     )
-    if not first.devices:
+    if not first.machine.devices:
         subjects = tuple(subject.without_gpus() for subject in subjects)
     return Bench(
         serving=Serving(
             server=SlotServers(cluster, len(places)),
             version=first.server,
             gpus=gpus,
+            machines=tuple(each.machine for each in slots.values()),
             facts=first.facts,
             subjects=subjects,
         ),
@@ -129,20 +130,15 @@ def _check(slots: Mapping[str, SlotFacts]) -> None:
     difference = disagreement([*slots.values()])
     if difference:
         raise ClusterError(f"slots cannot be compared: {difference}")
-    kinds = {name: _kinds(facts.devices) for name, facts in slots.items()}
+    kinds = {name: facts.machine.kind for name, facts in slots.items()}
     if len(set(kinds.values())) > 1:
-        texts = [f"{', '.join(kind) or 'no GPU'} on {name}" for name, kind in kinds.items()]
+        texts = [f"{kind} on {name}" for name, kind in kinds.items()]
         raise ClusterError(
             f"slots have different GPUs, so their measurements cannot be compared:"
             f" {'; '.join(texts)}; choose nodes with --slot-label, or GPUs with --slot-gpus"
         )
     for remark in dict.fromkeys(
-        niceness_remark(facts.host, facts.niceness) for facts in slots.values()
+        niceness_remark(facts.host, facts.machine.niceness or 0) for facts in slots.values()
     ):
         if remark:
             log.warning("%s", remark)
-
-
-def _kinds(devices: Sequence[Device]) -> tuple[str, ...]:
-    """The kinds of GPUs, whichever ones they are: a trial on equal ones is the same trial."""
-    return tuple(sorted(device.name for device in devices))

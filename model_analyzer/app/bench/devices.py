@@ -12,7 +12,7 @@ from typing import Any
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.setups import server_setups
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, choose_gpus, cuda_environment
@@ -33,6 +33,11 @@ class Devices:
     gpus: ObservedGpus | None
     for_cuda: Mapping[str, str]
     setups: Mapping[str, ServerSetup]
+
+    @property
+    def uuids(self) -> tuple[str, ...]:
+        """The UUIDs of the GPUs that this machine knows of."""
+        return tuple(device.uuid for device in self.present)
 
     @property
     def present(self) -> tuple[Device, ...]:
@@ -71,7 +76,7 @@ def local_gpus(
     if not nvml.gpus and requested and settings.server.launch is not LaunchMode.C_API:
         return None
     devices = choose_gpus(nvml.gpus, requested, environment.get(VISIBLE_DEVICES))
-    return _with_warning(ObservedGpus(devices, nvml.read))
+    return _with_warning(ObservedGpus(devices, nvml.read, nvml.driver))
 
 
 def served_gpus(

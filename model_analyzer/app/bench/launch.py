@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from model_analyzer.app.bench.devices import Devices
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.runtime import (
@@ -22,16 +23,21 @@ from model_analyzer.runner.server.triton import Launcher
 
 
 def launcher(
-    settings: ProfileSettings, environment: Mapping[str, str], repository: Path | None
+    settings: ProfileSettings,
+    devices: Devices,
+    environment: Mapping[str, str],
+    repository: Path | None,
 ) -> Launcher:
-    """The launcher of servers for the launch mode. The servers use this `repository`, unless they
-    are remote. Raises RuntimeNotFound if a program is missing.
+    """The launcher of servers for the launch mode. The servers use this `repository` and these
+    `devices`, unless they are remote. Raises RuntimeNotFound if a program is missing.
     """
     if settings.server.launch is LaunchMode.REMOTE:
         return RemoteLauncher(settings.server)
     assert repository is not None, "only a remote server can use a repository of its own"
     if settings.server.launch is LaunchMode.DOCKER:
-        return ContainerLauncher(connect(), settings.docker, settings.server, repository)
+        return ContainerLauncher(
+            connect(), settings.docker, settings.server, repository, devices.uuids
+        )
     triton = find_tritonserver(settings.server.path, environment)
     check_models_python(triton, environment)
     return LocalLauncher(triton, settings.server, repository)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.launch import launcher
 from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelConfig, ModelFacts, empty
@@ -88,9 +89,9 @@ def _incomplete(name: str, config: ModelConfig) -> ModelConfig:
 
 def repository_facts(
     settings: ProfileSettings,
+    devices: Devices,
     environment: Mapping[str, str],
     repository: ModelRepository,
-    setups: Mapping[str, ServerSetup],
     server_log: ServerLog,
     work: Path,
 ) -> Mapping[str, ModelFacts]:
@@ -99,7 +100,7 @@ def repository_facts(
     """
     completion = Completion(
         repository,
-        partial(launcher, settings, environment),
+        partial(launcher, settings, devices, environment),
         settings.server,
         server_log,
         work / "completion",
@@ -108,7 +109,7 @@ def repository_facts(
         name: repository.facts(
             name, complete=partial(completion.complete, setup=setup), calls=settings.bls_calls
         )
-        for name, setup in setups.items()
+        for name, setup in devices.setups.items()
     }
 
 

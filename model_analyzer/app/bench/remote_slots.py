@@ -14,11 +14,11 @@ from model_analyzer.app.bench.bench import Bench, make_runner
 from model_analyzer.app.bench.devices import Devices, served_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import facts_from_server
-from model_analyzer.app.bench.serving import Serving, triton_server
-from model_analyzer.app.bench.setups import uuids
+from model_analyzer.app.bench.serving import Serving, machine_of, triton_server
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.conceal import Conceal
+from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelFacts, fingerprint, thaw
 from model_analyzer.domain.protocols import Runner
 from model_analyzer.domain.words import counted
@@ -59,18 +59,12 @@ class RemoteServers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
-    """A server as it answers: its version, its GPUs, and the models to search."""
+    """A server as it answers: its version, its GPUs, its machine, and the models to search."""
 
     version: str
     gpus: ObservedGpus
+    machine: Machine
     models: Mapping[str, ModelFacts]
-
-    @property
-    def gpu_kinds(self) -> tuple[str, ...]:
-        """The kinds of its GPUs: a server tells their memory, but not their names."""
-        return tuple(
-            sorted(f"{device.name} ({device.memory:.0f} MB)" for device in self.gpus.devices)
-        )
 
 
 def has_several_servers(job: Job) -> bool:
@@ -111,14 +105,13 @@ def set_up_servers(
     subjects = place.subjects
     if place.repository is None:
         subjects = searched_subjects(settings, first.models, job.places)
-    present = uuids(devices.present) if devices.gpus is not None else first.gpu_kinds
     subjects = tuple(
         replace(
             subject,
             setup=replace(
                 devices.setups[subject.models[0].facts.name],
                 version=first.version,
-                devices=present,
+                devices=kind_of(first.gpus.devices),
             ),
         )
         for subject in subjects
@@ -130,6 +123,7 @@ def set_up_servers(
             server=RemoteServers(threads, len(slots)),
             version=first.version,
             gpus=first.gpus,
+            machines=tuple(each.machine for each in facts.values()),
             facts=first.models,
             subjects=subjects,
         ),
@@ -185,6 +179,7 @@ class _Slot:
                 server=server,
                 version=served.version,
                 gpus=served.gpus,
+                machines=(served.machine,),
                 facts=served.models,
                 subjects=(),
             ),
@@ -220,7 +215,12 @@ class _Slot:
         others = other_models(server.client(first), models.values())
         if others and self.served is None:
             log.warning("%s has other models loaded: %s", self.name, ", ".join(others))
-        return ServerFacts(version=version, gpus=gpus, models=models)
+        return ServerFacts(
+            version=version,
+            gpus=gpus,
+            machine=machine_of(self._job, self._place, gpus),
+            models=models,
+        )
 
 
 def difference(servers: Mapping[str, ServerFacts]) -> str:
@@ -230,9 +230,7 @@ def difference(servers: Mapping[str, ServerFacts]) -> str:
     names = dict.fromkeys(name for each in servers.values() for name in each.models)
     compared: dict[str, dict[str, str]] = {
         "versions of Triton differ": {name: each.version for name, each in servers.items()},
-        "GPUs differ": {
-            name: ", ".join(each.gpu_kinds) or "none" for name, each in servers.items()
-        },
+        "GPUs differ": {name: each.machine.kind for name, each in servers.items()},
     }
     for model in names:
         facts = {name: each.models.get(model) for name, each in servers.items()}

@@ -14,15 +14,17 @@ from model_analyzer.app.bench.devices import Devices, served_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.launch import embedded_server, launcher
 from model_analyzer.app.bench.models import facts_from_server
-from model_analyzer.app.bench.setups import uuids
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import LaunchMode
+from model_analyzer.runner.host import this_machine
 from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.repository import stage
 from model_analyzer.runner.served_models import other_models
 from model_analyzer.runner.server.c_api import EmbeddedServer
+from model_analyzer.runner.server.endpoints import remote_endpoints
 from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.search.plan import Subject
 
@@ -47,11 +49,12 @@ class EndingServer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """The server of the run, its GPUs, and the subjects to search on it."""
+    """The server of the run, its GPUs, the machine of each slot, and the subjects to search."""
 
     server: EndingServer
     version: str
     gpus: ObservedGpus
+    machines: tuple[Machine, ...]
     facts: Mapping[str, ModelFacts]
     subjects: tuple[Subject, ...]
 
@@ -69,7 +72,9 @@ def make_server(job: Job, devices: Devices, place: Workplace, stack: ExitStack) 
     path = repository.path if repository is not None else None
     if repository is not None and settings.server.launch is LaunchMode.LOCAL:
         path = stage(repository, place.facts.values(), place.work / "models")
-    return triton_server(launcher(settings, place.environment, path), job, devices, place, stack)
+    return triton_server(
+        launcher(settings, devices, place.environment, path), job, devices, place, stack
+    )
 
 
 def triton_server(
@@ -110,12 +115,22 @@ def serve(job: Job, devices: Devices, place: Workplace, server: AnyServer) -> Se
         server=server,
         version=version,
         gpus=gpus,
+        machines=(machine_of(job, place, gpus),),
         facts=facts,
         subjects=tuple(_placed(subject, devices, version, gpus) for subject in subjects),
     )
 
 
+def machine_of(job: Job, place: Workplace, gpus: ObservedGpus) -> Machine:
+    """The machine that serves with these GPUs. Of a remote one, only its address is known."""
+    server = job.settings.server
+    if server.launch is LaunchMode.REMOTE:
+        address = remote_endpoints(server).for_protocol(server.protocol)
+        return Machine(host=address.as_written, devices=gpus.devices)
+    return this_machine(gpus.devices, gpus.driver, place.environment)
+
+
 def _placed(subject: Subject, devices: Devices, version: str, gpus: ObservedGpus) -> Subject:
     """The subject with its server setup, which is the same for all models of a group."""
     setup = devices.setups[subject.models[0].facts.name]
-    return replace(subject, setup=replace(setup, version=version, devices=uuids(gpus.devices)))
+    return replace(subject, setup=replace(setup, version=version, devices=kind_of(gpus.devices)))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from model_analyzer.domain.environment import Veil
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import Device, kind_of
 from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.client.tls import access_flags
@@ -26,7 +26,7 @@ def server_setups(
         model.name: ServerSetup(
             launch=mode.value,
             protocol=settings.server.protocol.value,
-            devices=uuids(devices),
+            devices=kind_of(devices),
             flags=_server_flags(model, settings) if is_ours else {},
             environment={}
             if mode is LaunchMode.REMOTE
@@ -49,7 +49,3 @@ def _server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[st
     """The flags of the model's server, which updates its metrics as often as the monitors read."""
     interval_ms = max(1, round(settings.monitors.interval_s * 1000))
     return {"metrics-interval-ms": interval_ms, **model.server_flags}
-
-
-def uuids(devices: Sequence[Device]) -> tuple[str, ...]:
-    return tuple(sorted(device.uuid for device in devices))

@@ -71,7 +71,7 @@ class SlotBench:
         )
         return BuiltRunner(
             runner=runner,
-            devices=tuple(serving.gpus.devices),
+            machine=serving.machines[0],
             server=serving.version,
             perf_analyzer=place.perf_analyzer.version,
             facts=serving.facts,

@@ -66,8 +66,9 @@ def prepare(job: Job, checked: Preflight, stack: ExitStack) -> Workplace:
     facts: Mapping[str, ModelFacts] = empty()
     subjects: Sequence[Subject] = ()
     if repository is not None:
-        setups = checked.devices.setups
-        facts = repository_facts(settings, environment, repository, setups, server_log, work)
+        facts = repository_facts(
+            settings, checked.devices, environment, repository, server_log, work
+        )
         subjects = searched_subjects(settings, facts, job.places)
     _check_output(settings, repository)
     export = ExportDirectory(settings.export.path)

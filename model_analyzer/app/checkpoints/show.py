@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.app.selection.circumstances import circumstances_tables, default_rankings
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.domain.hardware import WITHOUT_GPU, Machine
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.settings import SearchMode
@@ -39,8 +41,10 @@ def content_tables(
     yield from _variants(checkpoint, metric, rankings)
     for subject, table in circumstances_tables(rankings):
         yield f"Circumstances of {subject}", table
-    for subject, conclusion in checkpoint.conclusions.items():
-        yield f"Conclusion about {subject}", pairs_table(_conclusion(checkpoint, conclusion))
+    for lane, conclusion in checkpoint.conclusions.items():
+        place = "" if lane.kind == WITHOUT_GPU else f" on {lane.kind}"
+        title = f"Conclusion about {lane.subject}{place}"
+        yield title, pairs_table(_conclusion(checkpoint, conclusion))
     for subject, search in checkpoint.searches.items():
         yield f"Search of {subject}", pairs_table(_settings(search))
     if checkpoint.metadata:
@@ -70,9 +74,34 @@ def _hardware(checkpoint: Checkpoint) -> Iterator[TitledTable]:
     header = checkpoint.header
     if header.host:
         yield "Host", pairs_table(header.host)
-    if header.devices:
-        rows = tuple((device.uuid, device.name, device.memory) for device in header.devices)
+    outcomes = Counter(record.outcome.machine for record in checkpoint.records)
+    machines = [machine for machine in outcomes if machine is not None]
+    if machines:
+        yield "Machines", _machines(machines, outcomes)
+    if checkpoint.devices:
+        rows = tuple((device.uuid, device.name, device.memory) for device in checkpoint.devices)
         yield "GPUs", Table(headers=("UUID", "Name", "Memory (MB)"), rows=rows)
+
+
+def _machines(machines: Sequence[Machine], outcomes: Mapping[Machine | None, int]) -> Table:
+    """Where outcomes were measured; columns that nothing is known about are left out."""
+    rows = [
+        {
+            "Host": machine.host,
+            "Hardware": machine.kind,
+            "Driver": machine.driver,
+            "Processor": machine.processor,
+            "Cores": machine.cores,
+            "Niceness": machine.niceness,
+            "OMP_NUM_THREADS": machine.threads,
+            "Outcomes": outcomes[machine],
+        }
+        for machine in machines
+    ]
+    headers = [name for name in rows[0] if any(row[name] not in ("", None) for row in rows)]
+    return Table(
+        headers=tuple(headers), rows=tuple(tuple(row[name] for name in headers) for row in rows)
+    )
 
 
 def _variants(

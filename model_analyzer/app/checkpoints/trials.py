@@ -47,6 +47,7 @@ class Trials:
             ("Model", "model"),
             ("Variant", "variant"),
             ("Calls", "composing"),
+            *places_of(self.rows),
             *((name.replace("_", " ").title(), name) for name in NUMBERS),
             *((METRICS[name].header, name) for name in metrics),
         ]
@@ -55,6 +56,12 @@ class Trials:
     def encoded(self, form: str) -> bytes:
         """The rows for programs, as csv, json or parquet."""
         return encode_rows(self.rows, form)
+
+
+def places_of(rows: Sequence[Row]) -> Sequence[tuple[str, str]]:
+    """The columns of the hardware and of the host, where rows differ in them."""
+    columns = (("Hardware", "hardware"), ("Host", "host"))
+    return [pair for pair in columns if len({row.get(pair[1]) for row in rows}) > 1]
 
 
 def parse_query(

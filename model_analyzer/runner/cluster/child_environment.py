@@ -13,8 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
-
-THREADS = "OMP_NUM_THREADS"
+from model_analyzer.runner.host import THREADS
 
 # What `ray job submit` tells the driver: the user's own variables are in its `runtime_env`.
 _JOB = "RAY_JOB_CONFIG_JSON_ENV_VAR"

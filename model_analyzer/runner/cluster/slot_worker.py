@@ -14,13 +14,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.protocols import Runner
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError, ConfigError, ModelAnalyzerError
-from model_analyzer.runner.cluster.child_environment import THREADS, child_environment
+from model_analyzer.runner.cluster.child_environment import child_environment
 from model_analyzer.runner.cluster.host_lock import HostLock
 from model_analyzer.runner.cluster.parent_watch import ParentWatch
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
@@ -33,7 +33,7 @@ class BuiltRunner:
     """
 
     runner: Runner
-    devices: tuple[Device, ...]
+    machine: Machine
     server: str
     perf_analyzer: str
     facts: Mapping[str, ModelFacts]
@@ -59,19 +59,17 @@ class SlotOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotFacts:
-    """A slot that is ready: where it is, and what it measures with.
+    """A slot that is ready: where it is, and what it measures with."""
 
-    `threads` is OMP_NUM_THREADS of its programs, "" if it is not set.
-    """
-
-    host: str
+    machine: Machine
     process: int
-    niceness: int
-    threads: str
-    devices: tuple[Device, ...]
     server: str
     perf_analyzer: str
     facts: Mapping[str, ModelFacts]
+
+    @property
+    def host(self) -> str:
+        return self.machine.host
 
 
 class SlotWorker:
@@ -88,7 +86,6 @@ class SlotWorker:
         self._lock_directory = lock_directory
         self._host = os.uname().nodename
         self._runner: Runner | None = None
-        self._uuids: tuple[str, ...] = ()
         self._stack = ExitStack()
         self._watch = ParentWatch()
         self._watch.__enter__()
@@ -105,13 +102,9 @@ class SlotWorker:
             built = order.build(environment, stack)
             self._stack = stack.pop_all()
         self._runner = built.runner
-        self._uuids = tuple(sorted(device.uuid for device in built.devices))
         return SlotFacts(
-            host=self._host,
+            machine=built.machine,
             process=os.getpid(),
-            niceness=os.getpriority(os.PRIO_PROCESS, 0),
-            threads=environment.get(THREADS, ""),
-            devices=built.devices,
             server=built.server,
             perf_analyzer=built.perf_analyzer,
             facts=built.facts,
@@ -121,21 +114,20 @@ class SlotWorker:
         """The outcome of a trial on the GPUs of this slot."""
         assert self._runner is not None, "prepare comes first"
         with self._naming_host():
-            return self._runner.run(self._on_own_gpus(trial))
+            return self._runner.run(self._with_own_gpus(trial))
 
     def end(self) -> None:
         """Ends the server and frees the host; calling it twice is fine."""
         self._runner = None
         self._stack.close()
 
-    def _on_own_gpus(self, trial: Trial) -> Trial:
-        """The trial was made for GPUs of the same kind, elsewhere."""
+    def _with_own_gpus(self, trial: Trial) -> Trial:
+        """The trial without the user's choice of GPUs, if Ray has assigned some."""
+        if self._gpus is None or VISIBLE_DEVICES not in trial.setup.environment:
+            return trial
         variables = dict(trial.setup.environment)
-        if self._gpus is not None:
-            variables.pop(VISIBLE_DEVICES, None)
-        return replace(
-            trial, setup=replace(trial.setup, devices=self._uuids, environment=variables)
-        )
+        del variables[VISIBLE_DEVICES]
+        return replace(trial, setup=replace(trial.setup, environment=variables))
 
     @contextmanager
     def _naming_host(self) -> Iterator[None]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Observation, Values
 from model_analyzer.domain.metrics import METRICS, Reduction, Source
-from model_analyzer.domain.profiles import Device
 from model_analyzer.runner.gpus import Gpu
 from model_analyzer.runner.monitors.sampler import Sampler
 
@@ -26,10 +26,11 @@ _MB = 1e6
 
 @dataclass(frozen=True, slots=True)
 class ObservedGpus:
-    """The GPUs of a run; `read` samples given GPUs."""
+    """The GPUs of a run; `read` samples given GPUs. `driver` is its version, "" if unknown."""
 
     devices: tuple[Device, ...]
     read: Callable[[Sequence[Device]], Sample]
+    driver: str = ""
 
     def monitor(self, interval_s: float) -> GpuMonitor:
         return GpuMonitor(lambda: self.read(self.devices), interval_s)
@@ -88,11 +89,12 @@ def unknown_metrics(devices: Sequence[Device], sample: Sample) -> str:
 
 class Nvml:
     """The GPUs of this machine according to the driver, while entered. `gpus` is in the order of
-    nvidia-smi, and empty without a driver.
+    nvidia-smi, and empty without a driver; `driver` is its version, "" if unknown.
     """
 
     def __init__(self) -> None:
         self.gpus: tuple[Gpu, ...] = ()
+        self.driver = ""
         self._handles: dict[str, Any] = {}
         self._is_open = False
 
@@ -109,6 +111,7 @@ class Nvml:
             log.warning("GPUs cannot be used: %s (see what nvidia-smi says)", error)
             return self
         self._is_open = True
+        self.driver = str(nvml_answer(pynvml.nvmlSystemGetDriverVersion) or "")
         self.gpus = tuple(self._find())
         return self
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from model_analyzer.domain.hardware import Device, name_by_memory
 from model_analyzer.domain.measurements import Values
-from model_analyzer.domain.profiles import Device
 from model_analyzer.runner.client.http import HttpClient
 from model_analyzer.runner.client.interface import ServerCallError
 from model_analyzer.runner.client.tls import headers, https_context
@@ -51,10 +51,13 @@ class TritonMetrics:
         )
 
     def gpus(self) -> tuple[Gpu, ...]:
-        """The GPUs that the server reports, without their names."""
+        """The GPUs that the server reports. It does not know their names, so their kind is their
+        memory.
+        """
         return tuple(
-            Gpu(Device(uuid=uuid, name="GPU", memory=values.get("gpu_total_memory", 0.0)))
+            Gpu(Device(uuid=uuid, name=name_by_memory(memory), memory=memory))
             for uuid, values in self._get().items()
+            for memory in (values.get("gpu_total_memory", 0.0),)
         )
 
     def read(self, devices: Sequence[Device]) -> Mapping[str, Values]:

@@ -32,6 +32,7 @@ def container_arguments(
     endpoints: Endpoints,
     repository: Path,
     *,
+    gpus: Sequence[str],
     links: Mapping[Path, Path],
     variables: Mapping[str, str],
     name: str,
@@ -39,7 +40,8 @@ def container_arguments(
 ) -> dict[str, Any]:
     """The arguments to create the container, ready for JSON.
 
-    The container sees `repository` at the same path, and `links` (path inside to path outside).
+    The container sees `repository` at the same path, `links` (path inside to path outside), and the
+    `gpus` with these UUIDs.
     `variables` are those of the image. The user's arguments are merged with the arguments that a
     run needs: the user's mounts, labels and variables override, and `command` replaces
     `tritonserver`.
@@ -55,17 +57,15 @@ def container_arguments(
         **{key: value for key, value in user.items() if key not in _WITHOUT_EFFECT},
         "detach": True,
         "command": [*program, *server_command(setup.flags, inside, repository, {})],
-        "environment": _environment(setup, user.get("environment", ()), variables),
+        "environment": _environment(setup, gpus, user.get("environment", ()), variables),
         "labels": {**docker.labels, **_pairs(user.get("labels", ())), OWNER_LABEL: owner},
         "volumes": volumes,
         "mounts": _mounts(repository, links, {_target(volume) for volume in volumes}),
     }
     if not shares_network:
         arguments["ports"] = _published(endpoints)
-    if setup.devices:
-        arguments["device_requests"] = [
-            {"device_ids": list(setup.devices), "capabilities": [["gpu"]]}
-        ]
+    if gpus:
+        arguments["device_requests"] = [{"device_ids": list(gpus), "capabilities": [["gpu"]]}]
     return arguments
 
 
@@ -80,14 +80,14 @@ def _published(endpoints: Endpoints) -> dict[str, Any]:
 
 
 def _environment(
-    setup: ServerSetup, texts: Sequence[str], variables: Mapping[str, str]
+    setup: ServerSetup, gpus: Sequence[str], texts: Sequence[str], variables: Mapping[str, str]
 ) -> dict[str, str]:
     """The container's variables; `texts` are the user's. An empty CUDA_VISIBLE_DEVICES hides GPUs
     that the image requests.
     """
     pairs = _pairs(texts)
     return {
-        "CUDA_VISIBLE_DEVICES": ",".join(setup.devices),
+        "CUDA_VISIBLE_DEVICES": ",".join(gpus),
         **pairs,
         **expanded(setup.environment, {**variables, **pairs}),
     }

@@ -92,7 +92,9 @@ def look_at_engine(image: str) -> Engine:
 
 
 class ContainerLauncher(OwnLauncher):
-    """Starts tritonserver in a container that sees `repository`, at the same path, read-only."""
+    """Starts tritonserver in a container that sees `repository`, at the same path, read-only, and
+    the GPUs with these UUIDs.
+    """
 
     def __init__(
         self,
@@ -100,11 +102,13 @@ class ContainerLauncher(OwnLauncher):
         docker: DockerSettings,
         settings: ServerSettings,
         repository: Path,
+        gpus: Sequence[str] = (),
     ) -> None:
         super().__init__(settings)
         self._engine = engine
         self._docker = docker
         self._repository = Path(os.path.abspath(repository))
+        self._gpus = gpus
 
     @property
     def description(self) -> str:
@@ -116,6 +120,7 @@ class ContainerLauncher(OwnLauncher):
             self._docker,
             endpoints,
             self._repository,
+            gpus=self._gpus,
             links=links_outside(self._repository),
             variables=self._variables(str(setup.container["image"])),
             name=f"model-analyzer-{secrets.token_hex(4)}",

@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profile values to checkpoint entries; `decoder` reads them back.
 
-Parts that many outcomes share (server setups, variants, how the load is generated) are written
-once; outcomes refer to their identity. Secrets in flags and variables are masked; identities do not
-depend on them. Empty fields are left out.
+Parts that many outcomes share (server setups on machines, variants, how the load is generated) are
+written once; outcomes refer to their identity. Secrets in flags and variables are masked;
+identities do not depend on them. Empty fields are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.hardware import WITHOUT_GPU, Device, Machine
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -23,7 +25,7 @@ from model_analyzer.domain.measurements import (
     Values,
 )
 from model_analyzer.domain.models import ModelVariant, fingerprint, freeze, thaw
-from model_analyzer.domain.profiles import Device, TrialRecord
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.statistics import ModelStatistics
@@ -40,20 +42,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="DataclassInstance")
 
-FORMAT = 3
+FORMAT = 4
 
 HEADER = "header"
 METADATA = "metadata"
 SEARCH = "search"
-# keys of a search entry: its mode, the bases of its models (see `Workload.base`), and a list with
-# the goal of each model, which early versions did not write
+# keys of a search entry: its mode, the bases of its models (see `Workload.base`), a list with the
+# goal of each model, which early versions did not write, and the kinds of hardware with GPUs
 MODE = "search.mode"
 BASES = "bases"
 GOALS = "goals"
+KINDS = "kinds"
 SERVER_ONLY = "server-only"
 CONCLUSION = "conclusion"
 ASKED = "asked"
-DEFINITIONS = frozenset({"setup", "variant", "generator"})
+DEFINITIONS = frozenset({"machine", "setup", "variant", "generator"})
 OUTCOMES = frozenset({"measurement", "failure"})
 
 
@@ -71,8 +74,7 @@ class Encoder:
     def record(self, key: str, record: TrialRecord) -> Iterator[Entry]:
         """The entries to read this record back, the outcome last."""
         trial = record.trial
-        setup = trial.setup.identity[:_DIGITS]
-        yield from self._definition("setup", setup, lambda: _setup_entry(trial.setup))
+        setup = yield from self._setup(trial.setup, record.outcome.machine)
         workloads = []
         for work in trial.workloads:
             yield from self._variant(work.variant)
@@ -89,6 +91,20 @@ class Encoder:
             **_unless_empty("repetition", trial.repetition),
             **_outcome(record.outcome),
         }
+
+    def _setup(self, setup: ServerSetup, machine: Machine | None) -> Generator[Entry, None, str]:
+        """Defines the setup on a machine; returns its identity."""
+        if machine is None:
+            identity = setup.identity[:_DIGITS]
+            yield from self._definition("setup", identity, partial(_setup_entry, setup))
+            return identity
+        place = machine.identity[:_DIGITS]
+        yield from self._definition("machine", place, partial(_machine_entry, machine))
+        identity = setup.identity[: _DIGITS // 2] + place[: _DIGITS // 2]
+        yield from self._definition(
+            "setup", identity, lambda: {**_setup_entry(setup), "machine": place}
+        )
+        return identity
 
     def _variant(self, variant: ModelVariant) -> Iterator[Entry]:
         for part in variant.composing:
@@ -171,23 +187,32 @@ def encode_device(device: Device) -> Entry:
     return {"uuid": device.uuid, "name": device.name, "memory": device.memory}
 
 
+def _machine_entry(machine: Machine) -> Entry:
+    fields = {**asdict(machine), "devices": [encode_device(each) for each in machine.devices]}
+    return {name: value for name, value in fields.items() if value not in ("", None, [])}
+
+
 def encode_server_only(gpus: Mapping[str, Values]) -> Entry:
     return {"entry": SERVER_ONLY, "gpus": {uuid: dict(values) for uuid, values in gpus.items()}}
 
 
-def encode_conclusion(subject: str, conclusion: Conclusion) -> Entry:
+def encode_conclusion(lane: Lane, conclusion: Conclusion) -> Entry:
     fields = {**asdict(conclusion), "reason": conclusion.reason.name}
-    return {**fields, "entry": CONCLUSION, "subject": subject}
+    return {**fields, "entry": CONCLUSION, **_lane(lane)}
 
 
-def encode_asked(subject: str, number: int, asked: Asked) -> Entry:
+def encode_asked(lane: Lane, number: int, asked: Asked) -> Entry:
     return {
         "entry": ASKED,
-        "subject": subject,
+        **_lane(lane),
         "number": number,
         "key": asked.key,
         "after": list(asked.after),
     }
+
+
+def _lane(lane: Lane) -> Entry:
+    return {"subject": lane.subject, **({} if lane.kind == WITHOUT_GPU else {"kind": lane.kind})}
 
 
 def encode_goal(goal: Goal) -> Sequence[Entry]:

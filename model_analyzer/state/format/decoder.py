@@ -9,18 +9,21 @@ not check again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
+from model_analyzer.domain.hardware import WITHOUT_GPU, Machine
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
     Notice,
     NoticeKind,
+    Outcome,
     Values,
 )
 from model_analyzer.domain.metrics import ALIASES, METRICS
@@ -37,7 +40,7 @@ from model_analyzer.domain.trials import (
     Trial,
     Workload,
 )
-from model_analyzer.state.format.codec import BASES, MODE
+from model_analyzer.state.format.codec import BASES, KINDS, MODE
 from model_analyzer.state.format.config_fields import model_config
 from model_analyzer.state.format.fields import (
     Field,
@@ -45,6 +48,7 @@ from model_analyzer.state.format.fields import (
     amount,
     amounts,
     anything,
+    device,
     flags,
     integer,
     keyed,
@@ -92,6 +96,16 @@ def _make_setup(shown: Sequence[str] | None, **fields: Any) -> ServerSetup:
     return ServerSetup(**fields, veil=veil)
 
 
+_machine = record(
+    Machine,
+    host=optional(text, ""),
+    devices=optional(list_of(device), ()),
+    driver=optional(text, ""),
+    processor=optional(text, ""),
+    cores=optional(_count, None),
+    niceness=optional(integer(-20, 19), None),
+    threads=optional(text, ""),
+)
 _setup = record(
     _make_setup,
     launch=text,
@@ -145,8 +159,7 @@ _common: Mapping[str, Field[Any]] = {
     "started": seconds,
     "duration_s": seconds,
 }
-_failure = record(
-    Failure,
+_failure = keyed(
     reason=one_of(FailureReason.__members__),
     message=text,
     log=list_of(text),
@@ -168,8 +181,7 @@ _statistics = record(
     executions=_counter,
     batches=list_of(row(BatchStatistics, _counter, _counter, amount)),
 )
-_measurement = record(
-    Measurement,
+_measurement = keyed(
     models=list_of(_model),
     gpus=optional(mapping_of(metrics), _EMPTY),
     host=optional(metrics, _EMPTY),
@@ -186,9 +198,13 @@ class Decoder:
     """Reads outcomes, and before them the definitions that they refer to."""
 
     def __init__(self) -> None:
-        self._setups: dict[str, ServerSetup] = {}
+        self._machines: dict[str, Machine] = {}
+        self._setups: dict[str, tuple[ServerSetup, Machine | None]] = {}
         self._variants: dict[tuple[str, str], ModelVariant] = {}
         self._generators: dict[str, Mapping[str, Any]] = {}
+        self._place = keyed(
+            machine=optional(partial(_defined, self._machines, "machine"), None)  # since format 4
+        )
         self._trial = keyed(
             key=name,
             node=optional(node, ""),
@@ -198,8 +214,13 @@ class Decoder:
             repetition=optional(_count, 0),
         )
 
+    @property
+    def machines(self) -> Collection[Machine]:
+        return self._machines.values()
+
     def learn(self, other: Decoder) -> None:
         """Adds the definitions of another decoder."""
+        self._machines.update(other._machines)
         self._setups.update(other._setups)
         self._variants.update(other._variants)
         self._generators.update(other._generators)
@@ -215,8 +236,10 @@ class Decoder:
     def _define(self, entry: Entry) -> None:
         identity = _identity(entry)["id"]
         match entry["entry"]:
+            case "machine":
+                self._machines[identity] = _machine(entry)
             case "setup":
-                self._setups[identity] = _setup(entry)
+                self._setups[identity] = _setup(entry), self._place(entry)["machine"]
             case "variant":
                 fields = _variant(entry)
                 fields["composing"] = tuple(map(self._variant, fields["composing"]))
@@ -227,14 +250,18 @@ class Decoder:
     def _record(self, entry: Entry) -> TrialRecord:
         fields = self._trial(entry)
         workloads = fields["workloads"]
-        is_measured = entry["entry"] == "measurement"
-        outcome = _measurement(entry) if is_measured else _failure(entry)
+        setup, machine = fields["setup"]
+        outcome: Outcome
+        if entry["entry"] == "measurement":
+            outcome = Measurement(**_measurement(entry), machine=machine)
+        else:
+            outcome = Failure(**_failure(entry), machine=machine)
         measured = len(outcome.models) if isinstance(outcome, Measurement) else len(workloads)
         if measured != len(workloads) or not workloads:
             raise ValueError("measurements of more or fewer models than its workloads have")
         trial = Trial(
             workloads=workloads,
-            setup=fields["setup"],
+            setup=setup,
             repetition=fields["repetition"],
         )
         return TrialRecord(trial, outcome, fields["node"], fields["number"])
@@ -272,10 +299,17 @@ def _decoded(field: Field[T], entry: Entry) -> T:
 
 # -- entries of which a file has few ---------------------------------------------------------------
 
-_subject = keyed(subject=text)
+_lane = keyed(subject=text, kind=optional(name, WITHOUT_GPU))
 _gpus = keyed(gpus=mapping_of(metrics))
 _metadata = keyed(key=text, value=anything)
-_search = keyed(subject=text, **{MODE: optional(text, ""), BASES: optional(list_of(text), ())})
+_search = keyed(
+    subject=text,
+    **{
+        MODE: optional(text, ""),
+        BASES: optional(list_of(text), ()),
+        KINDS: optional(list_of(text), ()),
+    },
+)
 _copy = keyed(like=optional(text, ""), lines=text)
 _contents = keyed(outcomes=text)
 
@@ -286,15 +320,13 @@ def decode_server_only(entry: Entry) -> Mapping[str, Values]:
     return gpus
 
 
-_asked = keyed(subject=name, number=_count, key=text, after=list_of(text))
+_asked = keyed(number=_count, key=text, after=list_of(text))
 
 
-def decode_asked(entry: Entry) -> tuple[str, int, Asked]:
-    """The subject of a search, and a question with its number. Raises ValueError if the entry is
-    invalid.
-    """
-    fields = _decoded(_asked, entry)
-    return fields["subject"], fields["number"], Asked(key=fields["key"], after=fields["after"])
+def decode_asked(entry: Entry) -> tuple[Lane, int, Asked]:
+    """A question to a search, with its number. Raises ValueError if the entry is invalid."""
+    lane, fields = Lane(**_decoded(_lane, entry)), _decoded(_asked, entry)
+    return lane, fields["number"], Asked(key=fields["key"], after=fields["after"])
 
 
 def decode_metadata(entry: Entry) -> tuple[str, Any]:
@@ -349,12 +381,12 @@ _conclusion = record(
 )
 
 
-def decode_conclusion(entry: Entry) -> tuple[str, Conclusion]:
-    """The subject of a search, and its conclusion. Raises ValueError if the entry is invalid."""
+def decode_conclusion(entry: Entry) -> tuple[Lane, Conclusion]:
+    """A search and its conclusion. Raises ValueError if the entry is invalid."""
     if "trials" not in entry and "outcomes" in entry:
         # early versions wrote the number of outcomes, repetitions included
         entry = {**entry, "trials": entry["outcomes"]}
-    return _decoded(_subject, entry)["subject"], _decoded(_conclusion, entry)
+    return Lane(**_decoded(_lane, entry)), _decoded(_conclusion, entry)
 
 
 _goal = list_of(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.models import freeze
 
 T = TypeVar("T")
@@ -234,6 +235,10 @@ def amounts(value: Any) -> tuple[float, ...]:
         return tuple(value)
     return list_of(amount)(value)
 
+
+# -- values that several kinds of entries have -----------------------------------------------------
+
+device = record(Device, uuid=text, name=text, memory=amount)
 
 # -- values that other programs define -------------------------------------------------------------
 

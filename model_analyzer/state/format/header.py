@@ -12,11 +12,11 @@ from datetime import datetime, timezone
 from typing import Any
 
 from model_analyzer import __version__
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.models import empty
-from model_analyzer.domain.profiles import Device
 from model_analyzer.state.format.codec import FORMAT, HEADER, encode_device
 from model_analyzer.state.format.fields import (
-    amount,
+    device,
     integer,
     list_of,
     mapping_of,
@@ -98,7 +98,6 @@ def _nodes(value: object) -> Mapping[str, int]:
     return counts
 
 
-_device = record(Device, uuid=text, name=text, memory=amount)
 _header = record(
     _make_header,
     format=optional(integer(1), FORMAT),
@@ -107,7 +106,7 @@ _header = record(
     index=optional(or_null(integer()), None),
     time=optional(text, ""),
     tool=optional(text, ""),
-    devices=optional(list_of(_device), ()),
+    devices=optional(list_of(device), ()),
     host=optional(mapping_of(text), empty()),
     cores=optional(or_null(integer()), None),
     nodes=optional(_nodes, empty()),

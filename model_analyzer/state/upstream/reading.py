@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from model_analyzer.domain.environment import Veil
+from model_analyzer.domain.hardware import Device, kind_of
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -27,7 +28,7 @@ from model_analyzer.domain.measurements import (
 )
 from model_analyzer.domain.metrics import METRICS, Source, Unit
 from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
-from model_analyzer.domain.profiles import Device, Profile, TrialRecord
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.format.lines import depth
@@ -333,7 +334,7 @@ class _Reader:
         setup = ServerSetup(
             launch="c_api" if is_c_api else "",
             protocol=protocol,
-            devices=tuple(sorted(device.uuid for device in self._devices)),
+            devices=kind_of(self._devices),
             environment=measured.environment,
             veil=Veil(key=own_key()),
         )

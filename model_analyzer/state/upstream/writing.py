@@ -11,10 +11,11 @@ from itertools import chain
 from typing import Any
 
 from model_analyzer.domain.flags import GENAI_PERF_FLAGS
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
 from model_analyzer.domain.metrics import METRICS, Reduction
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
+from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import CheckpointError

@@ -4,24 +4,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from model_analyzer.app.bench.remote_slots import ServerFacts, difference
+from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.domain.profiles import Device
 from model_analyzer.runner.monitors.gpu import ObservedGpus
 
 
 def server(
     version: str = "2.51.0", gpus: dict[str, float] | None = None, **fields: Any
 ) -> ServerFacts:
-    devices = [
-        Device(uuid=uuid, name="GPU", memory=memory) for uuid, memory in (gpus or {}).items()
-    ]
+    devices = tuple(
+        Device(uuid=uuid, name=f"GPU ({memory:.0f} MB)", memory=memory)
+        for uuid, memory in (gpus or {}).items()
+    )
     config = {"name": "m", "max_batch_size": 8, **fields}
     return ServerFacts(
         version=version,
-        gpus=ObservedGpus(tuple(devices), lambda _: {}),
+        gpus=ObservedGpus(devices, lambda _: {}),
+        machine=Machine(devices=devices),
         models={"m": ModelFacts(name="m", config=config, files="f")},
     )
 
@@ -38,7 +41,7 @@ def test_versions_are_named_with_their_servers() -> None:
 
 def test_gpus_are_compared_by_their_memory_and_number() -> None:
     found = difference({"a:1": server(gpus={"GPU-a": 16000.0}), "b:1": server()})
-    assert found == "GPUs differ: GPU (16000 MB) on a:1; none on b:1"
+    assert found == "GPUs differ: 1 x GPU (16000 MB) on a:1; no GPU on b:1"
 
 
 def test_the_field_of_a_model_that_differs_is_named() -> None:
@@ -56,5 +59,5 @@ def test_a_long_field_is_named_without_its_content() -> None:
 def test_a_model_that_differs_in_its_versions_only_is_named() -> None:
     other = server()
     models = {"m": ModelFacts(name="m", config=other.models["m"].config, files="g")}
-    other = ServerFacts(version=other.version, gpus=other.gpus, models=models)
+    other = replace(other, models=models)
     assert difference({"a:1": server(), "b:1": other}).startswith("the model m differs: ")

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.simulated_executor import SimulatedExecutor
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Lost, Slot
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
@@ -39,6 +40,8 @@ from tests.unit.search.surfaces import Respond, failure, growing, load
 from tests.unit.state.samples import several
 
 Seconds = Callable[[Trial, Slot], float]
+
+LANE = Lane("m")
 
 # Searches whose trials depend on no outcome of another part: any number of slots measures the same.
 INDEPENDENT = {
@@ -68,7 +71,7 @@ def keys(trials: Sequence[Trial]) -> Counter[str]:
 
 
 def run(scenario: Scenario, executor: SimulatedExecutor, state: MemoryState) -> list[Event]:
-    return list(measure_all(new_search(scenario, state), executor, state, subject="m"))
+    return list(measure_all(new_search(scenario, state), executor, state, lane=LANE))
 
 
 def started(events: Sequence[Event]) -> list[Trial]:
@@ -160,12 +163,12 @@ def test_a_resumed_run_goes_on_where_the_first_one_was(name: str, seed: int) -> 
     respond, kept = CountingRespond(scenario[2]), Kept()
     for _ in range(200):
         state = MemoryState(kept)
-        asked = [question.key for question in state.asked("m") if question.key]
+        asked = [question.key for question in state.asked(LANE) if question.key]
         answered = {record.trial.key for record in state.profile.records}
         executor = simulated(3, respond, lognormal(seed))
-        loop = measure_all(new_search(scenario, state), executor, state, subject="m")
+        loop = measure_all(new_search(scenario, state), executor, state, lane=LANE)
         before = list(until(draw.randint(1, 20), loop))
-        repeated = [question.key for question in state.asked("m") if question.key][: len(asked)]
+        repeated = [question.key for question in state.asked(LANE) if question.key][: len(asked)]
         assert repeated == asked, "the search asked something else"
         unanswered = [key for key in dict.fromkeys(asked) if key not in answered]
         sent = [trial.key for trial in started(before)]
@@ -182,9 +185,7 @@ def test_changed_settings_end_the_replay() -> None:
     first, second, third, fourth = several(4)
     kept = Kept()
     executor = simulated(2, succeeding)
-    list(
-        measure_all(ListedSearch([first, second, third]), executor, MemoryState(kept), subject="m")
-    )
+    list(measure_all(ListedSearch([first, second, third]), executor, MemoryState(kept), lane=LANE))
     respond = CountingRespond(succeeding)
 
     events = list(
@@ -192,7 +193,7 @@ def test_changed_settings_end_the_replay() -> None:
             ListedSearch([first, fourth, second]),
             simulated(2, respond),
             MemoryState(kept),
-            subject="m",
+            lane=LANE,
         )
     )
 

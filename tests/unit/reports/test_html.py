@@ -12,8 +12,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Notice, NoticeKind
-from model_analyzer.domain.profiles import Device
 from model_analyzer.reports.build import ReportOrigin, build_detail, build_summary
 from model_analyzer.results.answer import answer_of
 from tests.drawn import page_of

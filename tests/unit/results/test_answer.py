@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.reports.figures import figures_of
@@ -181,7 +182,7 @@ def test_a_better_trial_that_just_misses_a_bound_is_named() -> None:
 
 
 def test_a_search_that_did_not_finish_is_named() -> None:
-    profile = Profile(records=[record(SMALL, measurement(1))], unfinished=frozenset({"m"}))
+    profile = Profile(records=[record(SMALL, measurement(1))], unfinished=frozenset({Lane("m")}))
     assert remarks_of(answer_of(rank(profile, "m", goal()))) == [UNFINISHED]
 
     growing = replace(profile, is_growing=True)

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.metrics import is_best_high
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.statistics import ModelStatistics
-from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.results.flat_rows import (
     Row,
     best_of_variants,
@@ -38,9 +39,11 @@ def test_a_measurement_is_a_row_with_all_its_values() -> None:
         ),
         started=1.5,
         duration_s=2.5,
+        machine=Machine(host="gpu1"),
     )
+    setup = ServerSetup(devices=("A100", "A100"))
 
-    (row,) = rows(record(variant("m_config_0"), outcome, concurrency=8, batch_size=2))
+    (row,) = rows(record(variant("m_config_0"), outcome, concurrency=8, batch_size=2, setup=setup))
 
     assert row == {
         "trial": "key 0",
@@ -55,6 +58,8 @@ def test_a_measurement_is_a_row_with_all_its_values() -> None:
         "cpu_used_ram": 7.0,
         "of_a_later_version": 1.5,
         "requests": 42,
+        "hardware": "2 x A100",
+        "host": "gpu1",
         "started": "1970-01-01T00:00:01.500+00:00",
         "duration_s": 2.5,
     }
@@ -67,7 +72,7 @@ def test_the_mean_batch_of_the_server_is_a_column_but_of_an_ensemble() -> None:
     ensemble, plain = rows(TrialRecord(rich_trial(), rich_measurement()))
 
     assert row["server_batch_size"] == 3.333
-    assert columns_of([row])[-2:] == ["server_batch_size", "duration_s"]
+    assert columns_of([row])[-3:] == ["server_batch_size", "hardware", "duration_s"]
     assert "server_batch_size" not in ensemble
     assert "server_batch_size" not in plain  # of which nothing was counted
 
@@ -156,7 +161,7 @@ def test_columns_are_in_the_order_in_which_people_read() -> None:
     assert columns_of(table) == [
         "trial", "model", "variant", "config.max_batch_size", "load", "concurrency", "batch_size",
         "perf_throughput", "perf_latency_p99", "odd",
-        "requests", "failure", "message", "duration_s",
+        "requests", "failure", "message", "hardware", "duration_s",
     ]  # fmt: skip
     assert columns_of([]) == []
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
@@ -467,7 +468,7 @@ def test_across_models_each_has_the_order_of_its_own_answer() -> None:
     """What a search has concluded is not undone, and what was not measured counts for none."""
     m = [record(SMALL, measurement(100)), record(LARGE, measurement(101))]
     other = variant("n_config_0", model="n")
-    conclusions = {"m": conclusion(m[0].trial, trials=2)}
+    conclusions = {Lane("m"): conclusion(m[0].trial, trials=2)}
     profile = Profile(records=[*m, record(other, measurement(100.5))], conclusions=conclusions)
     rankings = [rank(profile, name, goal()) for name in ("m", "n")]
     across = rank_across(rankings, goal(), "all")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import Device
 from model_analyzer.runner.monitors.gpu import over_time, unknown_metrics
 from model_analyzer.runner.monitors.triton_metrics import parse_gpu_metrics
 

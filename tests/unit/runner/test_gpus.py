@@ -8,7 +8,7 @@ import logging
 
 import pytest
 
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import Device
 from model_analyzer.errors import ConfigError
 from model_analyzer.runner.gpus import (
     Gpu,

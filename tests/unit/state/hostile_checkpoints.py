@@ -35,6 +35,7 @@ from hypothesis import strategies as st
 from model_analyzer import Checkpoint
 from model_analyzer.app.resume import log_changed_secrets
 from model_analyzer.cli.program import run
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import ServerSetup, Trial
@@ -327,14 +328,18 @@ def _number(path: Path) -> int:
 def _search(directory: Path, mode: SearchMode) -> None:
     facts = surfaces.model("m", max_batch_size=2)
     subject = surfaces.subject(facts, constraints=[surfaces.latency_within(40.0)])
-    setup = ServerSetup(version="2.51.0", devices=("GPU-aaaa", "GPU-bbbb"))
+    setup = ServerSetup(version="2.51.0", devices=("A100", "A100"))
     subject = replace(subject, setup=setup)
     bounds: dict[str, Any] = {"concurrency": (1, 2), "instances": (1, 2), "batch": (1, 2)}
     with ProfileState(directory, retry_failed=mode is SearchMode.QUICK) as state:
         names = VariantNames.known(state.profile.variants)
         log_changed_secrets(state, {"m": setup})
         run = Run(
-            devices=(), host={}, server="2", models=[facts], searches={"m": {"search.mode": "x"}}
+            machines=(),
+            ignores_gpus=False,
+            server="2",
+            models=[facts],
+            searches={"m": {"search.mode": "x"}},
         )
         [*map(str, differences(state.checkpoint, run))]
         state.record_search("m", {"search.mode": mode.value}, subject.goal, subject.bases)
@@ -347,7 +352,7 @@ def _search(directory: Path, mode: SearchMode) -> None:
         for _ in profile(search, LocalExecutor(_Runner()), state):
             pass
         if search.conclusion is not None:
-            state.record_conclusion("m", search.conclusion)
+            state.record_conclusion(Lane("m", subject.setup.kind), search.conclusion)
         state.save()
 
 

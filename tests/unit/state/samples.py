@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -26,6 +27,20 @@ from model_analyzer.domain.trials import (
 )
 
 SECRETS = ("s3cr3t-token", "s3cr3t-header", "s3cr3t-second", "s3cr3t-password")
+
+
+MACHINE = Machine(
+    host="gpu1",
+    devices=(
+        Device(uuid="GPU-aaaa", name="A100", memory=80000.0),
+        Device(uuid="GPU-bbbb", name="A100", memory=80000.0),
+    ),
+    driver="550.54",
+    processor="CPU A",
+    cores=2,
+    niceness=15,
+    threads="1",
+)
 
 
 def trial(
@@ -89,7 +104,7 @@ def rich_trial(concurrency: int = 4) -> Trial:
         launch="local",
         version="2.51.0",
         protocol="http",
-        devices=("GPU-aaaa", "GPU-bbbb"),
+        devices=("A100", "A100"),
         flags=freeze({"backend-config": ["python,shm=1", "onnx,a=b"], "rate-limit": "off"}),
         environment=freeze(
             {"HF_TOKEN": SECRETS[0], "DB_PASSWORD": SECRETS[3], "LD_PRELOAD": "/lib/x.so"}
@@ -165,6 +180,7 @@ def rich_measurement() -> Measurement:
         started=1_700_000_000.125,
         duration_s=12.5,
         loading_s=1.25,
+        machine=MACHINE,
     )
 
 
@@ -178,6 +194,7 @@ def rich_failure() -> Failure:
         commands=("perf_analyzer -m plain",),
         started=1_700_000_100.5,
         duration_s=0.25,
+        machine=MACHINE,
     )
 
 

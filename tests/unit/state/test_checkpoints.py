@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
@@ -197,28 +198,28 @@ def test_a_conclusion_is_stored_until_another_one_replaces_it(tmp_path: Path) ->
     first, second = (conclusion(trial(), trials) for trials in (1, 2))
     with ProfileState(tmp_path) as state:
         state.record(trial(), measurement())
-        state.record_conclusion("m", first)
-        state.record_conclusion("n", first)
-        assert load(tmp_path).conclusions == {"m": first, "n": first}
+        state.record_conclusion(Lane("m"), first)
+        state.record_conclusion(Lane("n"), first)
+        assert load(tmp_path).conclusions == {Lane("m"): first, Lane("n"): first}
         state.save()
-        state.record_conclusion("m", first)
+        state.record_conclusion(Lane("m"), first)
         assert state.save() is None
         assert [path.name for path in tmp_path.glob("*.ckpt")] == ["0.ckpt"]
-        state.record_conclusion("m", second)
+        state.record_conclusion(Lane("m"), second)
         state.save()
 
     assert (tmp_path / "1.ckpt").exists()
     loaded = load(tmp_path)
     assert loaded.damage == ()
-    assert loaded.profile.conclusions == {"m": second, "n": first}
+    assert loaded.profile.conclusions == {Lane("m"): second, Lane("n"): first}
 
 
 def test_a_conclusion_from_before_trials_were_counted_is_read() -> None:
     kept = conclusion(trial(), 2)
-    entry = dict(encode_conclusion("m", kept))
+    entry = dict(encode_conclusion(Lane("m"), kept))
     entry["outcomes"] = entry.pop("trials")
 
-    assert decode_conclusion(entry) == ("m", kept)
+    assert decode_conclusion(entry) == (Lane("m"), kept)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +232,7 @@ def test_a_conclusion_from_before_trials_were_counted_is_read() -> None:
     ],
 )
 def test_a_conclusion_whose_reason_is_a_sentence_is_read(text: str, expected: StopReason) -> None:
-    entry = dict(encode_conclusion("m", conclusion(trial(), 2)))
+    entry = dict(encode_conclusion(Lane("m"), conclusion(trial(), 2)))
     entry["reason"] = text
     del entry["limit"], entry["has_default_limit"]
 
@@ -245,7 +246,10 @@ def test_a_conclusion_keeps_its_reason_and_limit() -> None:
         conclusion(trial(), 2), reason=StopReason.LIMIT, limit=13, has_default_limit=False
     )
 
-    assert decode_conclusion(json.loads(json.dumps(encode_conclusion("m", kept)))) == ("m", kept)
+    assert decode_conclusion(json.loads(json.dumps(encode_conclusion(Lane("m"), kept)))) == (
+        Lane("m"),
+        kept,
+    )
 
 
 def test_recording_the_same_outcome_again_changes_nothing(tmp_path: Path) -> None:
@@ -504,5 +508,5 @@ def test_a_search_without_its_conclusion_is_unfinished(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         for subject, mode in (("m", "adaptive"), ("n", "adaptive"), ("o", "brute")):
             state.record_search(subject, {"search.mode": mode}, goal())
-        state.record_conclusion("n", conclusion(trial(), 1))
-        assert state.profile.unfinished == {"m"}
+        state.record_conclusion(Lane("n"), conclusion(trial(), 1))
+        assert state.profile.unfinished == {Lane("m")}

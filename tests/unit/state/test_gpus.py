@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import Device
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import measurement, trial

@@ -11,10 +11,11 @@ from types import MappingProxyType
 
 import pytest
 
+from model_analyzer.domain.hardware import Device, Machine, kind_of
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelVariant, VariantNames
-from model_analyzer.domain.profiles import Device
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.merge import merge
@@ -176,7 +177,7 @@ def test_later_conclusions_win(tmp_path: Path) -> None:
         replace(
             checkpoint(tmp_path / str(size), (trial(size), measurement(1))),
             conclusions=MappingProxyType(
-                {name: builders.conclusion(trial(size), size) for name in names}
+                {Lane(name): builders.conclusion(trial(size), size) for name in names}
             ),
         )
         for size, names in ((1, "ab"), (2, "b"))
@@ -184,7 +185,10 @@ def test_later_conclusions_win(tmp_path: Path) -> None:
 
     merged = merge([first, second]).checkpoint
 
-    assert merged.conclusions == {"a": first.conclusions["a"], "b": second.conclusions["b"]}
+    assert merged.conclusions == {
+        Lane("a"): first.conclusions[Lane("a")],
+        Lane("b"): second.conclusions[Lane("b")],
+    }
 
 
 def test_later_metadata_and_memory_of_the_server_win(tmp_path: Path) -> None:
@@ -198,20 +202,45 @@ def test_later_metadata_and_memory_of_the_server_win(tmp_path: Path) -> None:
     assert merged.server_only == idle
 
 
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        (
-            {"processor": "CPU B, 2 cores"},
-            "processor: CPU A, 2 cores in the first, CPU B, 2 cores in the other",
-        ),
-        ({"devices": (GPU,)}, "GPUs: none in the first, GPU-1 in the other"),
-    ],
-)
-def test_different_hardware_is_refused(tmp_path: Path, changes, says: str) -> None:
-    first = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
-    second = checkpoint(tmp_path / "b", (trial(2), measurement(1)), **changes)
+def on(place: Machine, number: int) -> tuple[Trial, Outcome]:
+    """A trial on a machine, and its outcome."""
+    setup = ServerSetup(devices=kind_of(place.devices))
+    return replace(trial(number), setup=setup), replace(measurement(number), machine=place)
 
-    with pytest.raises(CheckpointError, match="different hardware") as raised:
+
+def test_kinds_of_gpus_stay_apart_and_each_outcome_keeps_its_machine(tmp_path: Path) -> None:
+    a = Machine(host="a", devices=(GPU,), processor="CPU A", cores=2)
+    b = Machine(host="b", processor="CPU B", cores=4)
+    first, second = checkpoint(tmp_path / "a", on(a, 1)), checkpoint(tmp_path / "b", on(b, 1))
+
+    merged = merge([first, second])
+
+    reread = Checkpoint.from_bytes(merged.checkpoint.to_bytes())
+    assert merged.conflicts == 0
+    assert {record.outcome.machine for record in reread.records} == {a, b}
+    assert {record.trial.setup.kind for record in reread.records} == {"1 x NVIDIA A", "no GPU"}
+    assert reread.devices == (GPU,)
+
+
+def test_conclusions_of_each_kind_are_kept(tmp_path: Path) -> None:
+    first, second = (
+        replace(
+            checkpoint(tmp_path / kind, (trial(1), measurement(1))),
+            conclusions=MappingProxyType({Lane("m", kind): builders.conclusion(trial(1), 1)}),
+        )
+        for kind in ("1 x NVIDIA A", "no GPU")
+    )
+
+    assert set(merge([first, second]).checkpoint.conclusions) == {
+        Lane("m", "1 x NVIDIA A"),
+        Lane("m"),
+    }
+
+
+def test_one_kind_on_different_processors_is_refused(tmp_path: Path) -> None:
+    first = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
+    second = checkpoint(tmp_path / "b", (trial(2), measurement(1)), processor="CPU B, 2 cores")
+
+    with pytest.raises(CheckpointError, match="different processors") as raised:
         merge([first, second])
-    assert says in str(raised.value)
+    assert "CPU A, 2 cores in the first, CPU B, 2 cores in the other" in str(raised.value)

@@ -12,37 +12,55 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.hardware import Device, Machine, kind_of
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelFacts, freeze
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.state.checkpoint import Checkpoint, load
 from model_analyzer.state.mismatch import Run, differences
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import measurement, trial
 
 HOST = {"Host": "here", "Processor": "CPU, 8 cores"}
+KIND = ("H200",)
 SERVER = "Triton 2.51.0 (local)"
 SEARCH = {"search.mode": "brute", "search.max_instance_count": "5"}
 GOAL = Goal(models=(ModelGoal(),))
 
 
-def device(uuid: str) -> Device:
-    return Device(uuid=uuid, name="H200", memory=1000.0)
+def machine(*uuids: str, name: str = "H200", processor: str = "CPU", cores: int = 8) -> Machine:
+    devices = tuple(Device(uuid=uuid, name=name, memory=1000.0) for uuid in uuids)
+    return Machine(host="here", devices=devices, processor=processor, cores=cores)
 
 
-@pytest.fixture
-def base(tmp_path: Path) -> Checkpoint:
-    """Model "m", measured on GPU-a."""
-    with ProfileState(tmp_path) as state:
-        state.describe(devices=[device("GPU-a")], host={**HOST, "Server": SERVER})
+def measured_on(place: Machine | None, number: int = 1) -> tuple[Trial, Measurement]:
+    """A trial on a machine, or on an unknown one with GPU-a; and its outcome."""
+    devices = KIND if place is None else kind_of(place.devices)
+    sample = replace(trial(number), setup=ServerSetup(devices=devices))
+    return sample, replace(measurement(), machine=place)
+
+
+def checkpoint_of(directory: Path, *places: Machine | None) -> Checkpoint:
+    """Model "m", measured on these machines."""
+    with ProfileState(directory) as state:
+        devices = machine("GPU-a").devices
+        state.describe(devices=devices, host={**HOST, "Server": SERVER})
         state.record_search("m", SEARCH, GOAL)
-        state.record(trial(1), measurement())
+        for number, place in enumerate(places, 1):
+            state.record(*measured_on(place, number))
         state.save()
-    return load(tmp_path)
+    return load(directory)
+
+
+@pytest.fixture(params=["of this format", "of an earlier one"])
+def base(tmp_path: Path, request: pytest.FixtureRequest) -> Checkpoint:
+    """Model "m", measured on GPU-a, which outcomes of earlier formats do not say."""
+    return checkpoint_of(tmp_path, machine("GPU-a") if "this" in request.param else None)
 
 
 RUN = Run(
-    devices=[device("GPU-a")],
-    host=HOST,
+    machines=[machine("GPU-a")],
+    ignores_gpus=False,
     server=SERVER,
     models=[ModelFacts(name="m", config=freeze({"name": "m"}), files="f")],
     searches={"m": SEARCH},
@@ -60,20 +78,14 @@ def test_an_empty_checkpoint_has_no_differences() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"devices": [device("GPU-b")]}, "GPUs: was GPU-a, now GPU-b"),
-        ({"devices": []}, "GPUs: was GPU-a, now none"),
-        (
-            {"devices": [device("GPU-b"), device("GPU-a")]},
-            "GPUs: was GPU-a, now GPU-a, GPU-b",
-        ),
-        (
-            {"host": {"Host": "there", "Processor": "CPU, 4 cores"}},
-            "processor: was CPU, 8 cores, now CPU, 4 cores",
-        ),
+        (machine("GPU-b", name="L4"), "GPUs: was 1 x H200, now 1 x L4"),
+        (machine(), "GPUs: was 1 x H200, now no GPU"),
+        (machine("GPU-b", "GPU-a"), "GPUs: was 1 x H200, now 2 x H200"),
+        (machine("GPU-a", cores=4), "processor: was CPU, 8 cores, now CPU, 4 cores"),
     ],
 )
-def test_another_machine_matters(base: Checkpoint, change: Mapping[str, Any], message: str) -> None:
-    (difference,) = differences(base, replace(RUN, **change))
+def test_another_kind_of_machine_matters(base: Checkpoint, change: Machine, message: str) -> None:
+    (difference,) = differences(base, replace(RUN, machines=[change]))
 
     assert difference.matters
     assert str(difference) == message
@@ -115,15 +127,16 @@ def test_changes_that_cause_new_measurements_do_not_matter(
 @pytest.mark.parametrize(
     "change",
     [
-        {"devices": None},
-        {"host": {"Host": "there", "Processor": "CPU, 8 cores", "System": "newer"}},
-        {"host": {}},
+        {"ignores_gpus": True, "machines": [machine()]},
+        {"machines": [machine("GPU-b")]},
+        {"machines": [replace(machine("GPU-a"), host="there", driver="1", niceness=15)]},
+        {"machines": [machine("GPU-a", processor="")]},
         {"models": [ModelFacts(name="n", config=freeze({"name": "n"}), files="g")]},
         {"searches": {"n": {"search.mode": "quick"}}},
         {"searches": {"m": {**SEARCH, "search.new_option": "1"}}},
     ],
 )
-def test_unknown_values_are_no_difference(base: Checkpoint, change: Mapping[str, Any]) -> None:
+def test_other_values_are_no_difference(base: Checkpoint, change: Mapping[str, Any]) -> None:
     assert differences(base, replace(RUN, **change)) == []
 
 
@@ -143,6 +156,34 @@ def test_settings_of_the_search_are_in_words(
 
 
 def test_differences_that_matter_come_first(base: Checkpoint) -> None:
-    result = differences(base, replace(RUN, server="other", devices=[]))
+    result = differences(base, replace(RUN, server="other", machines=[machine()]))
 
     assert [difference.subject for difference in result] == ["GPUs", "server"]
+
+
+def test_without_gpus_processors_are_compared_whatever_was_measured_on(base: Checkpoint) -> None:
+    run = replace(RUN, ignores_gpus=True, machines=[machine(cores=4)])
+
+    assert [each.subject for each in differences(base, run)] == ["processor"]
+
+
+H100, L4 = machine("GPU-a", name="H100"), machine("GPU-b", name="L4", processor="another CPU")
+
+
+@pytest.mark.parametrize(
+    ("places", "machines", "subjects"),
+    [
+        ([H100, L4], [L4], []),
+        ([H100, L4], [machine()], ["GPUs"]),
+        ([H100], [H100, L4], []),  # a further kind is searched beside
+        ([H100, L4], [replace(H100, processor="another CPU")], ["processor"]),
+    ],
+)
+def test_each_kind_is_compared_with_the_same_kind(
+    tmp_path: Path, places: list[Machine], machines: list[Machine], subjects: list[str]
+) -> None:
+    base = checkpoint_of(tmp_path, *places)
+
+    result = differences(base, replace(RUN, machines=machines))
+
+    assert [each.subject for each in result] == subjects

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.format.header import decode_header
@@ -27,15 +29,21 @@ from tests.unit.state.samples import (
 FORMAT_2 = Path(__file__).parents[2] / "golden" / "checkpoints" / "format2"
 FORMAT_3 = FORMAT_2.with_name("format3")
 
+
+def without_machine(outcome: Outcome) -> Outcome:
+    """The outcome as formats before 4 have it."""
+    return replace(outcome, machine=None)
+
+
 IN_CHECKPOINT: list[tuple[int, Outcome]] = [
     (20, measurement(20.0)),
     (21, failure()),
-    (4, rich_measurement()),
-    (5, rich_failure()),
+    (4, without_machine(rich_measurement())),
+    (5, without_machine(rich_failure())),
     *((number, measurement(float(number))) for number in range(1, 5)),
 ]
 SINCE: list[tuple[int, Outcome]] = [
-    (4, rich_failure()),
+    (4, without_machine(rich_failure())),
     (7, measurement(7.0)),
     (8, failure()),
     (22, measurement(22.0)),
@@ -68,7 +76,7 @@ def test_a_checkpoint_of_format_2_is_read_in_full() -> None:
     assert checkpoint.metadata == {"owner": {"team": ("a", "größe")}, "gone": 1}
     assert checkpoint.searches["m"]["mode"] == "brute"
     assert checkpoint.goal_of("m") is not None
-    assert checkpoint.conclusions["m"].reason is StopReason.LIMIT
+    assert checkpoint.conclusions[Lane("m")].reason is StopReason.LIMIT
     assert checkpoint.profile.bases == {"m": ("m",)}
 
 
@@ -90,13 +98,14 @@ def test_cores_that_are_only_in_the_text_about_the_processor_are_read(
 def test_a_directory_of_format_2_is_read_in_full() -> None:
     loaded = load(FORMAT_2)
 
-    again = {key for key, record in loaded.records.items() if record.outcome == rich_failure()}
+    again = {key for key, record in loaded.records.items() if record.outcome == IN_CHECKPOINT[3][1]}
     expected = [*IN_CHECKPOINT[:2], *IN_CHECKPOINT[3:], *SINCE]  # (4, rich) was measured again
     assert loaded.damage == ()
     assert len(again) == 2
     assert in_any_order(outcomes(loaded)) == in_any_order(expected)
     assert loaded.metadata == {"owner": {"team": ("a", "größe")}}
-    assert set(loaded.searches) == set(loaded.conclusions) == {"m", "n"}
+    assert set(loaded.searches) == {"m", "n"}
+    assert set(loaded.conclusions) == {Lane("m"), Lane("n")}
     assert loaded.server_only == {"GPU-aaaa": {"gpu_used_memory": 11.0}}
 
 
@@ -139,5 +148,5 @@ def test_a_directory_of_format_3_is_read_in_full() -> None:
         "again": (1.5, True),
     }
     assert loaded.goal_of("m") is not None
-    assert loaded.conclusions["m"].reason is StopReason.NOTHING_WORTH
+    assert loaded.conclusions[Lane("m", "2 x A100")].reason is StopReason.NOTHING_WORTH
     assert loaded.profile.bases == {"m": ("another base",)}

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import freeze
-from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import Trial
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.node import Follower, NodeJournal

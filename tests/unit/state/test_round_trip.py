@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import freeze
-from model_analyzer.domain.profiles import Device, TrialRecord
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.state import records
 from model_analyzer.state.checkpoint import Checkpoint, load

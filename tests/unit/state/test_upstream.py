@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.upstream.identity import unverified_key

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import Device
 from model_analyzer.runner.checks.finding import Finding, Level
 from model_analyzer.runner.checks.gpus import Driver, GpuState, judge_driver
 from model_analyzer.runner.gpus import Gpu

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import Device
 from model_analyzer.runner.cluster.child_environment import (
     child_environment,
     niceness_remark,
