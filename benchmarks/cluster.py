@@ -40,7 +40,6 @@ from benchmarks.search.verdict import Verdict, judge
 from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import parse_yaml
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import ModelFacts, VariantNames
 from model_analyzer.domain.protocols import Runner, Search
@@ -107,7 +106,7 @@ def _show_slots(*, slots: int, trials: int, mean_s: float) -> None:
     executor = _Stopwatch(slots, _saturating, partial(lognormal, seed=0, mean_s=mean_s))
     subject, search = _listed(trials)
     with tempfile.TemporaryDirectory() as directory, ProfileState(Path(directory)) as state:
-        for _ in profile(search, executor, state, lane=Lane(subject.name)):
+        for _ in profile({subject.lane: search}, executor, state):
             pass
         count = len(state.profile.records)
     wall_s = executor.now_s - 1.0

@@ -7,13 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Finished, Lost, Slot
 from model_analyzer.domain.trials import Trial
 
 
 class SimulatedExecutor:
-    """So many slots, each on a host of its own.
+    """So many slots, each on a host of its own. `kinds` is the hardware of each, by default the
+    same.
 
     `measure` gives the result of a trial on a slot, and `seconds` how long it takes there. `now_s`
     is the virtual time, `busy_s` the time that all slots together measured.
@@ -24,8 +26,12 @@ class SimulatedExecutor:
         slots: int,
         measure: Callable[[Trial, Slot], Outcome | Lost],
         seconds: Callable[[Trial, Slot], float],
+        kinds: Sequence[str] = (),
     ) -> None:
-        self._slots = [Slot(name=f"slot {n}", host=f"host {n}") for n in range(1, slots + 1)]
+        self._slots = [
+            Slot(name=f"slot {n}", host=f"host {n}", kind=kind)
+            for n, kind in enumerate(kinds or (WITHOUT_GPU,) * slots, 1)
+        ]
         self._measure = measure
         self._seconds = seconds
         self._under_way: list[tuple[float, float, Trial, str]] = []

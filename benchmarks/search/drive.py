@@ -76,12 +76,11 @@ def run(
     except ConfigError:
         return None
     answers = _Answers(surface, seed)
-    for _ in profile(search, executor(answers), answers):
-        pass
     names = ",".join(facts.name for facts in surface.facts)
+    for _ in profile({Lane(names): search}, executor(answers), answers):
+        pass
     conclusion = search.conclusion
-    lane = Lane(names, answers.trials[0].setup.kind)
-    conclusions = {} if conclusion is None else {lane: conclusion}
+    conclusions = {} if conclusion is None else {Lane(names): conclusion}
     recorded = Profile(records=answers.records, conclusions=conclusions)
     results = rank(recorded, names, surface.goal).results
     contents = [trial.content for trial in answers.trials]

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +29,6 @@ from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.resume import log_changed_secrets, open_state, settle_differences
 from model_analyzer.config.resolve import described, search_settings
 from model_analyzer.domain.groups import group_members, group_name
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAnalyzerError
@@ -40,7 +40,7 @@ from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.runner.host import core_count, describe_host
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose
-from model_analyzer.search.plan import Subject
+from model_analyzer.search.plan import Subject, by_name
 from model_analyzer.state.mismatch import Run
 from model_analyzer.state.profile_state import ProfileState
 
@@ -246,35 +246,36 @@ def _measure(session: _Session, caller: Caller) -> bool:
     """Runs the search of every subject; returns False if the run was interrupted."""
     settings, state, subjects = session.job.settings, session.state, session.bench.subjects
     slots = session.bench.executor.slots
-    estimate = partial(time_left, settings=settings, slots=len(slots))
+    estimate = partial(time_left, settings=settings, slots=Counter(slot.kind for slot in slots))
     caller.tracker.searches(subjects, estimate)
-    for subject in subjects:  # also for subjects that an interrupted run does not reach
+    groups = by_name(subjects)
+    for placed in groups:  # also for subjects that an interrupted run does not reach
+        subject = placed[0]
         state.record_search(
             subject.name,
             search_settings(settings, group_members(subject.name)),
             subject.goal,
             subject.bases,
-            [subject.setup.kind],
+            [each.setup.kind for each in placed],
         )
-    for index, subject in enumerate(subjects):
+    for index, placed in enumerate(groups):
         if caller.interrupts.requested:
             return False
         caller.tracker.model_started(index, slots)
-        _search(subject, session, caller)
+        _search(placed, session, caller)
         state.save(is_last=False)
     return not caller.interrupts.requested
 
 
-def _search(subject: Subject, session: _Session, caller: Caller) -> None:
-    """Runs the search for one subject."""
+def _search(placed: Sequence[Subject], session: _Session, caller: Caller) -> None:
+    """Runs the search for a subject, on all kinds of hardware at the same time."""
     settings, state = session.job.settings, session.state
-    lane = Lane(subject.name, subject.setup.kind)
-    search = choose(subject, settings.search, VariantNames.known(state.profile.variants))
+    names = VariantNames.known(state.profile.variants)
+    searches = {each.lane: choose(each, settings.search, names) for each in placed}
     events = measure_all(
-        search,
+        searches,
         session.bench.executor,
         state,
-        lane=lane,
         is_stopping=lambda: caller.interrupts.requested,
     )
     for event in events:
@@ -283,8 +284,9 @@ def _search(subject: Subject, session: _Session, caller: Caller) -> None:
             for work in event.trial.workloads:
                 session.bench.output.write(work.variant)
     caller.tracker.model_finished()
-    if search.conclusion is not None:
-        state.record_conclusion(lane, search.conclusion)
+    for lane, search in searches.items():
+        if search.conclusion is not None:
+            state.record_conclusion(lane, search.conclusion)
 
 
 def _deliver(session: _Session, *, is_complete: bool) -> Delivery:

@@ -62,9 +62,10 @@ class Executor(Protocol):
     def start(self, trial: Trial, slot: Slot) -> None:
         """Starts to measure a trial on a free slot."""
 
-    def wait(self) -> Finished:
-        """The next trial that has finished or was lost. At least one must be running. Raises only
-        if no further trial can be measured.
+    def wait(self) -> Finished | None:
+        """The next trial that has finished or was lost; None if instead a slot works again, or will
+        not work any more. At least one trial must be running, or one slot starting. Raises only if
+        no further trial can be measured.
         """
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.trials import Trial
 
@@ -14,11 +15,13 @@ from model_analyzer.domain.trials import Trial
 class Slot:
     """A server with a load generator. `loaded` is the `Trial.content` of its latest trial.
 
-    Slots on one `host` share its CPUs, and fail together.
+    Slots on one `host` share its CPUs, and fail together. `kind` is that of its hardware, in words
+    (see `kind_text`): it measures only trials of this kind.
     """
 
     name: str = ""
     host: str = ""
+    kind: str = WITHOUT_GPU
     loaded: str = ""
 
 

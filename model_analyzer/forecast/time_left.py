@@ -8,10 +8,12 @@ from the settings, then more and more from measured durations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from model_analyzer.domain.budget import Budget
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import Failure, Trial
@@ -25,6 +27,9 @@ _PRIOR = 1.0
 
 # The weight of an outcome relative to the next one: machines and variants change.
 _FADING = 0.95
+
+
+_NOWHERE = Lane("")
 
 
 @dataclass(slots=True)
@@ -91,13 +96,14 @@ class Durations:
 
 @dataclass(slots=True)
 class Part:
-    """The search for a subject; `trial_s` and `load_s` are assumed for a trial and for a load, from
+    """The search of a `lane`; `trial_s` and `load_s` are assumed for a trial and for a load, from
     an outcome to the next one.
     """
 
     expectation: Expectation
     trial_s: float
     load_s: float
+    lane: Lane = _NOWHERE
     budget: Budget = field(default_factory=Budget)
     durations: Durations = field(init=False)
     spent_s: float = 0.0
@@ -116,29 +122,32 @@ def time_left(
     subjects: Sequence[Subject],
     settings: ProfileSettings,
     *,
-    slots: int = 1,
+    slots: Mapping[str, int] = MappingProxyType({}),
     after_s: float = 0.0,
 ) -> TimeLeft:
-    """The estimate for a run over `subjects` with so many `slots`, before its first trial."""
+    """The estimate for a run over `subjects`, before its first trial. `slots` is the number of
+    slots of each kind of hardware, by default 1.
+    """
     return TimeLeft(
-        [
-            Part(
-                Expectation(subject, settings.search, slots=slots),
-                trial_s=max(
-                    trial_seconds(model.settings.perf_analyzer_flags) for model in subject.models
-                )
-                / slots,
-                load_s=LOAD_S / slots,
-                budget=settings.search.adaptive.budget,
-            )
-            for subject in subjects
-        ],
+        [_part(subject, settings, slots.get(subject.setup.kind, 1)) for subject in subjects],
         after_s=after_s,
     )
 
 
+def _part(subject: Subject, settings: ProfileSettings, slots: int) -> Part:
+    trial_s = max(trial_seconds(model.settings.perf_analyzer_flags) for model in subject.models)
+    return Part(
+        Expectation(subject, settings.search, slots=slots),
+        trial_s=trial_s / slots,
+        load_s=LOAD_S / slots,
+        lane=subject.lane,
+        budget=settings.search.adaptive.budget,
+    )
+
+
 class TimeLeft:
-    """The estimate for all parts of a run, in their order.
+    """The estimate for all parts of a run, in their order. Parts of the same subject are measured
+    at the same time, each on its kind of hardware.
 
     `after_s` is the time after the last trial, for reports.
     """
@@ -146,21 +155,25 @@ class TimeLeft:
     def __init__(self, parts: Sequence[Part], *, after_s: float = 0.0) -> None:
         self.parts = parts
         self._after_s = after_s
+        subjects: dict[str, dict[str, Part]] = {}
+        for part in parts:
+            subjects.setdefault(part.lane.subject, {})[part.lane.kind] = part
+        self._by_kind = list(subjects.values())
         self._current = 0
 
     def begin(self, index: int) -> None:
-        """Starts the search of the part with this index; earlier ones have ended."""
+        """Starts the searches for the subject with this index; earlier ones have ended."""
         self._current = index
 
     def start(self, trial: Trial) -> None:
         """Adds a trial that is under way now."""
-        self.parts[self._current].expectation.start(trial)
+        self._part_of(trial).expectation.start(trial)
 
     def record(self, trial: Trial, outcome: Outcome, seconds: float | None, slot: str = "") -> None:
         """Adds the outcome of a trial on the slot with this name, and the seconds since the
-        previous outcome; None if it was resumed.
+        previous outcome on this kind of hardware; None if it was resumed.
         """
-        part = self.parts[self._current]
+        part = self._part_of(trial)
         load = load_of(trial) if trial.content != part.contents.get(slot) else 0.0
         part.expectation.record(trial, outcome, slot)
         if seconds is None:
@@ -171,20 +184,32 @@ class TimeLeft:
 
     @property
     def most_trials(self) -> int | None:
-        """The limit of trials of the current part; None if unknown."""
-        return self.parts[self._current].expectation.most_trials
+        """The limit of trials of the current subject; None if unknown."""
+        limits = [part.expectation.most_trials for part in self._parts]
+        known = [limit for limit in limits if limit is not None]
+        return sum(known) if len(known) == len(limits) else None
 
     def stage_of(self, trial: Trial) -> Stage:
         """The stage of the next trial."""
-        return self.parts[self._current].expectation.stage_of(trial)
+        return self._part_of(trial).expectation.stage_of(trial)
 
     def trials(self) -> float:
-        """The expected number of trials of the current part, finished ones included."""
-        expectation = self.parts[self._current].expectation
-        return expectation.outcomes + expectation.remaining().trials
+        """The expected number of trials of the current subject, finished ones included."""
+        expectations = [part.expectation for part in self._parts]
+        return sum(each.outcomes + each.remaining().trials for each in expectations)
 
     def seconds(self) -> float:
         """The expected seconds until the end of the run."""
-        current, *later = self.parts[self._current :]
-        pace = current.durations.pace
-        return current.left_s(1.0) + sum(part.left_s(pace) for part in later) + self._after_s
+        current, *later = self._by_kind[self._current :]
+        paces = {kind: part.durations.pace for kind, part in current.items()}
+        left_s = max(part.left_s(1.0) for part in current.values())
+        for parts in later:
+            left_s += max(part.left_s(paces.get(kind, 1.0)) for kind, part in parts.items())
+        return left_s + self._after_s
+
+    @property
+    def _parts(self) -> Collection[Part]:
+        return self._by_kind[self._current].values()
+
+    def _part_of(self, trial: Trial) -> Part:
+        return self._by_kind[self._current][trial.setup.kind]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Failure, Trial
@@ -43,13 +44,14 @@ class TrialLost:
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """Too many trials failed and none succeeded. `last` is the last failure; `resumed` means that
-    all failures are from an earlier run.
+    """Too many trials on a kind of hardware failed and none succeeded. `last` is the last failure;
+    `resumed` means that all failures are from an earlier run.
     """
 
     failures: int
     last: Failure
     resumed: bool
+    kind: str = WITHOUT_GPU
 
 
 Event = TrialStarted | TrialFinished | TrialLost | GivenUp

@@ -5,75 +5,109 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor, Search, State
-from model_analyzer.domain.slots import Lost, Slot
+from model_analyzer.domain.slots import Finished, Lost, Slot
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
+from model_analyzer.errors import ClusterError
 from model_analyzer.profiling.events import Event, TrialFinished, TrialLost, TrialStarted
-from model_analyzer.profiling.patience import Patience
 from model_analyzer.profiling.placing import best_slot
-from model_analyzer.profiling.questions import Questions
+from model_analyzer.profiling.running_lane import RunningLane
 
 # A trial that was lost so often is a failure: it may be the cause.
 MOST_LOSSES = 3
 
-NO_LANE = Lane("")
-
 
 def profile(
-    search: Search,
+    searches: Mapping[Lane, Search],
     executor: Executor,
     state: State,
     *,
-    lane: Lane = NO_LANE,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Event]:
-    """Runs the search of a lane to its end, with as many trials at once as there are slots.
+    """Runs all searches to their end at the same time, each on the slots of its kind, with as many
+    trials at once as there are slots.
 
     Once `is_stopping`, it starts no further trials and ends with those under way. To stop at once,
-    stop iterating.
+    stop iterating. Raises ClusterError at its end if a search could not go on without slots.
     """
-    questions = Questions(search, state, lane, records=len(executor.slots) > 1)
-    patience = Patience()
-    lost_on: defaultdict[str, list[str]] = defaultdict(list)  # hosts, by key of the trial
-    under_way: set[str] = set()
-
-    def finish(answered: Iterable[tuple[Trial, Outcome]], slot: Slot | None) -> Iterator[Event]:
-        for trial, outcome in answered:
-            state.record(trial, outcome)  # on disk before anything else happens
-            yield TrialFinished(trial, outcome, slot)
-            patience.add(trial, outcome, is_new=slot is not None)
-            slot = None  # further trials have the same content: they are known now
-
-    yield from finish(questions.replay(), None)
+    run = _Run(executor, state, is_stopping)
+    lanes = {
+        lane.kind: RunningLane(lane, search, state, executor) for lane, search in searches.items()
+    }
+    for lane in lanes.values():
+        yield from run.finish(lane, lane.questions.replay(), None)
     while True:
-        while not (patience.is_exhausted or is_stopping()) and executor.free:
-            trial = questions.next()
-            if trial is None:
-                break
-            outcome = state.outcome_of(trial)
-            if outcome is not None:
-                yield from finish(questions.answer(trial.key, outcome), None)
-            elif trial.key not in under_way and not is_stopping():
-                slot = best_slot(executor.free, trial, lost_on=lost_on[trial.key])
-                yield TrialStarted(trial, slot)
-                under_way.add(trial.key)
-                executor.start(trial, slot)
-        if not under_way:
+        for lane in lanes.values():
+            yield from run.fill(lane)
+        if not any(map(run.is_open, lanes.values())):
             break
         finished = executor.wait()
+        if finished is not None:
+            yield from run.take(lanes[finished.slot.kind], finished)
+    for lane in lanes.values():
+        if lane.given_up is not None:
+            yield lane.given_up
+    stuck = [lane for lane in lanes.values() if not lane.is_over]
+    if stuck and not is_stopping():
+        which = f" with {'; '.join(lane.kind for lane in stuck)}" if len(lanes) > 1 else ""
+        raise ClusterError(
+            f"all slots{which} were lost: look at their machines, then run again to continue"
+        )
+
+
+class _Run:
+    """The steps of the loop."""
+
+    def __init__(self, executor: Executor, state: State, is_stopping: Callable[[], bool]) -> None:
+        self._executor = executor
+        self._state = state
+        self._is_stopping = is_stopping
+        self._lost_on: defaultdict[str, list[str]] = defaultdict(list)  # hosts, by key of the trial
+
+    def fill(self, lane: RunningLane) -> Iterator[Event]:
+        """Starts trials on the free slots of a lane."""
+        while not (lane.is_over or self._is_stopping()) and (free := lane.free):
+            trial = lane.next()
+            if trial is None:
+                break
+            outcome = self._state.outcome_of(trial)
+            if outcome is not None:
+                yield from self.finish(lane, lane.questions.answer(trial.key, outcome), None)
+            elif trial.key not in lane.under_way and not self._is_stopping():
+                slot = best_slot(free, trial, lost_on=self._lost_on[trial.key])
+                yield TrialStarted(trial, slot)
+                lane.under_way.add(trial.key)
+                self._executor.start(trial, slot)
+
+    def is_open(self, lane: RunningLane) -> bool:
+        """Whether something of a lane is worth waiting for: a trial, or a slot that starts."""
+        is_waiting = not (lane.is_over or self._is_stopping()) and bool(lane.slots)
+        return bool(lane.under_way) or is_waiting
+
+    def take(self, lane: RunningLane, finished: Finished) -> Iterator[Event]:
+        """Records the result of a trial; one that was lost is the next of its lane."""
         trial, slot, result = finished.trial, finished.slot, finished.result
-        under_way.remove(trial.key)
+        lane.under_way.remove(trial.key)
         if isinstance(result, Lost):
-            lost_on[trial.key].append(slot.host)
-            if len(lost_on[trial.key]) < MOST_LOSSES:
-                questions.again(trial)
+            hosts = self._lost_on[trial.key]
+            hosts.append(slot.host)
+            if len(hosts) < MOST_LOSSES:
+                lane.questions.again(trial)
                 yield TrialLost(trial, slot, result.reason)
-                continue
+                return
             result = Failure(reason=FailureReason.LOST, message=result.reason)
-        yield from finish(questions.answer(trial.key, result), slot)
-    if patience.given_up is not None:
-        yield patience.given_up
+        yield from self.finish(lane, lane.questions.answer(trial.key, result), slot)
+
+    def finish(
+        self, lane: RunningLane, answered: Iterable[tuple[Trial, Outcome]], slot: Slot | None
+    ) -> Iterator[Event]:
+        """Records outcomes, before the search gets them; the first is from the slot, if any."""
+        for trial, outcome in answered:
+            self._state.record(trial, outcome)  # on disk before anything else happens
+            yield TrialFinished(trial, outcome, slot)
+            lane.patience.add(trial, outcome, is_new=slot is not None)
+            slot = None  # further trials have the same content: they are known now

@@ -14,9 +14,10 @@ MOST_FAILURES = 2
 
 
 class Patience:
-    """Counts the outcomes of a search."""
+    """Counts the outcomes of a search on a kind of hardware."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
         self._has_succeeded = False
         self._is_new = False
         self._failures: dict[str, Failure] = {}  # a variant under two names fails once
@@ -41,4 +42,4 @@ class Patience:
         if not self.is_exhausted:
             return None
         *_, last = self._failures.values()
-        return GivenUp(len(self._failures), last, resumed=not self._is_new)
+        return GivenUp(len(self._failures), last, resumed=not self._is_new, kind=self._kind)

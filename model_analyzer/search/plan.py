@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_name
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.models import ModelFacts, ModelVariant, empty
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
@@ -155,6 +156,11 @@ class Subject:
         return group_name(model.facts.name for model in self.models)
 
     @property
+    def lane(self) -> Lane:
+        """Its search on the hardware of the setup."""
+        return Lane(self.name, self.setup.kind)
+
+    @property
     def goal(self) -> Goal:
         return Goal(models=tuple(model.settings.goal for model in self.models))
 
@@ -183,6 +189,14 @@ class Subject:
     def trial(self, *workloads: Workload) -> Trial:
         """A trial with one workload for each model, in their order."""
         return Trial(workloads=workloads, setup=self.setup)
+
+
+def by_name(subjects: Iterable[Subject]) -> Sequence[Sequence[Subject]]:
+    """The subjects with the same name together: one for each kind of hardware."""
+    groups: dict[str, list[Subject]] = {}
+    for subject in subjects:
+        groups.setdefault(subject.name, []).append(subject)
+    return list(groups.values())
 
 
 def log_skipped(trial: Trial) -> None:

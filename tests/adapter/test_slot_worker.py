@@ -29,7 +29,9 @@ from model_analyzer.runner.cluster.slot_worker import (
     SlotFacts,
     SlotOrder,
     SlotWorker,
+    change,
     disagreement,
+    processors_remark,
 )
 from model_analyzer.search.choose import choose
 from tests.cli.worlds import World
@@ -275,6 +277,49 @@ def ready(host: str, **changes: Any) -> SlotFacts:
         facts={},
     )
     return replace(same, **changes)
+
+
+def place(host: str, *gpus: str, processor: str = "EPYC", cores: int = 64) -> Machine:
+    devices = tuple(Device(uuid=f"GPU-{host}", name=name, memory=1.0) for name in gpus)
+    return Machine(host=host, devices=devices, processor=processor, cores=cores)
+
+
+def test_slots_with_gpus_may_have_any_processor() -> None:
+    slots = [
+        ready("a", machine=place("a", "L4")),
+        ready("b", machine=place("b", "H100", processor="Xeon")),
+        ready("c", machine=place("c", processor="ARM")),
+    ]
+
+    assert disagreement(slots) == ""
+
+
+@pytest.mark.parametrize("other", [{"processor": "Xeon"}, {"cores": 8}])
+def test_slots_without_gpus_need_the_same_processor(other: Any) -> None:
+    slots = [ready("a", machine=place("a")), ready("b", machine=place("b", **other))]
+
+    message = disagreement(slots)
+
+    assert message.startswith("processors of slots without GPUs differ (choose nodes with")
+    assert "EPYC, 64 cores on a;" in message
+
+
+def test_equal_gpus_with_different_processors_are_told() -> None:
+    machines = [place("a", "L4"), place("b", "L4", processor="Xeon"), place("c", "H100")]
+
+    assert processors_remark(machines) == (
+        "machines with the same GPUs have different processors (1 x L4: EPYC, 64 cores; Xeon, 64"
+        " cores): measurements are ranked together, although these may matter"
+    )
+    assert processors_remark([place("a", "L4"), place("b", "H100", processor="Xeon")]) == ""
+
+
+def test_a_slot_that_comes_back_with_other_gpus_has_changed() -> None:
+    then = ready("a", machine=place("a", "L4"))
+
+    assert change(then, ready("a", machine=place("a", "L4"), process=7)) == ""
+    assert change(then, ready("a", machine=place("a"))) == "its GPUs were 1 x L4, and are no GPU"
+    assert "2.50.0" in change(then, replace(then, server="2.50.0"))
 
 
 def test_slots_that_measure_the_same_agree() -> None:

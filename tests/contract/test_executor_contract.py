@@ -12,14 +12,16 @@ import pytest
 from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor
-from model_analyzer.domain.slots import Finished
+from model_analyzer.domain.slots import Finished, Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.runner.cluster.executor import ClusterExecutor
 from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.runner.executors.slot_threads import SlotThreads
-from tests.fakes.cluster import FakeCluster
+from tests.fakes.cluster import FakeCluster, next_finished
 from tests.unit.search.surfaces import failure, load, measurement
 from tests.unit.state.samples import several
+
+SLOTS = [Slot(name=name, host=f"host {name}") for name in "abc"]
 
 
 class LoadRunner:
@@ -37,16 +39,14 @@ def simulated(slots: int) -> SimulatedExecutor:
 
 def on_cluster() -> ClusterExecutor:
     cluster = FakeCluster(lambda _, trial: (LoadRunner().run(trial), 1.0 / load(trial)))
-    hosts = {name: f"host {name}" for name in ("a", "b", "c")}
-    return ClusterExecutor(cluster, hosts, interruptible=nullcontext, clock=cluster.clock)
+    return ClusterExecutor(cluster, SLOTS, interruptible=nullcontext, clock=cluster.clock)
 
 
 def on_threads(stack: ExitStack) -> ClusterExecutor:
-    hosts = {name: f"host {name}" for name in ("a", "b", "c")}
-    slots = dict.fromkeys(hosts, (lambda *_: LoadRunner(), lambda: True))
+    slots = {slot.name: (lambda *_: LoadRunner(), lambda: True) for slot in SLOTS}
     threads = stack.enter_context(SlotThreads(slots))
     threads.begin()
-    return ClusterExecutor(threads, hosts, interruptible=nullcontext)
+    return ClusterExecutor(threads, SLOTS, interruptible=nullcontext)
 
 
 @pytest.fixture(params=["local", "threads", "cluster", "simulated 1", "simulated 3"])
@@ -92,7 +92,7 @@ def test_each_trial_finishes_once_with_its_own_outcome(executor: Executor) -> No
     while len(finished) < len(trials):
         while waiting and executor.free:
             executor.start(waiting.pop(0), executor.free[0])
-        finished.append(executor.wait())
+        finished.append(next_finished(executor))
 
     assert sorted(load(each.trial) for each in finished) == [load(trial) for trial in trials]
     for each in finished:
@@ -107,7 +107,7 @@ def test_a_slot_is_free_again_and_has_loaded_what_it_measured(executor: Executor
     (slot, *others) = executor.free
 
     executor.start(trial, slot)
-    finished = executor.wait()
+    finished = next_finished(executor)
 
     assert finished.slot.name == slot.name
     assert finished.slot.loaded == trial.content
@@ -124,6 +124,6 @@ def test_outcomes_of_several_slots_come_in_the_order_of_their_ends() -> None:
     for trial in (first, second, third):
         executor.start(trial, executor.free[0])
 
-    assert [executor.wait().trial for _ in range(3)] == [third, second, first]
+    assert [next_finished(executor).trial for _ in range(3)] == [third, second, first]
     assert executor.now_s == pytest.approx(2.0)
     assert executor.busy_s == pytest.approx(1 + 1 / 2 + 1 / 3)

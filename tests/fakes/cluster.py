@@ -8,12 +8,21 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 
 from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.protocols import Executor
+from model_analyzer.domain.slots import Finished
 from model_analyzer.domain.trials import Trial
 
 Answer = Outcome | Exception | None
 
 # A slot that answers at this time never answers.
 NEVER = float("inf")
+
+
+def next_finished(executor: Executor) -> Finished:
+    """The next trial that finishes, whatever else happens to slots."""
+    while (finished := executor.wait()) is None:
+        pass
+    return finished
 
 
 class FakeCluster:

@@ -31,7 +31,9 @@ from model_analyzer.search.plan import Subject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What measures the trials of a run, and the `subjects` to search."""
+    """What measures the trials of a run, and the `subjects` to search: those with the same name are
+    searched at the same time, each on its kind of hardware.
+    """
 
     serving: Serving
     executor: Executor
@@ -69,7 +71,8 @@ def set_up(
         subjects = tuple(subject.without_gpus() for subject in subjects)
     if place.genai_perf is None:
         subjects = tuple(subject.without_genai_perf() for subject in subjects)
-    return Bench(serving=serving, executor=LocalExecutor(runner), output=output, subjects=subjects)
+    executor = LocalExecutor(runner, serving.machines[0].kind)
+    return Bench(serving=serving, executor=executor, output=output, subjects=subjects)
 
 
 def make_runner(

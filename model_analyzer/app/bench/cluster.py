@@ -15,10 +15,10 @@ from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.serving import Serving
 from model_analyzer.app.bench.slot import slot_order
-from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.app.bench.subjects import log_kinds, on_each_kind, searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
-from model_analyzer.domain.hardware import kind_of
 from model_analyzer.domain.settings import ExecutorKind, ExecutorSettings
+from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError
 from model_analyzer.runner.cluster.child_environment import niceness_remark
@@ -26,7 +26,7 @@ from model_analyzer.runner.cluster.executor import ClusterExecutor
 from model_analyzer.runner.cluster.ray_cluster import RayCluster
 from model_analyzer.runner.cluster.ray_slots import cluster_nodes, connected, reserved
 from model_analyzer.runner.cluster.slot_places import SlotRequest, plan_slots
-from model_analyzer.runner.cluster.slot_worker import SlotFacts, disagreement
+from model_analyzer.runner.cluster.slot_worker import SlotFacts, disagreement, processors_remark
 from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
 from model_analyzer.runner.repository import OutputRepository
 
@@ -86,29 +86,34 @@ def set_up_slots(
     _check(slots)
     first, *_ = slots.values()
     gpus = ObservedGpus(first.machine.devices, Nvml().read)
+    machines = tuple(facts.machine for facts in slots.values())
     subjects = tuple(
-        replace(
-            subject,
-            setup=replace(
-                devices.setups[subject.models[0].facts.name],
-                version=first.server,
-                devices=kind_of(first.machine.devices),
-            ),
-        )
+        placed
         for subject in searched_subjects(settings, first.facts, job.places)
+        for placed in on_each_kind(
+            subject,
+            replace(devices.setups[subject.models[0].facts.name], version=first.server),
+            machines,
+            without_gpus=True,
+        )
     )
-    if not first.machine.devices:
-        subjects = tuple(subject.without_gpus() for subject in subjects)
     return Bench(
         serving=Serving(
             server=SlotServers(cluster, len(places)),
             version=first.server,
             gpus=gpus,
-            machines=tuple(each.machine for each in slots.values()),
+            machines=machines,
             facts=first.facts,
             subjects=subjects,
         ),
-        executor=ClusterExecutor(cluster, cluster.hosts, interruptible=interruptible),
+        executor=ClusterExecutor(
+            cluster,
+            [
+                Slot(name=name, host=cluster.hosts[name], kind=facts.machine.kind)
+                for name, facts in slots.items()
+            ],
+            interruptible=interruptible,
+        ),
         output=OutputRepository(settings.repository.output, place.repository),
         subjects=subjects,
     )
@@ -126,19 +131,16 @@ def slot_request(settings: ExecutorSettings) -> SlotRequest:
 
 
 def _check(slots: Mapping[str, SlotFacts]) -> None:
-    """Warns of slots that are slow, and raises ClusterError if their outcomes differ in kind."""
+    """Logs the kinds of hardware, warns of slots that are slow, and raises ClusterError if outcomes
+    of slots cannot be compared.
+    """
     difference = disagreement([*slots.values()])
     if difference:
         raise ClusterError(f"slots cannot be compared: {difference}")
-    kinds = {name: facts.machine.kind for name, facts in slots.items()}
-    if len(set(kinds.values())) > 1:
-        texts = [f"{kind} on {name}" for name, kind in kinds.items()]
-        raise ClusterError(
-            f"slots have different GPUs, so their measurements cannot be compared:"
-            f" {'; '.join(texts)}; choose nodes with --slot-label, or GPUs with --slot-gpus"
-        )
-    for remark in dict.fromkeys(
-        niceness_remark(facts.host, facts.machine.niceness or 0) for facts in slots.values()
-    ):
-        if remark:
-            log.warning("%s", remark)
+    log_kinds({name: facts.machine for name, facts in slots.items()})
+    remarks = [
+        *(niceness_remark(facts.host, facts.machine.niceness or 0) for facts in slots.values()),
+        processors_remark([facts.machine for facts in slots.values()]),
+    ]
+    for remark in filter(None, dict.fromkeys(remarks)):
+        log.warning("%s", remark)

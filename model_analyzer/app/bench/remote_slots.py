@@ -15,12 +15,13 @@ from model_analyzer.app.bench.devices import Devices, served_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import facts_from_server
 from model_analyzer.app.bench.serving import Serving, machine_of, triton_server
-from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.app.bench.subjects import log_kinds, on_each_kind, searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.conceal import Conceal
-from model_analyzer.domain.hardware import Machine, kind_of
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.models import ModelFacts, fingerprint, thaw
 from model_analyzer.domain.protocols import Runner
+from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError, RepositoryError, ServerError
 from model_analyzer.runner.cluster.executor import ClusterExecutor, SlotLostError
@@ -105,16 +106,17 @@ def set_up_servers(
     subjects = place.subjects
     if place.repository is None:
         subjects = searched_subjects(settings, first.models, job.places)
+    machines = {name: each.machine for name, each in facts.items()}
+    log_kinds(machines)
     subjects = tuple(
-        replace(
-            subject,
-            setup=replace(
-                devices.setups[subject.models[0].facts.name],
-                version=first.version,
-                devices=kind_of(first.gpus.devices),
-            ),
-        )
+        placed
         for subject in subjects
+        for placed in on_each_kind(
+            subject,
+            replace(devices.setups[subject.models[0].facts.name], version=first.version),
+            machines.values(),
+            without_gpus=False,  # a server may have GPUs that it does not report
+        )
     )
     if place.genai_perf is None:
         subjects = tuple(subject.without_genai_perf() for subject in subjects)
@@ -123,12 +125,14 @@ def set_up_servers(
             server=RemoteServers(threads, len(slots)),
             version=first.version,
             gpus=first.gpus,
-            machines=tuple(each.machine for each in facts.values()),
+            machines=tuple(machines.values()),
             facts=first.models,
             subjects=subjects,
         ),
         executor=ClusterExecutor(
-            threads, {slot.name: slot.name for slot in slots}, interruptible=interruptible
+            threads,
+            [Slot(name=name, host=name, kind=machine.kind) for name, machine in machines.items()],
+            interruptible=interruptible,
         ),
         output=OutputRepository(settings.repository.output, None),
         subjects=subjects,
@@ -168,9 +172,9 @@ class _Slot:
         server = triton_server(launcher, self._job, self._devices, self._place, stack)
         served = self._asked(server)
         if self.served is not None:
-            found = difference({"it was": self.served, "it is": served})
-            if found:
-                raise ClusterError(f"the server has changed: {found}")
+            changed = change(self.served, served)
+            if changed:
+                raise ClusterError(f"the server has changed: {changed}")
         self.served = served
         runner = make_runner(
             self._job,
@@ -225,12 +229,12 @@ class _Slot:
 
 def difference(servers: Mapping[str, ServerFacts]) -> str:
     """The first difference between servers whose measurements could not be compared, with their
-    names; "" if there is none.
+    names; "" if there is none. Different GPUs are none: these are kinds of hardware, which are
+    ranked apart.
     """
     names = dict.fromkeys(name for each in servers.values() for name in each.models)
     compared: dict[str, dict[str, str]] = {
         "versions of Triton differ": {name: each.version for name, each in servers.items()},
-        "GPUs differ": {name: each.machine.kind for name, each in servers.items()},
     }
     for model in names:
         facts = {name: each.models.get(model) for name, each in servers.items()}
@@ -243,6 +247,13 @@ def difference(servers: Mapping[str, ServerFacts]) -> str:
             parts = (f"{value} on {', '.join(names)}" for value, names in found.items())
             return f"{what}: {'; '.join(parts)}"
     return ""
+
+
+def change(then: ServerFacts, now: ServerFacts) -> str:
+    """How a server has changed in what it measures; "" if it has not."""
+    if then.machine.kind != now.machine.kind:
+        return f"its GPUs were {then.machine.kind}, and are {now.machine.kind}"
+    return difference({"it was": then, "it is": now})
 
 
 def _shown(value: object) -> str:

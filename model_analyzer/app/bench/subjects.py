@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from model_analyzer.config.places import Places
+from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import ModelSettings, ModelType, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
@@ -54,6 +56,28 @@ def searched_subjects(
     for remark in (*remarks, *check(subjects, settings.search)):
         log.warning("%s", remark)
     return subjects
+
+
+def on_each_kind(
+    subject: Subject, setup: ServerSetup, machines: Iterable[Machine], *, without_gpus: bool
+) -> Iterator[Subject]:
+    """The subject on each kind of hardware among the machines. If a machine `without_gpus` cannot
+    run instances on GPUs, its subject has none.
+    """
+    kinds = dict.fromkeys(kind_of(machine.devices) for machine in machines)
+    for devices in kinds:
+        placed = replace(subject, setup=replace(setup, devices=devices))
+        yield placed if devices or not without_gpus else placed.without_gpus()
+
+
+def log_kinds(machines: Mapping[str, Machine]) -> None:
+    """Logs the kinds of hardware of slots, by name, if there are several."""
+    slots: dict[str, list[str]] = {}
+    for name, machine in machines.items():
+        slots.setdefault(machine.kind, []).append(name)
+    if len(slots) > 1:
+        texts = (f"{kind} on {', '.join(names)}" for kind, names in slots.items())
+        log.info("Each model is searched once on each kind of hardware: %s", "; ".join(texts))
 
 
 def infeasible(

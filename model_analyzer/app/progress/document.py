@@ -80,6 +80,9 @@ def document_of(event: Event) -> Mapping[str, Any]:
         del rest["goal"], rest["tags"]
         if not event.slots:
             del rest["slots"]
+        kinds = rest.pop("kinds")
+        if kinds:
+            rest["hardware"] = kinds
     return {**about, **rest}
 
 
@@ -101,6 +104,7 @@ def _trial(trial: Trial) -> Mapping[str, Any]:
     return {
         "trial": trial.key,
         "repetition": trial.repetition,
+        "hardware": trial.setup.kind,
         "workloads": [
             {
                 "model": work.variant.model,

@@ -40,7 +40,8 @@ class PhaseStarted:
 class ModelStarted:
     """The search for a model or group begins: `number` (from 1) `of` all searches. It measures at
     most `most_trials` trials; None means unknown. `tags` are the metrics to show. `slots` are the
-    names of the slots that measure at the same time, empty if there is one.
+    names of the slots that measure at the same time, empty if there is one. `kinds` are the kinds
+    of hardware that are searched at the same time, empty if there is one.
     """
 
     elapsed_s: float
@@ -52,6 +53,7 @@ class ModelStarted:
     goal: Goal
     tags: tuple[str, ...]
     slots: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,8 @@ class TrialLost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestChanged:
-    """A new best trial of its model. `measurement` is the mean of its `times` measurements.
+    """A new best trial of its model, on a `kind` of hardware ("" if there is one). `measurement` is
+    the mean of its `times` measurements.
 
     `gain_percent` compares it with the best load of the default configuration. It is None if the
     default was not measured, is the best itself, or cannot be compared, or if constraints are not
@@ -121,6 +124,7 @@ class BestChanged:
     times: int
     gain_percent: float | None
     shortfall_percent: float
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

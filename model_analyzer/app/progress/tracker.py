@@ -34,7 +34,7 @@ from model_analyzer.forecast.time_left import TimeLeft
 from model_analyzer.profiling import events
 from model_analyzer.results.ranking import NO_GAIN
 from model_analyzer.results.selection import are_comparable
-from model_analyzer.search.plan import Subject
+from model_analyzer.search.plan import Subject, by_name
 
 log = logging.getLogger(__name__)
 
@@ -65,11 +65,12 @@ class Tracker:
         self._sink = sink
         self._clock = clock
         self._hypothetically = hypothetically
-        self._began = self._last_outcome = clock()
+        self._began = clock()
+        self._last_outcome: dict[str, float] = {}  # when, by kind of hardware
         self._left: TimeLeft | None = None
-        self._subjects: Sequence[Subject] = ()
+        self._subjects: Sequence[Sequence[Subject]] = ()  # each on all kinds of hardware
         self._model = ""
-        self._best = _Best(Goal(models=()))
+        self._best: dict[str, _Best] = {}  # by kind
         self._phase: tuple[Phase, str] | None = None
         self._count, self._failures, self._given_up = 0, 0, False
         self._under_way = 0
@@ -92,20 +93,23 @@ class Tracker:
     def searches(
         self, subjects: Sequence[Subject], estimate: Callable[[Sequence[Subject]], TimeLeft]
     ) -> None:
-        """Sets the subjects to search, and the function that estimates the time left."""
-        self._subjects = subjects
+        """Sets the subjects to search, on each kind of hardware, and the function that estimates
+        the time left.
+        """
+        self._subjects = by_name(subjects)
         with self._hypothetically():
             self._left = estimate(subjects)
 
     def model_started(self, index: int, slots: Sequence[Slot] = ()) -> None:
-        """The search for the subject with this index begins, on these slots."""
-        subject = self._subjects[index]
+        """The searches for the subject with this index begin, on these slots."""
+        subjects = self._subjects[index]
+        subject = subjects[0]
         self._slots = tuple(slot.name for slot in slots) if len(slots) > 1 else ()
         self._model = subject.name
-        self._best = _Best(subject.goal)
+        self._best = {each.setup.kind: _Best(each.goal) for each in subjects}
         self._count, self._failures, self._given_up = 0, 0, False
         self._under_way = 0
-        self._last_outcome = self._clock()
+        self._last_outcome = dict.fromkeys(self._best, self._clock())
         self._estimate.begin(index)
         self._update_estimate()
         self._sink.show(
@@ -119,6 +123,7 @@ class Tracker:
                 goal=subject.goal,
                 tags=shown_tags(subject),
                 slots=self._slots,
+                kinds=tuple(self._best) if len(self._best) > 1 else (),
             )
         )
 
@@ -135,12 +140,13 @@ class Tracker:
                 self._sink.show(
                     TrialLost(elapsed_s=self._elapsed_s, trial=trial, slot=slot.name, reason=reason)
                 )
-            case events.GivenUp(failures, last, resumed):
+            case events.GivenUp(failures, last, resumed, kind):
                 self._given_up = True
                 log.error(
-                    "The first %d attempts failed and none succeeded: skipping the rest of this"
+                    "The first %d attempts%s failed and none succeeded: skipping the rest of this"
                     " model. %s%s",
                     failures,
+                    f" on {kind}" if len(self._best) > 1 else "",
                     last.message,
                     ". This happened in an earlier run: --retry-failed tries again"
                     if resumed
@@ -173,7 +179,7 @@ class Tracker:
     def _started(self, trial: Trial, slot: Slot) -> None:
         if self._is_replaying:
             self._is_replaying = False
-            self._last_outcome = self._clock()
+            self._last_outcome = dict.fromkeys(self._best, self._clock())
             self._update_estimate()
         self.phase(_PHASES[self._estimate.stage_of(trial)], self._model)
         self._estimate.start(trial)
@@ -193,10 +199,10 @@ class Tracker:
         time, resumed = self._clock(), slot is None
         self._count += 1
         self._under_way -= not resumed
-        self._estimate.record(
-            trial, outcome, None if resumed else time - self._last_outcome, self._name_of(slot)
-        )
-        self._last_outcome = time
+        kind = trial.setup.kind
+        seconds = None if resumed else time - self._last_outcome[kind]
+        self._estimate.record(trial, outcome, seconds, self._name_of(slot))
+        self._last_outcome[kind] = time
         if resumed:
             self._is_replaying = True  # one estimate is enough, after the replay
         elif self._count % max(self._count // _ESTIMATES, 1) == 0:
@@ -227,7 +233,8 @@ class Tracker:
         )
 
     def _measured(self, trial: Trial, outcome: Measurement, slot: Slot | None) -> None:
-        leader = self._best.add(trial, outcome)
+        best_so_far = self._best[trial.setup.kind]
+        leader = best_so_far.add(trial, outcome)
         self._sink.show(
             TrialFinished(
                 elapsed_s=self._elapsed_s,
@@ -247,9 +254,10 @@ class Tracker:
                     elapsed_s=self._elapsed_s,
                     trial=best,
                     measurement=measurement,
-                    times=self._best.times(best),
-                    gain_percent=self._best.gain_percent(best, measurement),
-                    shortfall_percent=self._best.goal.shortfall(measurement),
+                    times=best_so_far.times(best),
+                    gain_percent=best_so_far.gain_percent(best, measurement),
+                    shortfall_percent=best_so_far.goal.shortfall(measurement),
+                    kind=trial.setup.kind if len(self._best) > 1 else "",
                 )
             )
 
@@ -276,7 +284,9 @@ class Tracker:
 
 
 class _Best:
-    """The best trial so far; repeated measurements of a trial count as their mean."""
+    """The best trial so far on a kind of hardware; repeated measurements of a trial count as their
+    mean.
+    """
 
     def __init__(self, goal: Goal) -> None:
         self.goal = goal

@@ -34,12 +34,14 @@ class Lines:
 
     def __init__(self) -> None:
         self._tags: tuple[str, ...] = ()
-        self._best = ""
+        self._best: dict[str, str] = {}  # by kind of hardware, "" if there is one
 
     def show(self, event: Event) -> None:
         match event:
             case ModelStarted():
-                self._tags, self._best = event.tags, ""
+                self._tags, self._best = event.tags, {}
+                if event.kinds:
+                    log.info("Searching %s on %s", event.model, ", and on ".join(event.kinds))
                 if event.of > 1:
                     log.info("Model %d of %d: %s", event.number, event.of, event.model)
             case PhaseStarted() if event.phase in _PHASES:
@@ -54,7 +56,7 @@ class Lines:
             case TrialFailed(resumed=True):
                 _skipped(event.trial)
             case BestChanged():
-                self._best = _best_text(event, self._tags)
+                self._best[event.kind] = _best_text(event, self._tags)
 
     def paused(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -67,7 +69,10 @@ class Lines:
             _skipped(event.trial)
             return
         values = values_text(event.measurement, self._tags, separator=", ")
-        best = f"; best so far {self._best}" if self._best else ""
+        kind = event.trial.setup.kind
+        own = self._best.get(kind) or self._best.get("")
+        place = f" on {kind}" if kind in self._best else ""
+        best = f"; best so far{place} {own}" if own else ""
         left = "" if event.time_left_s is None else f"; about {duration(event.time_left_s)} left"
         log.info(
             "  %s  (trial %d of about %d%s%s)",

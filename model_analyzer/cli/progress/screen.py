@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.cells import cell_len
@@ -65,7 +65,7 @@ class Screen:
     model: ModelStarted | None = None
     # by slot; with one slot its name is ""
     under_way: dict[str, TrialStarted] = field(default_factory=dict)
-    best: BestChanged | None = None
+    best: Mapping[str, BestChanged] = field(default_factory=dict)  # by kind, "" if there is one
     # values: they are drawn by another thread
     outcomes: tuple[TrialFinished | TrialFailed, ...] = ()
     series: tuple[float | None, ...] = ()
@@ -81,7 +81,7 @@ class Screen:
             case PhaseStarted():
                 self.phase = event.phase
             case ModelStarted():
-                self.model, self.best, self.under_way = event, None, {}
+                self.model, self.best, self.under_way = event, {}, {}
                 self.outcomes, self.series, self.busy_s = (), (), 0.0
                 self.number = self.expected = 0
                 self._expect(event)
@@ -94,7 +94,7 @@ class Screen:
             case TrialLost():
                 self._leave(event.slot, event.elapsed_s)
             case BestChanged():
-                self.best = event
+                self.best = {**self.best, event.kind: event}
 
     def _ended(self, event: TrialFinished | TrialFailed) -> None:
         if not event.resumed:
@@ -125,8 +125,9 @@ class Screen:
 
     def lines(self, width: int, height: int, elapsed_s: float, *, stopping: bool) -> list[Text]:
         """At most `width` cells wide, and fewer than `height`."""
-        now = [*self._now(elapsed_s, most_slots=max(height - _OTHERS, 1))]
-        most = max(min(height - _OTHERS + 1 - len(now), _OUTCOMES), 0)
+        room = height - _OTHERS - 2 * (len(self._kinds) - 1)
+        now = [*self._now(elapsed_s, most_slots=max(room, 1))]
+        most = max(min(room + 1 - len(now), _OUTCOMES), 0)
         lines = [
             _rule(self._title(), self._phase_text(), width),
             self._bar(width, elapsed_s, stopping=stopping),
@@ -215,24 +216,34 @@ class Screen:
             yield Text(_STOPPING, style="bold yellow") if stopping else Text(_STOPS, style="dim")
 
     def _best_lines(self) -> Iterator[Text]:
-        if self.best is None:
-            yield _labelled("best", Text("none yet", style="dim"))
-            yield Text()
-            return
-        misses = self.best.shortfall_percent
+        """The best trial, and which it is; of each kind of hardware, if there are several."""
+        label = "best"
+        for kind in self._kinds:
+            best = self.best.get(kind)
+            text = Text("none yet", style="dim") if best is None else self._best_text(best)
+            place = (f"{kind}  " if kind else "", "cyan")
+            yield _labelled(label, Text.assemble(place, text))
+            yield Text() if best is None else _labelled("", Text(_named(best.trial)))
+            label = ""
+
+    @property
+    def _kinds(self) -> Sequence[str]:
+        return (self.model.kinds if self.model is not None else ()) or ("",)
+
+    def _best_text(self, best: BestChanged) -> Text:
+        misses = best.shortfall_percent
         color = "yellow" if misses else "green"
-        text = Text.assemble((values_text(self.best.measurement, self.tags), f"bold {color}"))
+        text = Text.assemble((values_text(best.measurement, self.tags), f"bold {color}"))
         if misses:
             text.append(f"  misses the constraints by {number(misses)} %", style=color)
-        elif self.best.gain_percent is not None:
-            gain = f"{self.best.gain_percent:+.0f} %"
-            is_clear = self.best.gain_percent > NO_GAIN
+        elif best.gain_percent is not None:
+            gain = f"{best.gain_percent:+.0f} %"
+            is_clear = best.gain_percent > NO_GAIN
             told = f"{gain if is_clear else 'no clear gain'} over the default"
             text.append(f"  {told}", style=color)
-        if self.best.times == 1:
+        if best.times == 1:
             text.append("  (measured once)", style="dim")
-        yield _labelled("best", text)
-        yield _labelled("", Text(_named(self.best.trial)))
+        return text
 
     def _spark(self, width: int) -> Iterator[Text]:
         measured = [value for value in self.series if value is not None]

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from model_analyzer.domain.hardware import WITHOUT_GPU, kind_text
 from model_analyzer.runner.checks.finding import Finding, Level
 
 # the layout that docs/guides/cluster.md describes
@@ -57,6 +57,11 @@ class NodeReport:
     free_gib: float
     models: Mapping[str, str]
     findings: tuple[tuple[str, Finding], ...]
+
+    @property
+    def kind(self) -> str:
+        """The kind of hardware, in words."""
+        return kind_text(sorted(self.gpus))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,22 +157,13 @@ def _rows(nodes: Sequence[ExaminedNode]) -> Iterator[Row]:
         ),
         fix="`timedatectl set-ntp true` (as root)",
     )
-    # a run ends before the first trial, if the kinds of GPUs differ
-    yield row("GPUs", lambda r: _counted_gpus(r.gpus), _CHOOSE_EQUAL, Level.PROBLEM)
+    yield row("GPUs", lambda r: r.kind, "", is_bad=lambda r: False)  # each kind is searched
     yield row("GPU driver", lambda r: r.gpu_driver or "none", "install the same driver")
-    yield row("processor", lambda r: r.processor, _CHOOSE_EQUAL)
-    yield row("cores", lambda r: str(r.cores), _CHOOSE_EQUAL)
+    yield from _hardware(reports)
     yield row(
         "CPU governor",
         lambda r: r.governor or "unknown",
         "`cpupower frequency-set -g performance` (as root)",
-    )
-    memory = [report.memory_gib for report in reports.values()]
-    yield row(
-        "memory",
-        lambda r: f"{r.memory_gib:.0f} GiB",
-        _CHOOSE_EQUAL,
-        is_bad=lambda r: r.memory_gib < (1 - _MEMORY_TOLERANCE) * max(memory),
     )
     yield row(
         "niceness",
@@ -191,6 +187,35 @@ def _rows(nodes: Sequence[ExaminedNode]) -> Iterator[Row]:
             level=Level.PROBLEM,
             fix="give all nodes the same files, at the path of --model-repository",
         )
+
+
+def _hardware(reports: Mapping[str, NodeReport]) -> Iterator[Row]:
+    """What else the nodes of a kind of hardware must have in common. Without GPUs, a run does not
+    start if processors differ.
+    """
+    kinds: dict[str, list[NodeReport]] = {}
+    for report in reports.values():
+        kinds.setdefault(report.kind, []).append(report)
+
+    def same(name: str, value: Callable[[NodeReport], str]) -> Row:
+        differing = [kind for kind, own in kinds.items() if len(set(map(value, own))) > 1]
+        return _judged(
+            name,
+            _by_value({node: value(report) for node, report in reports.items()}),
+            bad=bool(differing),
+            level=Level.PROBLEM if WITHOUT_GPU in differing else Level.WARNING,
+            fix=_CHOOSE_EQUAL,
+        )
+
+    yield same("processor", lambda report: report.processor)
+    yield same("cores", lambda report: str(report.cores))
+    memory = [[each.memory_gib for each in own] for own in kinds.values()]
+    yield _judged(
+        "memory",
+        _by_value({node: f"{report.memory_gib:.0f} GiB" for node, report in reports.items()}),
+        bad=any(min(own) < (1 - _MEMORY_TOLERANCE) * max(own) for own in memory),
+        fix=_CHOOSE_EQUAL,
+    )
 
 
 def _program(name: str, versions: Mapping[str, str]) -> Row:
@@ -219,11 +244,6 @@ def _by_value(values: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
     for node, value in values.items():
         nodes[value] = (*nodes.get(value, ()), node)
     return nodes
-
-
-def _counted_gpus(names: Sequence[str]) -> str:
-    counts = Counter(sorted(names))
-    return ", ".join(f"{count} x {name}" for name, count in counts.items()) or "none"
 
 
 def _grouped_findings(

@@ -22,7 +22,7 @@ from model_analyzer.runner.cluster.ray_slots import (
     start_slot,
 )
 from model_analyzer.runner.cluster.slot_places import SlotPlace
-from model_analyzer.runner.cluster.slot_worker import SlotFacts, SlotOrder
+from model_analyzer.runner.cluster.slot_worker import SlotFacts, SlotOrder, change
 
 if TYPE_CHECKING:
     from model_analyzer.runner.cluster.ray_slots import PlacementGroup
@@ -46,6 +46,7 @@ class RayCluster:
         self._places = places
         self._order = order
         self._index = {name: index for index, name in enumerate(slot_names(places))}
+        self._facts: dict[str, SlotFacts] = {}  # as each slot was at first
         self._actors: dict[str, Any] = {}
         self._latest: dict[str, Any] = {}  # the ticket of what each slot was told last
 
@@ -68,13 +69,12 @@ class RayCluster:
     def begin(self) -> Mapping[str, SlotFacts]:
         """Starts all slots; returns their facts, by name. Raises ClusterError if one fails."""
         tickets = {name: self._prepare(name) for name in self._index}
-        facts = {}
         for name, ticket in tickets.items():
             try:
-                facts[name] = answer(ticket)
+                self._facts[name] = answer(ticket)
             except self._ray.exceptions.RayError as error:
                 raise ClusterError(f"{name}: the slot does not start: {_reason(error)}") from error
-        return facts
+        return dict(self._facts)
 
     def end(self) -> None:
         """Ends all slots and their servers: those in the middle of something at once."""
@@ -107,7 +107,14 @@ class RayCluster:
             raise  # a defect in the slot: no slot would do better
         except self._ray.exceptions.RayError as error:
             raise SlotLostError(_reason(error)) from error
-        return None if isinstance(result, SlotFacts) else result
+        if not isinstance(result, SlotFacts):
+            outcome: Outcome = result
+            return outcome
+        slot = next(name for name, latest in self._latest.items() if latest == ticket)
+        changed = change(self._facts[slot], result)
+        if changed:
+            raise ClusterError(f"it has changed: {changed}")
+        return None
 
     def is_reachable(self, slot: str) -> bool:
         return is_answering(self._places[self._index[slot]].node, _REACH_S)

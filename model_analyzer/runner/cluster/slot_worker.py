@@ -144,12 +144,14 @@ class SlotWorker:
 
 def disagreement(slots: Sequence[SlotFacts]) -> str:
     """The first difference between slots whose measurements could not be compared, with the hosts;
-    "" if there is none. Different GPUs are none: their measurements are ranked apart.
+    "" if there is none. Different GPUs are none: these are kinds of hardware, which are ranked
+    apart. Without GPUs, the processor is the hardware, but it is not part of the kind.
     """
     for name, values in _compared(slots).items():
         hosts: dict[object, list[str]] = {}
         for slot, value in zip(slots, values, strict=True):
-            hosts.setdefault(value, []).append(slot.host)
+            if value:
+                hosts.setdefault(value, []).append(slot.host)
         if len(hosts) > 1:
             return f"{name}: " + "; ".join(
                 f"{value} on {', '.join(dict.fromkeys(names))}" for value, names in hosts.items()
@@ -157,12 +159,22 @@ def disagreement(slots: Sequence[SlotFacts]) -> str:
     return ""
 
 
+def change(then: SlotFacts, now: SlotFacts) -> str:
+    """How a slot that has started again differs in what it measures; "" if it does not."""
+    if then.machine.kind != now.machine.kind:
+        return f"its GPUs were {then.machine.kind}, and are {now.machine.kind}"
+    return disagreement([then, now])
+
+
 def _compared(slots: Sequence[SlotFacts]) -> Mapping[str, Sequence[str]]:
-    """By name, a value of each slot."""
+    """By name, a value of each slot; "" for one that is not compared."""
     models = dict.fromkeys(name for slot in slots for name in slot.facts)
     return {
         "versions of tritonserver differ": [slot.server for slot in slots],
         "versions of perf_analyzer differ": [slot.perf_analyzer for slot in slots],
+        "processors of slots without GPUs differ (choose nodes with --slot-label)": [
+            "" if slot.machine.devices else slot.machine.processor_text for slot in slots
+        ],
         **{
             f"the model {name} differs": [
                 f"{slot.facts[name].identity[:12]}" if name in slot.facts else "none"
@@ -171,3 +183,19 @@ def _compared(slots: Sequence[SlotFacts]) -> Mapping[str, Sequence[str]]:
             for name in models
         },
     }
+
+
+def processors_remark(machines: Sequence[Machine]) -> str:
+    """A warning about equal GPUs on machines with different processors; "" without any."""
+    processors: dict[str, dict[str, None]] = {}
+    for machine in machines:
+        if machine.devices and machine.processor:
+            processors.setdefault(machine.kind, {})[machine.processor_text] = None
+    parts = [f"{kind}: {'; '.join(texts)}" for kind, texts in processors.items() if len(texts) > 1]
+    return (
+        parts
+        and (
+            f"machines with the same GPUs have different processors ({', '.join(parts)}):"
+            " measurements are ranked together, although these may matter"
+        )
+    ) or ""

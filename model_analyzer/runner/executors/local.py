@@ -7,17 +7,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.protocols import Runner
 from model_analyzer.domain.slots import Finished, Slot
 from model_analyzer.domain.trials import Trial
 
 
 class LocalExecutor:
-    """Measures with `runner`, inside `wait`: signals reach the trial that is measured."""
+    """Measures with `runner`, inside `wait`: signals reach the trial that is measured. `kind` is
+    that of the hardware, in words.
+    """
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, kind: str = WITHOUT_GPU) -> None:
         self._runner = runner
-        self._slot = Slot()
+        self._slot = Slot(kind=kind)
         self._started: Trial | None = None
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from model_analyzer.app.bench.remote_slots import ServerFacts, difference
+from model_analyzer.app.bench.remote_slots import ServerFacts, change, difference
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.runner.monitors.gpu import ObservedGpus
@@ -39,9 +39,15 @@ def test_versions_are_named_with_their_servers() -> None:
     assert found == "versions of Triton differ: 2.51.0 on a:1, c:1; 2.50.0 on b:1"
 
 
-def test_gpus_are_compared_by_their_memory_and_number() -> None:
-    found = difference({"a:1": server(gpus={"GPU-a": 16000.0}), "b:1": server()})
-    assert found == "GPUs differ: 1 x GPU (16000 MB) on a:1; no GPU on b:1"
+def test_servers_with_different_gpus_are_kinds_of_hardware() -> None:
+    assert difference({"a:1": server(gpus={"GPU-a": 16000.0}), "b:1": server()}) == ""
+
+
+def test_a_server_that_comes_back_with_other_gpus_has_changed() -> None:
+    then, now = server(gpus={"GPU-a": 16000.0}), server(gpus={"GPU-b": 16000.0})
+    assert change(then, now) == ""
+    assert change(then, server()) == "its GPUs were 1 x GPU (16000 MB), and are no GPU"
+    assert change(then, replace(then, version="2.50.0")).startswith("versions of Triton differ")
 
 
 def test_the_field_of_a_model_that_differs_is_named() -> None:

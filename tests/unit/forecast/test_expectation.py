@@ -93,7 +93,7 @@ def observed(
     expected = Expectation(target, settings, slots=slots)
     seen = Observed([], [])
     count = 0
-    for event in profile(search(target, settings), executor, MemoryState()):
+    for event in profile({target.lane: search(target, settings)}, executor, MemoryState()):
         if isinstance(event, TrialStarted) and count >= resumed:
             seen.stages.append(expected.stage_of(event.trial))
             expected.start(event.trial)

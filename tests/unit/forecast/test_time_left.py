@@ -13,6 +13,7 @@ from random import Random
 import pytest
 
 from model_analyzer.domain.budget import Budget
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.expectation import Expectation
@@ -118,7 +119,12 @@ def test_a_budget_bounds_it() -> None:
 
 def test_later_models_are_as_slow_as_this_one() -> None:
     first, second = subject(loads=(1, 2, 4, 8)), subject(loads=(1, 2))
-    estimate = TimeLeft([part(first, BRUTE), part(second, BRUTE)])
+    estimate = TimeLeft(
+        [
+            replace(part(each, BRUTE), lane=Lane(name))
+            for name, each in (("first", first), ("second", second))
+        ]
+    )
     estimate.begin(0)
     before = estimate.seconds()
     for trial in sequence(search(first, BRUTE), saturating)[:3]:

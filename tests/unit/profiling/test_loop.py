@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.protocols import Runner, Search, State
@@ -92,7 +93,7 @@ def failing_at(*values: int) -> Respond:
 
 
 def profile(search: Search, runner: Runner, state: State) -> Iterator[Event]:
-    return measure_all(search, LocalExecutor(runner), state)
+    return measure_all({Lane("m"): search}, LocalExecutor(runner), state)
 
 
 def used(trial: Trial) -> Slot:

@@ -71,7 +71,7 @@ def keys(trials: Sequence[Trial]) -> Counter[str]:
 
 
 def run(scenario: Scenario, executor: SimulatedExecutor, state: MemoryState) -> list[Event]:
-    return list(measure_all(new_search(scenario, state), executor, state, lane=LANE))
+    return list(measure_all({LANE: new_search(scenario, state)}, executor, state))
 
 
 def started(events: Sequence[Event]) -> list[Trial]:
@@ -166,7 +166,7 @@ def test_a_resumed_run_goes_on_where_the_first_one_was(name: str, seed: int) -> 
         asked = [question.key for question in state.asked(LANE) if question.key]
         answered = {record.trial.key for record in state.profile.records}
         executor = simulated(3, respond, lognormal(seed))
-        loop = measure_all(new_search(scenario, state), executor, state, lane=LANE)
+        loop = measure_all({LANE: new_search(scenario, state)}, executor, state)
         before = list(until(draw.randint(1, 20), loop))
         repeated = [question.key for question in state.asked(LANE) if question.key][: len(asked)]
         assert repeated == asked, "the search asked something else"
@@ -185,15 +185,14 @@ def test_changed_settings_end_the_replay() -> None:
     first, second, third, fourth = several(4)
     kept = Kept()
     executor = simulated(2, succeeding)
-    list(measure_all(ListedSearch([first, second, third]), executor, MemoryState(kept), lane=LANE))
+    list(measure_all({LANE: ListedSearch([first, second, third])}, executor, MemoryState(kept)))
     respond = CountingRespond(succeeding)
 
     events = list(
         measure_all(
-            ListedSearch([first, fourth, second]),
+            {LANE: ListedSearch([first, fourth, second])},
             simulated(2, respond),
             MemoryState(kept),
-            lane=LANE,
         )
     )
 
@@ -224,7 +223,7 @@ def test_a_lost_trial_goes_to_another_host() -> None:
     executor = SimulatedExecutor(3, losing(2, second, hosts=hosts), lambda *_: 1.0)
     state = MemoryState()
 
-    events = list(measure_all(ListedSearch([first, second, third]), executor, state))
+    events = list(measure_all({LANE: ListedSearch([first, second, third])}, executor, state))
 
     assert len(set(hosts)) == 3
     assert [type(event) for event in events].count(TrialLost) == 2
@@ -238,7 +237,7 @@ def test_a_trial_that_is_always_lost_is_a_failure() -> None:
     executor = SimulatedExecutor(2, losing(99, second, hosts=hosts), lambda *_: 1.0)
     state = MemoryState()
 
-    list(measure_all(ListedSearch([first, second]), executor, state))
+    list(measure_all({LANE: ListedSearch([first, second])}, executor, state))
 
     outcome = state.outcome_of(second)
     assert isinstance(outcome, Failure)
@@ -257,7 +256,7 @@ def test_a_stop_waits_for_what_is_under_way_and_starts_nothing_more() -> None:
     state = MemoryState()
 
     for event in measure_all(
-        ListedSearch(trials), executor, state, is_stopping=lambda: len(events) >= 4
+        {LANE: ListedSearch(trials)}, executor, state, is_stopping=lambda: len(events) >= 4
     ):
         events.append(event)
 
@@ -268,7 +267,7 @@ def test_a_stop_waits_for_what_is_under_way_and_starts_nothing_more() -> None:
 def test_a_model_that_never_works_is_given_up_once_nothing_is_under_way() -> None:
     executor = simulated(3, lambda _: failure())
 
-    events = list(measure_all(ListedSearch(several(9)), executor, MemoryState()))
+    events = list(measure_all({LANE: ListedSearch(several(9))}, executor, MemoryState()))
 
     assert len(started(events)) == len(finished(events)) <= 4
     assert isinstance(events[-1], GivenUp)
@@ -278,7 +277,7 @@ def test_a_success_under_way_saves_a_model_whose_first_trials_failed() -> None:
     slow = {3: 9.0}
     executor = simulated(3, failing_at(1, 2), lambda trial, _: slow.get(load(trial), 1.0))
 
-    events = list(measure_all(ListedSearch(several(6)), executor, MemoryState()))
+    events = list(measure_all({LANE: ListedSearch(several(6))}, executor, MemoryState()))
 
     assert len(finished(events)) == 6
     assert not any(isinstance(event, GivenUp) for event in events)
@@ -293,7 +292,9 @@ def test_the_same_content_under_two_names_is_measured_once() -> None:
     respond = CountingRespond(succeeding)
     state = MemoryState()
 
-    events = list(measure_all(ListedSearch([first, alias, second]), simulated(3, respond), state))
+    events = list(
+        measure_all({LANE: ListedSearch([first, alias, second])}, simulated(3, respond), state)
+    )
 
     assert respond.measured[first.key] == 1
     assert keys(finished(events)) == keys([first, alias, second])
@@ -303,7 +304,7 @@ def test_the_same_content_under_two_names_is_measured_once() -> None:
 def test_failures_are_outcomes_like_others() -> None:
     state = MemoryState()
 
-    list(measure_all(ListedSearch(several(5)), simulated(2, failing_at(2, 4)), state))
+    list(measure_all({LANE: ListedSearch(several(5))}, simulated(2, failing_at(2, 4)), state))
 
     outcomes = {load(record.trial): record.outcome for record in state.profile.records}
     assert {value for value, outcome in outcomes.items() if isinstance(outcome, Failure)} == {2, 4}

@@ -35,7 +35,6 @@ from hypothesis import strategies as st
 from model_analyzer import Checkpoint
 from model_analyzer.app.resume import log_changed_secrets
 from model_analyzer.cli.program import run
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import ServerSetup, Trial
@@ -349,10 +348,12 @@ def _search(directory: Path, mode: SearchMode) -> None:
             quick=surfaces.bounds(**bounds),
             names=names,
         )
-        for _ in profile(search, LocalExecutor(_Runner()), state):
+        for _ in profile(
+            {subject.lane: search}, LocalExecutor(_Runner(), subject.setup.kind), state
+        ):
             pass
         if search.conclusion is not None:
-            state.record_conclusion(Lane("m", subject.setup.kind), search.conclusion)
+            state.record_conclusion(subject.lane, search.conclusion)
         state.save()
 
 

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import islice
 
 from benchmarks.simulated_executor import SimulatedExecutor
@@ -133,6 +134,34 @@ def play_slots(
     part = Part(expectation, trial_s=1.5 / slots, load_s=0.0)
     tracker.searches([target], lambda _: TimeLeft([part]))
     tracker.model_started(0, executor.slots)
-    for event in islice(measure_all(search(target, WHERE), executor, MemoryState()), steps):
+    for event in islice(
+        measure_all({target.lane: search(target, WHERE)}, executor, MemoryState()), steps
+    ):
         tracker.tell(event)
+    return executor.now_s - began
+
+
+def play_kinds(sink: Sink, target: Subject, kinds: Mapping[str, tuple[str, ...]]) -> float:
+    """A whole run on these kinds of hardware (their GPUs by kind), one slot each; the first kind
+    takes a second for each trial, the next one two, and so on. Returns the seconds it took.
+    """
+    placed = [
+        replace(target, setup=replace(target.setup, devices=devices)) for devices in kinds.values()
+    ]
+    slow = {kind: float(number) for number, kind in enumerate(kinds, 1)}
+    executor = SimulatedExecutor(
+        len(kinds), lambda trial, _: growing(trial), lambda _, slot: slow[slot.kind], [*kinds]
+    )
+    began = executor.now_s
+    tracker = Tracker(sink, clock=lambda: executor.now_s, hypothetically=nullcontext)
+    tracker.run_started([target.name])
+    parts = [
+        Part(Expectation(each, WHERE), trial_s=1.5, load_s=0.0, lane=each.lane) for each in placed
+    ]
+    tracker.searches(placed, lambda _: TimeLeft(parts))
+    tracker.model_started(0, executor.slots)
+    searches = {each.lane: search(each, WHERE) for each in placed}
+    for event in measure_all(searches, executor, MemoryState()):
+        tracker.tell(event)
+    tracker.model_finished()
     return executor.now_s - began

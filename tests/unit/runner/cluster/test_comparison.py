@@ -75,8 +75,6 @@ def test_equal_nodes_have_nothing_to_change() -> None:
         ("Ray", {"ray": "2.59.0"}, Level.PROBLEM),
         ("tritonserver", {"server": "2.50.0"}, Level.PROBLEM),
         ("perf_analyzer", {"perf_analyzer": "2.50.0"}, Level.PROBLEM),
-        ("GPUs", {"gpus": ("L4",)}, Level.PROBLEM),
-        ("GPUs", {"gpus": ("H100",)}, Level.PROBLEM),
         ("model add_sub", {"models": {"add_sub": "fedcba9876543210"}}, Level.PROBLEM),
         ("model add_sub", {"models": {"add_sub": ""}}, Level.PROBLEM),
         ("clock", {"offset_ms": -501.0}, Level.WARNING),
@@ -104,6 +102,22 @@ def test_a_difference_is_marked_with_what_to_do(name: str, changes: Any, level: 
 )
 def test_small_differences_are_fine(changes: Any) -> None:
     assert set(compared(**changes).levels) == {Level.OK}
+
+
+def test_nodes_with_different_gpus_are_kinds_of_hardware_with_processors_of_their_own() -> None:
+    comparison = compared(gpus=("L4",), processor="Xeon", cores=8, memory_gib=32.0)
+
+    assert comparison.can_start
+    assert set(comparison.levels) == {Level.OK}
+    assert row(comparison, "GPUs").values == {"2 x H100": ("a",), "1 x L4": ("b",)}
+
+
+@pytest.mark.parametrize("changes", [{"processor": "Xeon"}, {"cores": 32}])
+def test_without_gpus_different_processors_are_a_problem(changes: Any) -> None:
+    comparison = compare_nodes([node("a", gpus=()), node("b", gpus=(), **changes)], [])
+
+    assert [row.name for row in comparison.rows if row.level is Level.PROBLEM] == [*changes]
+    assert not comparison.can_start
 
 
 @pytest.mark.parametrize("missing", ["server", "perf_analyzer"])
