@@ -61,10 +61,9 @@ class Recommendations:
 
     def explanations(self) -> Iterator[tuple[str, Sequence[str]]]:
         """What is recommended for each subject, and remarks about it."""
-        gpus = len(self.origin.devices)
         for answer in self.answers:
             remarks = filter(None, (certainty_text(answer), *remarks_of(answer)))
-            yield "".join(headline(answer, gpus=gpus)), [*remarks]
+            yield "".join(headline(answer)), [*remarks]
 
     def deployable(
         self, answer: Answer, form: str, model: str | None, throughput: float | None

@@ -63,9 +63,7 @@ def report(settings: ReportSettings) -> Iterator[Path]:
                     always_gpus=settings.always_gpus,
                     formats=settings.formats,
                 )
-                yield from write_measurements(
-                    directory, result, ranking, settings.formats, gpus=len(profile.devices)
-                )
+                yield from write_measurements(directory, result, ranking, settings.formats)
         for remark in images.remarks():
             log.warning("%s", remark)
 

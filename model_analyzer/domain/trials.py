@@ -311,6 +311,11 @@ class Trial:
         return next((work.why_illegal for work in self.workloads if work.why_illegal), "")
 
     @property
+    def gpus(self) -> int:
+        """The number of GPUs that the server used."""
+        return len(self.setup.devices)
+
+    @property
     def content(self) -> str:
         """Fingerprints of the variants that the server loads for it."""
         return ",".join([work.variant.identity for work in self.workloads])

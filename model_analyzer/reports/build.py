@@ -148,16 +148,16 @@ def build_summary(
     to the recommended configuration; `complete` means that the search finished. With `always_gpus`,
     GPU metrics of CPU-only variants are shown, too.
     """
-    gpus, ranking = len(origin.devices), answer.ranking
+    ranking = answer.ranking
     chosen = top_with_default(ranking, best)
     remarks = (*_shortages(ranking, best, complete=complete), *remarks_of(answer))
     return Summary(
         model=ranking.model,
-        headline=headline(answer, gpus=gpus),
+        headline=headline(answer),
         verdict=answer.verdict,
         is_unsure=answer.is_unsure or (not complete and answer.certainty is None),
         certainty=certainty_text(answer),
-        recommended=_recommended(ranking, gpus),
+        recommended=_recommended(ranking),
         figures=figures_of(answer),
         limits=limits_of(answer),
         remarks=remarks,
@@ -165,12 +165,12 @@ def build_summary(
             _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
         ),
         constraints=constraints_text(ranking.goal, ranking.model),
-        table=summary_table(chosen, ranking, gpus=gpus, always_gpus=always_gpus),
+        table=summary_table(chosen, ranking, always_gpus=always_gpus),
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
         charts=_charts(ranking, chosen, offline=offline),
         importance=importance_rows(effects(ranking)),
-        explorer=explorer_of(ranking, front_of(ranking), gpus=gpus, always_gpus=always_gpus),
+        explorer=explorer_of(ranking, front_of(ranking), always_gpus=always_gpus),
         failures=ranking.failed,
         notices=_notices(chosen, remarks),
         difference=difference,
@@ -217,11 +217,11 @@ def _charts(
     return (*over_latency, *curves, *breakdown_of_variants(chosen, places=places))
 
 
-def _recommended(ranking: Ranking, gpus: int) -> tuple[str, str]:
+def _recommended(ranking: Ranking) -> tuple[str, str]:
     if not ranking.results:
         return "", ""
     best = ranking.results[0]
-    return best.name, f"{settings_text(best, gpus=gpus)}, {under(best.best.trial)}"
+    return best.name, f"{settings_text(best)}, {under(best.best.trial)}"
 
 
 def build_detail(
@@ -238,7 +238,7 @@ def build_detail(
     `plots` are defined by the user. With `always_gpus`, GPU metrics are shown even if the variant
     uses CPUs only.
     """
-    gpus = len(origin.devices)
+    gpus = result.best.trial.gpus
     devices = _observed(result.measured, origin, always_gpus=always_gpus) or (
         origin.devices if any(variant.uses_gpus(gpus=gpus) for variant in result.variants) else ()
     )
@@ -251,13 +251,13 @@ def build_detail(
     return Detail(
         variant=result.telling_name,
         sentence=" ".join(sentences),
-        table=detailed_table(result, gpus=gpus, offline=offline, always_gpus=always_gpus),
+        table=detailed_table(result, offline=offline, always_gpus=always_gpus),
         composing=composing_table(result),
         charts=(
             latency_breakdown(result, places=places),
             *detailed_charts(result, plots, offline=offline, places=places, goal=goal),
         ),
-        explorer=explorer_of_one(result, gpus=gpus, always_gpus=always_gpus),
+        explorer=explorer_of_one(result, always_gpus=always_gpus),
         configuration=configuration,
         commands=tuple(
             dict.fromkeys(
@@ -288,11 +288,10 @@ def _observed(
     items: Sequence[MeasuredTrial], origin: ReportOrigin, *, always_gpus: bool
 ) -> Sequence[Device]:
     """The GPUs whose metrics are shown for these measurements."""
-    gpus = len(origin.devices)
     observed = {
         uuid
         for item in items
-        if reports_gpus(item, gpus=gpus, always=always_gpus)
+        if reports_gpus(item, always=always_gpus)
         for uuid in item.measurement.gpus
     }
     return [device for device in origin.devices if device.uuid in observed]

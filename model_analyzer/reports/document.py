@@ -44,7 +44,6 @@ def results_document(
     """The answers with all their measurements. `complete` means that all searches finished; None
     means unknown.
     """
-    gpus = len(origin.devices)
     return {
         "version": RESULTS_VERSION,
         "complete": complete,
@@ -66,19 +65,17 @@ def results_document(
             }
             for tag in _tags([answer.ranking for answer in answers])
         },
-        "models": [_model(answer, gpus) for answer in answers],
+        "models": [_model(answer) for answer in answers],
     }
 
 
-def variant_document(result: VariantResult, ranking: Ranking, *, gpus: int) -> dict[str, Any]:
-    """A variant of the ranking: its configuration, and all its measurements, best first. `gpus` is
-    the number of GPUs of the machine.
-    """
+def variant_document(result: VariantResult, ranking: Ranking) -> dict[str, Any]:
+    """A variant of the ranking: its configuration, and all its measurements, best first."""
     return {
         "variant": result.name,
         "is_default": result.is_default,
         "satisfies_constraints": result.passes,
-        "models": [_variant(variant, gpus) for variant in result.variants],
+        "models": [_variant(variant, result.best.trial.gpus) for variant in result.variants],
         "measurements": [_measured(item, ranking) for item in result.measured],
     }
 
@@ -104,14 +101,14 @@ def _all_values(measurement: Measurement) -> Iterator[Mapping[str, float]]:
         yield from model.composing.values()
 
 
-def _model(answer: Answer, gpus: int) -> dict[str, Any]:
+def _model(answer: Answer) -> dict[str, Any]:
     ranking, conclusion = answer.ranking, answer.ranking.conclusion
     names = group_members(ranking.model)
     trials = [*(item.trial for item in ranking.measured), *(item.trial for item in ranking.failed)]
     default = ranking.default
     return {
         "model": ranking.model,
-        "sentence": "".join(headline(answer, gpus=gpus)),
+        "sentence": "".join(headline(answer)),
         "verdict": answer.verdict.value,
         "certainty": certainty_text(answer) or None,
         "remarks": list(remarks_of(answer)),
@@ -123,7 +120,7 @@ def _model(answer: Answer, gpus: int) -> dict[str, Any]:
         "default": None if default is None else default.name,
         "circumstances": None if ranking.group is None else ranking.group.number,
         "left_out": [_left_out(part) for part in ranking.left_out],
-        "variants": [variant_document(result, ranking, gpus=gpus) for result in ranking.results],
+        "variants": [variant_document(result, ranking) for result in ranking.results],
         "failures": [_failed(item) for item in ranking.failed],
     }
 

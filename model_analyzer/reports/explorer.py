@@ -22,6 +22,7 @@ from model_analyzer.reports.parameters import parameter_name
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import (
     BATCH_SIZE,
+    INSTANCE_GROUP,
     LOADS,
     MAX_BATCH_SIZE,
     NAME,
@@ -29,7 +30,6 @@ from model_analyzer.results.columns import (
     Cell,
     Column,
     dynamic_batching,
-    instance_group,
     metric_over_all,
     reports_gpus,
 )
@@ -145,9 +145,7 @@ def _format(column: Column[MeasuredTrial]) -> str:
 _Filled = tuple[Column[MeasuredTrial], Sequence[Cell]]
 
 
-def explorer_of(
-    ranking: Ranking, front: Sequence[MeasuredTrial], *, gpus: int, always_gpus: bool
-) -> Explorer:
+def explorer_of(ranking: Ranking, front: Sequence[MeasuredTrial], *, always_gpus: bool) -> Explorer:
     """The table of all measurements in the order of the ranking. A column marks the measurements of
     the Pareto `front`.
     """
@@ -163,9 +161,7 @@ def explorer_of(
     marks += _bounded_columns(ranking, Axes(ranking.goal, ranking.results))
     first = ranking.goal.tags
     usual = {*_USUAL, *first}
-    return _explorer(
-        ranking.results, ranking.columns, marks, first, usual, gpus=gpus, always_gpus=always_gpus
-    )
+    return _explorer(ranking.results, ranking.columns, marks, first, usual, always_gpus=always_gpus)
 
 
 def _bounded_columns(ranking: Ranking, axes: Axes) -> list[_Filled]:
@@ -173,13 +169,13 @@ def _bounded_columns(ranking: Ranking, axes: Axes) -> list[_Filled]:
     return [_filled(quantity.column, ranking.measured) for quantity in axes.of_single_models]
 
 
-def explorer_of_one(result: VariantResult, *, gpus: int, always_gpus: bool) -> Explorer:
+def explorer_of_one(result: VariantResult, *, always_gpus: bool) -> Explorer:
     """The table for one variant: without columns about the variant by default, and with those of
     the latency breakdown.
     """
     columns = Columns([item.measurement for item in result.measured])
     usual = {*_USUAL, *_PHASES}
-    explorer = _explorer([result], columns, [], (), usual, gpus=gpus, always_gpus=always_gpus)
+    explorer = _explorer([result], columns, [], (), usual, always_gpus=always_gpus)
     own = tuple(replace(column, is_usual=False) for column in explorer.own)
     return replace(explorer, own=own)
 
@@ -191,7 +187,6 @@ def _explorer(
     first: Sequence[str],
     usual: Collection[str],
     *,
-    gpus: int,
     always_gpus: bool,
 ) -> Explorer:
     """The columns in this order: variant, load, `marks`, metrics (`first` ones first, `usual` ones
@@ -201,10 +196,10 @@ def _explorer(
     columns = [
         *_load_columns(items),
         *marks,
-        *_metric_columns(items, metrics, first, usual, gpus=gpus, always_gpus=always_gpus),
+        *_metric_columns(items, metrics, first, usual, always_gpus=always_gpus),
         *_evidence_columns(results),
     ]
-    own, about = _variants(results, gpus)
+    own, about = _variants(results)
     return Explorer(
         own=own,
         variants=about,
@@ -252,11 +247,10 @@ def _metric_columns(
     first: Sequence[str],
     usual: Collection[str],
     *,
-    gpus: int,
     always_gpus: bool,
 ) -> list[_Filled]:
     """All measured metrics; those in `first` come first."""
-    shown = [reports_gpus(item, gpus=gpus, always=always_gpus) for item in items]
+    shown = [reports_gpus(item, always=always_gpus) for item in items]
 
     def cells(tag: str) -> Sequence[Cell]:
         values = metrics.of(tag)
@@ -302,11 +296,11 @@ def _remarks(item: MeasuredTrial) -> Cell:
 
 
 def _variants(
-    results: Sequence[VariantResult], gpus: int
+    results: Sequence[VariantResult],
 ) -> tuple[tuple[Column[VariantResult], ...], tuple[tuple[Cell, ...], ...]]:
     """The columns about variants, and their cells for each variant."""
     at_best = (
-        replace(instance_group(gpus), key="instances").renamed("Instances"),
+        replace(INSTANCE_GROUP, key="instances").renamed("Instances"),
         MAX_BATCH_SIZE.renamed("Max batch size"),
         dynamic_batching("on", "off").renamed("Dynamic batching"),
     )

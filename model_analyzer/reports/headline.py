@@ -28,7 +28,7 @@ _SHORT_LATENCIES = {
 }
 
 
-def headline(answer: Answer, *, gpus: int) -> tuple[str, ...]:
+def headline(answer: Answer) -> tuple[str, ...]:
     """The answer in parts; every second part (1, 3, …) is emphasized."""
     ranking, best = answer.ranking, answer.best
     if best is None:
@@ -38,7 +38,7 @@ def headline(answer: Answer, *, gpus: int) -> tuple[str, ...]:
         f"In {counted(len(ranking.measured) + ranking.repetitions, 'measurement')} across"
         f" {counted(len(ranking.results), 'configuration')}, "
     )
-    settings = settings_text(best, gpus=gpus)
+    settings = settings_text(best)
     values = values_text(best, ranking.goal)
     if not best.passes:
         missed = ranking.goal.shortfall(measurement)
@@ -70,10 +70,12 @@ def _nothing(ranking: Ranking) -> str:
     return f"Nothing was measured of {ranking.model}."
 
 
-def settings_text(result: VariantResult, *, gpus: int) -> str:
+def settings_text(result: VariantResult) -> str:
     """The main settings of the served variants, for example `2:CPU instances, max batch size 8`."""
     served = [part for variant in result.variants for part in variant.served]
-    return "; ".join(_settings_of(part, gpus, named=len(served) > 1) for part in served)
+    return "; ".join(
+        _settings_of(part, result.best.trial.gpus, named=len(served) > 1) for part in served
+    )
 
 
 def values_text(result: VariantResult, goal: Goal) -> str:

@@ -152,10 +152,11 @@ def _requests(
     """Resource requests of a server: measured memory, and all CPU cores if models run on CPUs.
     Also returns a line for each request that is unknown.
     """
-    devices = len(item.trial.setup.devices)
     requests: dict[str, Commented] = {}
     unknown = []
-    on_cpus = [kind for part in served for _, kind in part.instances(gpus=devices) if kind == "CPU"]
+    on_cpus = [
+        kind for part in served for _, kind in part.instances(gpus=item.trial.gpus) if kind == "CPU"
+    ]
     if on_cpus and origin.cores is not None:
         requests["cpu"] = Commented(
             origin.cores,
@@ -178,7 +179,7 @@ def _gpus(
     item: MeasuredTrial, served: Sequence[ModelVariant], origin: ReportOrigin
 ) -> Commented | None:
     """The number of GPUs that a server needs; None if 0."""
-    count = _needed_gpus(served, len(item.trial.setup.devices))
+    count = _needed_gpus(served, item.trial.gpus)
     if not count:
         return None
     names = ", ".join(dict.fromkeys(device.name for device in origin.devices))

@@ -22,6 +22,7 @@ from model_analyzer.reports.loads import load_text
 from model_analyzer.results.columns import (
     BATCH_SIZE,
     CONFIGURATION_PATH,
+    INSTANCE_GROUP,
     LOADS,
     MAX_BATCH_SIZE,
     NAME,
@@ -31,7 +32,6 @@ from model_analyzer.results.columns import (
     Mark,
     backend_parameter,
     dynamic_batching,
-    instance_group,
     joined,
     metric_column,
     metric_of_each,
@@ -104,7 +104,7 @@ class _Line(NamedTuple):
     uuid: str = ""
 
 
-def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus: int) -> Table:
+def inference_table(rankings: Sequence[Ranking], fields: Sequence[str]) -> Table:
     """One row for each measurement, by model and best first. `fields` name the columns; columns
     without data are left out with a warning.
     """
@@ -115,19 +115,17 @@ def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus:
     def metric(tag: str) -> Column[_Line]:
         return metric_of_each(tag).adapted(_item)
 
-    return _table("Inference", _with_loads(fields, lines), lines, _columns(gpus), metric, sparse)
+    return _table("Inference", _with_loads(fields, lines), lines, _columns(), metric, sparse)
 
 
-def gpu_table(
-    rankings: Sequence[Ranking], fields: Sequence[str], *, gpus: int, always: bool
-) -> Table:
+def gpu_table(rankings: Sequence[Ranking], fields: Sequence[str], *, always: bool) -> Table:
     """One row for each measurement and GPU, in the order of the inference table. CPU-only variants
     have no rows, unless `always`.
     """
     lines = [
         line._replace(uuid=uuid)
         for line in _lines(rankings)
-        if reports_gpus(line.item, gpus=gpus, always=always)
+        if reports_gpus(line.item, always=always)
         for uuid in line.item.measurement.gpus
     ]
     uuids: Column[_Line] = Column(key="gpu_uuid", name="GPU UUID", value=lambda line: line.uuid)
@@ -135,7 +133,7 @@ def gpu_table(
     def metric(tag: str) -> Column[_Line]:
         return metric_column(tag, lambda line: line.item.measurement.gpus[line.uuid].get(tag))
 
-    columns = {**_columns(gpus), uuids.key: uuids}
+    columns = {**_columns(), uuids.key: uuids}
     return _table("GPU", _with_loads(fields, lines), lines, columns, metric)
 
 
@@ -162,7 +160,7 @@ def _item(line: _Line) -> MeasuredTrial:
     return line.item
 
 
-def _columns(gpus: int) -> Mapping[str, Column[_Line]]:
+def _columns() -> Mapping[str, Column[_Line]]:
     """The columns that are not metrics, by key."""
     model = Column[_Line](key="model_name", name="Model", value=lambda line: line.ranking.model)
     constraints = Column[_Line](
@@ -171,7 +169,7 @@ def _columns(gpus: int) -> Mapping[str, Column[_Line]]:
         value=lambda line: "Yes" if line.ranking.goal.passes(line.item.measurement) else "No",
     )
     item_columns = (
-        BATCH_SIZE, *LOADS.values(), CONFIGURATION_PATH, instance_group(gpus), MAX_BATCH_SIZE,
+        BATCH_SIZE, *LOADS.values(), CONFIGURATION_PATH, INSTANCE_GROUP, MAX_BATCH_SIZE,
     )  # fmt: skip
     return _by_key([model, *(column.adapted(_item) for column in item_columns), constraints])
 
@@ -240,7 +238,7 @@ _LOAD = Column[MeasuredTrial](key="load", name="Load", value=lambda item: load_t
 
 
 def summary_table(
-    results: Sequence[VariantResult], ranking: Ranking, *, gpus: int, always_gpus: bool = False
+    results: Sequence[VariantResult], ranking: Ranking, *, always_gpus: bool = False
 ) -> Table:
     """One row for each variant, with its best measurement."""
     goal = ranking.goal
@@ -249,7 +247,7 @@ def summary_table(
     at_best = [
         MAX_BATCH_SIZE,
         dynamic_batching("Enabled", "Disabled"),
-        instance_group(gpus).renamed("Total Instance Count"),
+        INSTANCE_GROUP.renamed("Total Instance Count"),
         _LOAD,
         *map(metric_of_each, tokens),
         metric_of_each("perf_latency_p99").renamed(f"{'Average ' * is_sum}p99 Latency"),
@@ -259,7 +257,7 @@ def summary_table(
     if _has_ram(results):
         at_best.append(metric_over_all("cpu_used_ram").renamed(_MAX_RAM))
     items = [result.best for result in results]
-    at_best += with_data(_gpu_columns(gpus=gpus, always=always_gpus), items)
+    at_best += with_data(_gpu_columns(always=always_gpus), items)
     columns = [NAME.renamed("Model Config Name"), *(column.adapted(_best) for column in at_best)]
     if _has_repeated(results):
         columns.append(_MEASURED)
@@ -276,7 +274,7 @@ _SHORT_HEADERS = {
 }
 
 
-def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> Table:
+def answer_table(results: Sequence[VariantResult], goal: Goal) -> Table:
     """The summary in a narrow form for terminals. If the goal has token metrics, throughput and p99
     latency are shown only if the goal has them, too.
     """
@@ -286,7 +284,7 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
     has_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
     usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not has_tokens]
     at_best = [
-        instance_group(gpus).renamed("Instances"),
+        INSTANCE_GROUP.renamed("Instances"),
         MAX_BATCH_SIZE.renamed("Batch"),
         Column[MeasuredTrial](key="load", name="Load", value=_short_loads),
         *map(_short_metric, (*usual, *others)),
@@ -405,7 +403,7 @@ _COMPOSING = (
 
 
 def detailed_table(
-    result: VariantResult, *, gpus: int = 0, offline: bool = False, always_gpus: bool = False
+    result: VariantResult, *, offline: bool = False, always_gpus: bool = False
 ) -> Table:
     """Every measurement of one variant: highest p99 latency first; offline, highest throughput
     first.
@@ -415,15 +413,15 @@ def detailed_table(
         result.measured, key=lambda item: item.measurement.value(order) or 0, reverse=True
     )
     metrics = [metric_over_all(tag).renamed(name) for tag, name in _DETAILED.items()]
-    metrics += _gpu_columns(gpus=gpus, always=always_gpus)
+    metrics += _gpu_columns(always=always_gpus)
     return table_of([_LOAD, *with_data(metrics, measured), REQUESTS], measured)
 
 
-def _gpu_columns(*, gpus: int, always: bool) -> Sequence[Column[MeasuredTrial]]:
+def _gpu_columns(*, always: bool) -> Sequence[Column[MeasuredTrial]]:
     """The GPU columns of reports."""
 
     def value(item: MeasuredTrial, tag: str) -> float | None:
-        is_shown = reports_gpus(item, gpus=gpus, always=always)
+        is_shown = reports_gpus(item, always=always)
         return item.measurement.value(tag) if is_shown else None
 
     def whole_memory(item: MeasuredTrial) -> int | None:

@@ -206,17 +206,20 @@ def dynamic_batching(enabled: str, disabled: str) -> Column[MeasuredTrial]:
     )
 
 
-def instance_group(gpus: int) -> Column[MeasuredTrial]:
-    """The instances of each model; `gpus` is the number of GPUs of the machine."""
-    return Column(
-        key="instance_group",
-        name="Instance Group",
-        value=_of_each(lambda work: instances_text(work.variant, gpus=gpus)),
-    )
+def _instances(item: MeasuredTrial) -> Cell:
+    texts = (instances_text(work.variant, gpus=item.trial.gpus) for work in item.trial.workloads)
+    return joined(texts)
+
+
+INSTANCE_GROUP = Column[MeasuredTrial](
+    key="instance_group", name="Instance Group", value=_instances
+)
 
 
 def instances_text(variant: ModelVariant, *, gpus: int) -> str:
-    """For example `2:GPU + 1:CPU`; for an ensemble those of its parts, separated by commas."""
+    """The instances of a variant on so many GPUs, for example `2:GPU + 1:CPU`; for an ensemble
+    those of its parts, separated by commas.
+    """
     return ",".join(
         " + ".join(f"{count}:{kind}" for count, kind in part.instances(gpus=gpus))
         for part in variant.served
@@ -242,12 +245,12 @@ def _served(item: MeasuredTrial) -> Iterable[ModelVariant]:
 # --------------------------------------------------------------------------------------- GPUs
 
 
-def reports_gpus(item: MeasuredTrial, *, gpus: int, always: bool) -> bool:
+def reports_gpus(item: MeasuredTrial, *, always: bool) -> bool:
     """Whether to show the GPU metrics of this measurement: it has some, and either its variants use
     GPUs or `always` is set.
     """
     return bool(item.measurement.gpus) and (
-        always or any(work.variant.uses_gpus(gpus=gpus) for work in item.trial.workloads)
+        always or any(work.variant.uses_gpus(gpus=item.trial.gpus) for work in item.trial.workloads)
     )
 
 

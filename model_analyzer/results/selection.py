@@ -89,7 +89,7 @@ def _is_busy(item: MeasuredTrial, *, like: Trial) -> bool:
     """Whether more concurrent requests of the same client batch size would hardly increase the
     throughput: there are enough to fill all batches, and some wait for an instance.
     """
-    gpus = len(item.trial.setup.devices)
+    gpus = item.trial.gpus
     return all(
         work.load.kind is LoadKind.CONCURRENCY
         and work.load.batch_size == like_work.load.batch_size

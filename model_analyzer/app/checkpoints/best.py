@@ -41,14 +41,14 @@ class BestVariants:
             build_summary(
                 answer, best=self.count, origin=self.origin, difference="", complete=True
             ),
-            answer_table(results, ranking.goal, gpus=len(self.origin.devices)),
+            answer_table(results, ranking.goal),
         )
 
     def write(self, answer: Answer) -> Sequence[Path]:
         """Writes the best variants with their measurements; the paths of the configurations."""
         if self.directory is None:
             return ()
-        return write_variants(self.directory, answer, self.count, gpus=len(self.origin.devices))
+        return write_variants(self.directory, answer, self.count)
 
 
 def best_variants(

@@ -106,7 +106,7 @@ def deliver(
     return Delivery(
         answers=answers,
         summaries=[
-            (summary, _answer_table(answer, settings, gpus=len(origin.devices)))
+            (summary, _answer_table(answer, settings))
             for answer, summary in zip(every, summaries, strict=True)
         ],
         tables=[(title, table) for title, _, table in tables],
@@ -150,7 +150,7 @@ def _summary(
     )
 
 
-def _answer_table(answer: Answer, settings: ProfileSettings, *, gpus: int) -> Table:
+def _answer_table(answer: Answer, settings: ProfileSettings) -> Table:
     """The table of an answer."""
     ranking, export = answer.ranking, settings.export
     shown = (
@@ -158,7 +158,7 @@ def _answer_table(answer: Answer, settings: ProfileSettings, *, gpus: int) -> Ta
         if ranking.is_across_models
         else top_with_default(ranking, export.best)
     )
-    return answer_table(shown, ranking.goal, gpus=gpus)
+    return answer_table(shown, ranking.goal)
 
 
 def _log_count(rankings: Sequence[Ranking], *, is_cut_short: bool) -> None:
@@ -247,15 +247,13 @@ def _tables(
     profile: Profile, rankings: Sequence[Ranking], settings: ProfileSettings
 ) -> Sequence[tuple[str, str, Table]]:
     """Title, file name and content of each table."""
-    export, gpus = settings.export, len(profile.devices)
-    gpu_metrics = gpu_table(
-        rankings, export.gpu_fields, gpus=gpus, always=settings.monitors.always_gpus
-    )
+    export = settings.export
+    gpu_metrics = gpu_table(rankings, export.gpu_fields, always=settings.monitors.always_gpus)
     return (
         (
             "Models (Inference)",
             export.inference_file,
-            inference_table(rankings, export.inference_fields, gpus=gpus),
+            inference_table(rankings, export.inference_fields),
         ),
         ("Models (GPU Metrics)", export.gpu_file, gpu_metrics),
         (

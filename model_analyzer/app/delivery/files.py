@@ -145,12 +145,10 @@ def write_best(
     return paths
 
 
-def write_variants(
-    directory: ExportDirectory, answer: Answer, count: int, *, gpus: int
-) -> Sequence[Path]:
+def write_variants(directory: ExportDirectory, answer: Answer, count: int) -> Sequence[Path]:
     """Writes the `count` best variants and their composing variants as
-    `MODEL/VARIANT/config.pbtxt`, with their measurements beside them. `gpus` is the number of GPUs
-    of the machine. Returns the paths of the configurations.
+    `MODEL/VARIANT/config.pbtxt`, with their measurements beside them. Returns the paths of the
+    configurations.
     """
     paths = []
     head, ranking = head_of(answer), answer.ranking
@@ -158,7 +156,7 @@ def write_variants(
         for variant in parts_of(result):
             text = head + to_text(variant.config)
             paths.append(directory.write(text, variant.model, variant.folder, "config.pbtxt"))
-        document = _variant_text(result, ranking, gpus)
+        document = _variant_text(result, ranking)
         for variant in result.variants:
             directory.write(document, variant.model, variant.folder, "measurements.json")
     return list(dict.fromkeys(paths))
@@ -345,8 +343,6 @@ def write_measurements(
     result: VariantResult,
     ranking: Ranking,
     formats: Collection[OutputFormat],
-    *,
-    gpus: int,
 ) -> Sequence[Path]:
     """Writes the measurements of one variant for programs, beside its detailed report; returns the
     paths.
@@ -354,15 +350,15 @@ def write_measurements(
     folders = ("reports", "detailed", result.folder)
     paths = []
     if OutputFormat.JSON in formats:
-        text = _variant_text(result, ranking, gpus)
+        text = _variant_text(result, ranking)
         paths.append(directory.write(text, *folders, "measurements.json"))
     tables = _TABLES.intersection(formats)
     rows = rows_of(map(_record, result.measured)) if tables else ()
     return [*paths, *_write_rows(directory, rows, tables, *folders)]
 
 
-def _variant_text(result: VariantResult, ranking: Ranking, gpus: int) -> str:
-    return json.dumps(variant_document(result, ranking, gpus=gpus), indent=1) + "\n"
+def _variant_text(result: VariantResult, ranking: Ranking) -> str:
+    return json.dumps(variant_document(result, ranking), indent=1) + "\n"
 
 
 def write_error_log(directory: ExportDirectory, rankings: Sequence[Ranking]) -> Path | None:

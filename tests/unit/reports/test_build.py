@@ -60,7 +60,7 @@ def best_against_default(
 
 
 def sentence(ranked: Ranking) -> str:
-    return "".join(headline(answer_of(ranked), gpus=1))
+    return "".join(headline(answer_of(ranked)))
 
 
 # ------------------------------------------------------------------------------------- headline
@@ -68,7 +68,7 @@ def sentence(ranked: Ranking) -> str:
 
 def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
     ranked = best_against_default(measurement(250.5, 5.5), measurement(125.25, 3.5))
-    parts = headline(answer_of(ranked), gpus=1)
+    parts = headline(answer_of(ranked))
     assert parts[1] == "m_config_4"
     assert "".join(parts) == (
         "In 2 measurements across 2 configurations, m_config_4 (2:GPU instances, max batch size 8,"
@@ -130,13 +130,13 @@ def test_a_failing_default_with_the_best_objective_is_not_the_answer() -> None:
         measurement(2663, 1.5),
         goal(*at_least(perf_throughput=3900), wished=objectives(perf_latency_p99=10)),
     )
-    assert headline(answer_of(ranked), gpus=1)[1] == "m_config_4"
+    assert headline(answer_of(ranked))[1] == "m_config_4"
     assert "and fails the constraints" in sentence(ranked)
 
 
 def test_the_default_may_be_the_answer() -> None:
     ranked = best_against_default(measurement(100), measurement(200))
-    assert headline(answer_of(ranked), gpus=1)[1] == "m_config_default"
+    assert headline(answer_of(ranked))[1] == "m_config_default"
     assert DEFAULT_IS_BEST in sentence(ranked)
 
 
@@ -231,7 +231,7 @@ def test_if_none_passes_the_nearest_is_named_with_what_it_misses() -> None:
     ranked = best_against_default(
         measurement(150, 12.5), measurement(100, 50.5), goal(*at_most(perf_latency_p99=10))
     )
-    parts = headline(answer_of(ranked), gpus=1)
+    parts = headline(answer_of(ranked))
     assert "no configuration meets the constraints; the nearest is " in parts[0]
     assert parts[1] == "m_config_4"
     assert parts[2].endswith("which misses them by 25 %.")
@@ -261,7 +261,7 @@ def test_without_a_measured_default_nothing_is_compared() -> None:
 def test_if_there_is_no_answer_the_sentence_says_why(
     records: list[TrialRecord], expected: str
 ) -> None:
-    assert headline(answer_of(ranking(*records)), gpus=1) == (expected,)
+    assert headline(answer_of(ranking(*records))) == (expected,)
 
 
 @pytest.mark.parametrize(
@@ -567,11 +567,19 @@ def test_constraints_of_several_models_are_named() -> None:
 # --------------------------------------------------------------------------------------- detail
 
 
+TWO = ServerSetup(devices=("H200", "H200"))
+
+
 def test_a_detail_has_everything_about_one_variant() -> None:
     ranked = ranking(
-        record(BEST, measurement(1.5, 2.5, commands=["perf -c 1"])),
-        record(BEST, measurement(2.5, 3.5, commands=["perf -c 2", "perf -c 1"]), concurrency=2),
-        record(DEFAULT, measurement(1.5, commands=["perf -m other"])),
+        record(BEST, measurement(1.5, 2.5, commands=["perf -c 1"]), setup=TWO),
+        record(
+            BEST,
+            measurement(2.5, 3.5, commands=["perf -c 2", "perf -c 1"]),
+            concurrency=2,
+            setup=TWO,
+        ),
+        record(DEFAULT, measurement(1.5, commands=["perf -m other"]), setup=TWO),
     )
     detail = build_detail(
         ranked.results[0],

@@ -99,7 +99,7 @@ def test_the_recommendation_with_its_gain_and_its_constraints() -> None:
     ]
     assert recommended["constraints"][2]["missed_by_percent"] == pytest.approx(100 / 6)
     assert recommended["gain_over_default"] is None
-    assert model["sentence"] == "".join(headline(answer_of(ranked), gpus=1))
+    assert model["sentence"] == "".join(headline(answer_of(ranked)))
     assert model["default"] == "m_config_default"
     assert [each["variant"] for each in model["variants"]] == ["m_config_default", "m_config_4"]
 
@@ -216,7 +216,7 @@ def test_models_measured_together_and_composing_models_have_their_own_values() -
             Workload(variant=whole, load=Load(value=2)),
             Workload(variant=BEST, load=Load(kind=LoadKind.REQUEST_INTERVALS, value=0)),
         ),
-        setup=ServerSetup(version="2.51.0", flags={"rate-limit": "off"}),
+        setup=ServerSetup(version="2.51.0", devices=("L4",), flags={"rate-limit": "off"}),
     )
     outcome = Measurement(
         models=(
@@ -257,4 +257,4 @@ def test_models_measured_together_and_composing_models_have_their_own_values() -
 def test_a_variant_alone_is_a_part_of_the_document() -> None:
     ranked = ranking(record(BEST, measurement(150)))
     (model,) = document(ranked)["models"]
-    assert variant_document(ranked.results[0], ranked, gpus=1) == model["variants"][0]
+    assert variant_document(ranked.results[0], ranked) == model["variants"][0]

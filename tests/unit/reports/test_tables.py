@@ -72,7 +72,7 @@ def example() -> Ranking:
 
 
 def test_the_default_columns_have_their_known_headers() -> None:
-    assert inference_table([example()], FIELDS, gpus=0).headers == (
+    assert inference_table([example()], FIELDS).headers == (
         "Model",
         "Batch",
         "Concurrency",
@@ -86,7 +86,7 @@ def test_the_default_columns_have_their_known_headers() -> None:
 
 
 def test_rows_are_measurements_best_first_and_passing_ones_before_failing_ones() -> None:
-    assert inference_table([example()], FIELDS, gpus=1).rows == (
+    assert inference_table([example()], FIELDS).rows == (
         ("m", 8, 2, "m_config_0", "3:GPU + 2:CPU", 8, "Yes", 4022.65, 5.125),
         ("m", 1, 1, "m_config_default", "1:CPU", 0, "Yes", 110.5, 9.25),
         ("m", 1, 4, "m_config_default", "1:CPU", 0, "No", 180.5, 12.5),
@@ -96,18 +96,18 @@ def test_rows_are_measurements_best_first_and_passing_ones_before_failing_ones()
 def test_models_are_in_the_order_of_the_rankings() -> None:
     other = variant("z_config_default", model="z")
     rankings = [ranking(record(other, measurement(1)), model="z"), example()]
-    table = inference_table(rankings, ["model_name"], gpus=0)
+    table = inference_table(rankings, ["model_name"])
     assert table.rows == (("z",), ("m",), ("m",), ("m",))
 
 
 def test_columns_are_in_the_order_of_the_fields() -> None:
-    table = inference_table([example()], ["perf_throughput", "model_name"], gpus=0)
+    table = inference_table([example()], ["perf_throughput", "model_name"])
     assert table.headers == ("Throughput (infer/sec)", "Model")
     assert table.rows[0] == (4022.65, "m")
 
 
 def test_instances_count_on_every_gpu() -> None:
-    table = inference_table([example()], ["instance_group"], gpus=2)
+    table = inference_table([on_gpus()], ["instance_group"])
     assert table.rows[0] == ("6:GPU + 2:CPU",)
     assert instances_text(LARGE, gpus=2) == "6:GPU + 2:CPU"
 
@@ -118,7 +118,7 @@ RATE = record(DEFAULT, measurement(9), concurrency=100, kind=LoadKind.REQUEST_RA
 @pytest.mark.parametrize("asked", ["concurrency", "request_rate", "concurrency,request_rate"])
 def test_under_a_request_rate_there_is_no_concurrency(asked: str) -> None:
     fields = ["batch_size", *asked.split(","), "model_config_path"]
-    table = inference_table([ranking(RATE)], fields, gpus=0)
+    table = inference_table([ranking(RATE)], fields)
     assert table.headers == ("Batch", "Request Rate", "Model Config Path")
     assert table.rows == ((1, 100, "m_config_default"),)
 
@@ -133,14 +133,14 @@ def test_under_a_request_rate_there_is_no_concurrency(asked: str) -> None:
 )
 def test_both_measured_kinds_of_load_have_a_column(fields: list[str], headers: list[str]) -> None:
     ranked = ranking(record(DEFAULT, measurement(5), concurrency=3), RATE)
-    table = inference_table([ranked], fields, gpus=0)
+    table = inference_table([ranked], fields)
     assert table.headers == (*headers, "Throughput (infer/sec)")
     cells = [dict(zip(table.headers, row, strict=True)) for row in table.rows]
     assert [(row["Concurrency"], row["Request Rate"]) for row in cells] == [(None, 100), (3, None)]
 
 
 def test_a_table_without_loads_gets_none() -> None:
-    assert inference_table([ranking(RATE)], ["model_name"], gpus=0).headers == ("Model",)
+    assert inference_table([ranking(RATE)], ["model_name"]).headers == ("Model",)
 
 
 def test_intervals_are_reported_by_their_file() -> None:
@@ -148,7 +148,7 @@ def test_intervals_are_reported_by_their_file() -> None:
     load = Load(kind=LoadKind.REQUEST_INTERVALS, value=0)
     work = replace(work, load=load, flags={"request-intervals": "times.txt"})
     timed = RATE._replace(trial=replace(RATE.trial, workloads=(work,)))
-    table = inference_table([ranking(timed)], ["concurrency"], gpus=0)
+    table = inference_table([ranking(timed)], ["concurrency"])
     assert table.headers == ("Request Intervals",)
     assert table.rows == (("times.txt",),)
 
@@ -162,7 +162,7 @@ def test_the_gpu_table_says_the_load_that_was_measured() -> None:
             kind=LoadKind.REQUEST_RATE,
         )
     )
-    table = gpu_table([ranked], ["concurrency", "gpu_uuid"], gpus=1, always=False)
+    table = gpu_table([ranked], ["concurrency", "gpu_uuid"], always=False)
     assert (table.headers, table.rows) == (("Request Rate", "GPU UUID"), ((100, "a"),))
 
 
@@ -182,7 +182,7 @@ def test_any_measured_metric_is_a_column() -> None:
             ),
         )
     )
-    table = inference_table([ranked], ["gpu_used_memory", "cpu_used_ram"], gpus=2)
+    table = inference_table([ranked], ["gpu_used_memory", "cpu_used_ram"])
     assert table.headers == ("GPU Memory Usage (MB)", "RAM Usage (MB)")
     assert table.rows == ((15.0, 7.0),)
 
@@ -192,7 +192,7 @@ def test_a_metric_that_some_rows_lack_is_a_column_with_gaps() -> None:
         record(DEFAULT, measurement(2, perf_latency_avg=1.5)),
         record(DEFAULT, measurement(1), concurrency=2),
     )
-    table = inference_table([ranked], ["perf_latency_avg"], gpus=0)
+    table = inference_table([ranked], ["perf_latency_avg"])
     assert table.rows == ((1.5,), (None,))
 
 
@@ -212,7 +212,7 @@ def test_a_field_without_data_is_left_out_with_a_warning(
     caplog: pytest.LogCaptureFixture, field: str, warning: str
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        table = inference_table([example()], ["model_name", field, "batch_size"], gpus=0)
+        table = inference_table([example()], ["model_name", field, "batch_size"])
     assert table.headers == ("Model", "Batch")
     assert [len(row) for row in table.rows] == [2, 2, 2]
     assert caplog.messages == [warning]
@@ -220,30 +220,30 @@ def test_a_field_without_data_is_left_out_with_a_warning(
 
 def test_fields_with_data_give_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        inference_table([example()], [*FIELDS, "backend_parameter/THREADS"], gpus=0)
+        inference_table([example()], [*FIELDS, "backend_parameter/THREADS"])
     assert caplog.messages == []
 
 
 def test_a_backend_parameter_is_a_column_named_like_its_field() -> None:
-    table = inference_table([example()], ["backend_parameter/THREADS"], gpus=0)
+    table = inference_table([example()], ["backend_parameter/THREADS"])
     assert table.headers == ("backend_parameter/THREADS",)
     assert table.rows == (("4",), (None,), (None,))
 
 
 def test_the_old_name_of_latency_is_the_p99_column() -> None:
-    table = inference_table([example()], ["perf_latency"], gpus=0)
+    table = inference_table([example()], ["perf_latency"])
     assert table.headers == ("p99 Latency (ms)",)
     assert table.rows[0] == (5.125,)
 
 
 @pytest.mark.parametrize("rankings", [[], [ranking()]])
 def test_without_measurements_there_are_no_rows(rankings: list[Ranking]) -> None:
-    assert inference_table(rankings, FIELDS, gpus=0).rows == ()
+    assert inference_table(rankings, FIELDS).rows == ()
 
 
 def test_a_table_without_rows_gives_no_warning(caplog: pytest.LogCaptureFixture) -> None:
-    assert inference_table([], ["model_name", "gpu_used_memory"], gpus=0).rows == ()
-    assert gpu_table([example()], ["gpu_uuid", "gpu_used_memory"], gpus=1, always=True).rows == ()
+    assert inference_table([], ["model_name", "gpu_used_memory"]).rows == ()
+    assert gpu_table([example()], ["gpu_uuid", "gpu_used_memory"], always=True).rows == ()
     assert server_table({}, ["gpu_uuid", "gpu_used_memory"]).rows == ()
     assert caplog.text == ""
 
@@ -270,16 +270,17 @@ def of_gpus(used: float, **more: float) -> dict[str, dict[str, float]]:
 
 def on_gpus() -> Ranking:
     """The example, measured on two GPUs; the default only uses CPUs."""
+    setup = ServerSetup(devices=("L4", "L4"))
     return ranking(
-        record(DEFAULT, measurement(110.5, 9.25, gpus=of_gpus(100.0))),
-        record(LARGE, measurement(300.5, 12.5, gpus=of_gpus(200.0)), concurrency=4),
-        record(LARGE, measurement(200.5, 5.125, gpus=of_gpus(300.0)), concurrency=2),
+        record(DEFAULT, measurement(110.5, 9.25, gpus=of_gpus(100.0)), setup=setup),
+        record(LARGE, measurement(300.5, 12.5, gpus=of_gpus(200.0)), concurrency=4, setup=setup),
+        record(LARGE, measurement(200.5, 5.125, gpus=of_gpus(300.0)), concurrency=2, setup=setup),
         by=goal(*at_most(perf_latency_p99=10)),
     )
 
 
 def test_the_gpu_table_has_a_row_for_each_measurement_and_gpu() -> None:
-    table = gpu_table([on_gpus()], GPU_FIELDS, gpus=2, always=False)
+    table = gpu_table([on_gpus()], GPU_FIELDS, always=False)
     assert table.headers == (
         "Model",
         "GPU UUID",
@@ -302,7 +303,7 @@ def test_the_gpu_table_has_a_row_for_each_measurement_and_gpu() -> None:
 
 
 def test_variants_that_only_use_cpus_have_gpu_rows_when_asked_for() -> None:
-    table = gpu_table([on_gpus()], ["model_config_path", "gpu_uuid"], gpus=2, always=True)
+    table = gpu_table([on_gpus()], ["model_config_path", "gpu_uuid"], always=True)
     assert table.rows[4:] == (("m_config_default", "GPU-a"), ("m_config_default", "GPU-b"))
 
 
@@ -310,7 +311,7 @@ def test_an_ensemble_uses_the_gpus_of_its_parts() -> None:
     part = variant("p_config_0", model="p", instance_group=[{"kind": "KIND_GPU"}])
     whole = variant("m_config_0", ensemble_scheduling={}, composing=[part])
     ranked = ranking(record(whole, measurement(1, gpus=of_gpus(1.0))))
-    assert len(gpu_table([ranked], ["gpu_uuid"], gpus=2, always=False).rows) == 2
+    assert len(gpu_table([ranked], ["gpu_uuid"], always=False).rows) == 2
 
 
 def test_the_table_of_the_idle_server_has_a_row_for_each_gpu() -> None:
@@ -331,9 +332,7 @@ def test_the_table_of_the_idle_server_has_a_row_for_each_gpu() -> None:
 def test_fields_without_data_are_left_out_of_each_table(caplog: pytest.LogCaptureFixture) -> None:
     ranked = ranking(record(LARGE, measurement(1, gpus={"MIG-a": {"gpu_used_memory": 1.0}})))
     with caplog.at_level(logging.WARNING):
-        table = gpu_table(
-            [ranked], ["gpu_uuid", "gpu_power_usage", "nonsense"], gpus=1, always=False
-        )
+        table = gpu_table([ranked], ["gpu_uuid", "gpu_power_usage", "nonsense"], always=False)
         server = server_table({"MIG-a": {"gpu_used_memory": 1.0}}, [*SERVER_FIELDS, "batch_size"])
     assert table.headers == ("GPU UUID",)
     assert server.headers == ("Model", "GPU UUID", "GPU Memory Usage (MB)")
@@ -348,11 +347,11 @@ def test_fields_without_data_are_left_out_of_each_table(caplog: pytest.LogCaptur
 
 def test_reports_show_gpu_memory_summed_and_utilization_as_a_mean() -> None:
     ranked = on_gpus()
-    table = summary_table(ranked.results, ranked, gpus=2)
+    table = summary_table(ranked.results, ranked)
     at = table.headers.index("Max GPU Memory Usage (MB)")
     assert table.headers[at + 1] == "Average GPU Utilization (%)"
     assert [row[at : at + 2] for row in table.rows] == [(900, 37.5), (None, None)]
-    detail = detailed_table(ranked.results[0], gpus=2)
+    detail = detailed_table(ranked.results[0])
     assert detail.headers[-3:] == (
         "Max GPU Memory Usage (MB)",
         "Average GPU Utilization (%)",
@@ -363,17 +362,17 @@ def test_reports_show_gpu_memory_summed_and_utilization_as_a_mean() -> None:
 
 def test_reports_of_variants_on_cpus_have_no_gpu_columns_unless_asked_for() -> None:
     ranked = ranking(record(DEFAULT, measurement(110.5, 9.25, gpus=of_gpus(100.0))))
-    assert "GPU" not in " ".join(summary_table(ranked.results, ranked, gpus=2).headers)
-    assert "GPU" not in " ".join(detailed_table(ranked.results[0], gpus=2).headers)
-    asked = summary_table(ranked.results, ranked, gpus=2, always_gpus=True)
+    assert "GPU" not in " ".join(summary_table(ranked.results, ranked).headers)
+    assert "GPU" not in " ".join(detailed_table(ranked.results[0]).headers)
+    asked = summary_table(ranked.results, ranked, always_gpus=True)
     assert "Max GPU Memory Usage (MB)" in asked.headers
-    asked = detailed_table(ranked.results[0], gpus=2, always_gpus=True)
+    asked = detailed_table(ranked.results[0], always_gpus=True)
     assert "Max GPU Memory Usage (MB)" in asked.headers
 
 
 def test_a_report_leaves_out_the_unknown_utilization_of_a_mig_device() -> None:
     ranked = ranking(record(LARGE, measurement(1, gpus={"MIG-a": {"gpu_used_memory": 1.0}})))
-    headers = summary_table(ranked.results, ranked, gpus=1).headers
+    headers = summary_table(ranked.results, ranked).headers
     assert "Max GPU Memory Usage (MB)" in headers
     assert "Average GPU Utilization (%)" not in headers
 
@@ -382,7 +381,7 @@ def test_a_report_leaves_out_the_unknown_utilization_of_a_mig_device() -> None:
 
 
 def test_a_table_as_csv_ends_with_an_empty_line() -> None:
-    text = inference_table([example()], ["model_name", "perf_throughput"], gpus=0).to_csv()
+    text = inference_table([example()], ["model_name", "perf_throughput"]).to_csv()
     assert text.startswith("Model,Throughput (infer/sec)\nm,")
     assert text.endswith("\n\n")
     assert not text.endswith("\n\n\n")
@@ -426,7 +425,7 @@ def test_a_number_is_shown_with_significant_decimals(
 
 def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
     ranked = example()
-    table = summary_table(ranked.results, ranked, gpus=1)
+    table = summary_table(ranked.results, ranked)
     assert table.headers == (
         "Model Config Name",
         "Max Batch Size",
@@ -450,23 +449,23 @@ def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
 
 def test_the_summary_marks_missed_constraints_and_by_how_much() -> None:
     ranked = ranking(record(DEFAULT, measurement(1, 22.5)), by=goal(*at_most(perf_latency_p99=10)))
-    table = summary_table(ranked.results, ranked, gpus=0)
+    table = summary_table(ranked.results, ranked)
     assert table.rows[0][-1] == "missed by 125 %"
     assert table.marks == {(0, len(table.headers) - 1): Mark.MISSED}
-    assert answer_table(ranked.results, ranked.goal, gpus=0).rows[0][-1] == "NO"
+    assert answer_table(ranked.results, ranked.goal).rows[0][-1] == "NO"
 
 
 def test_the_summary_shows_memory_only_where_it_was_measured() -> None:
     ranked = ranking(record(DEFAULT, measurement(1, host={"cpu_used_ram": 512.0})))
-    table = summary_table(ranked.results, ranked, gpus=0)
+    table = summary_table(ranked.results, ranked)
     assert dict(zip(table.headers, table.rows[0], strict=True))["Max CPU Memory Usage (MB)"] == 512
-    assert "Max CPU Memory Usage (MB)" not in summary_table([], ranked, gpus=0).headers
-    assert answer_table(ranked.results, ranked.goal, gpus=0).headers[-1] == "RAM MB"
+    assert "Max CPU Memory Usage (MB)" not in summary_table([], ranked).headers
+    assert answer_table(ranked.results, ranked.goal).headers[-1] == "RAM MB"
 
 
 def test_the_answer_is_a_short_summary() -> None:
     ranked = example()
-    table = answer_table(ranked.results, ranked.goal, gpus=1)
+    table = answer_table(ranked.results, ranked.goal)
     assert all(len(row) == len(table.headers) for row in table.rows)
     assert table.rows == (
         ("m_config_0", "3:GPU + 2:CPU", 8, "2 x 8", 4022.65, 5.125, "yes"),
@@ -484,8 +483,8 @@ def test_measured_metrics_of_the_goal_have_columns() -> None:
         by=wished,
     )
 
-    summary = summary_table(ranked.results, ranked, gpus=0)
-    answer = answer_table(ranked.results, wished, gpus=0)
+    summary = summary_table(ranked.results, ranked)
+    answer = answer_table(ranked.results, wished)
 
     others = ("Server Queue time (ms)", "p90 Latency (ms)")
     assert summary.headers[5:9] == ("p99 Latency (ms)", "Throughput (infer/sec)", *others)
@@ -499,7 +498,7 @@ def test_a_request_rate_is_no_concurrency() -> None:
         record(DEFAULT, measurement(40), concurrency=40, kind=LoadKind.REQUEST_RATE),
         record(variant("m_config_0"), measurement(20), concurrency=40),
     )
-    rows = answer_table(ranked.results, ranked.goal, gpus=0).rows
+    rows = answer_table(ranked.results, ranked.goal).rows
     assert [row[3] for row in rows] == ["40/s", 40]
 
 
@@ -510,13 +509,13 @@ def test_the_answer_has_the_constrained_metric_of_one_of_several_models() -> Non
     by = Goal(models=(ModelGoal(), ModelGoal(constraints=at_most(perf_latency_p99=10))))
     ranked = ranking(TrialRecord(trial=joint, outcome=together(*values)), by=by, model="a,b")
 
-    table = answer_table(ranked.results, by, gpus=0)
+    table = answer_table(ranked.results, by)
 
     assert table.headers[4:] == ("Infer/s", "p99 ms", "p99 Latency of b (ms)", "Meets")
     assert table.rows[0][4:] == (10, 6.5, 8.5, "yes")
     (column,) = [
         column
-        for column in explorer_of(ranked, (), gpus=0, always_gpus=False).columns
+        for column in explorer_of(ranked, (), always_gpus=False).columns
         if column.key == "perf_latency_p99.b"
     ]
     assert (column.header, column.is_usual) == ("p99 Latency of b (ms)", True)
@@ -529,13 +528,13 @@ def test_the_answer_has_no_request_times_if_the_goal_is_about_tokens() -> None:
     tokens: dict[str, Any] = {"output_token_throughput": 640.5, "time_to_first_token_p90": 32.5}
     ranked = ranking(record(DEFAULT, measurement(80, 22.5, **tokens)), by=wished)
 
-    table = answer_table(ranked.results, wished, gpus=0)
+    table = answer_table(ranked.results, wished)
 
     assert table.headers[4:] == ("Tokens/s", "p90 Time To First Token (ms)", "Meets")
     assert table.rows[0][4:] == (640.5, 32.5, "yes")
 
     for_answers = goal(*at_most(time_to_first_token_p90=50))
-    table = answer_table(ranked.results, for_answers, gpus=0)
+    table = answer_table(ranked.results, for_answers)
     assert table.headers[4:] == ("Infer/s", "p90 Time To First Token (ms)", "Meets")
 
 
@@ -570,8 +569,8 @@ def test_a_combination_with_a_shared_name_is_named_with_its_parts() -> None:
         record(calling("p_config_1"), measurement(20)),
     )
     rows = ["m_config_0: p_config_1", "m_config_0: p_config_0"]
-    answer = answer_table(ranked.results, ranked.goal, gpus=0)
-    summary = summary_table(ranked.results, ranked, gpus=0)
+    answer = answer_table(ranked.results, ranked.goal)
+    summary = summary_table(ranked.results, ranked)
     assert [row[0] for row in answer.rows] == [row[0] for row in summary.rows] == rows
     assert [result.name for result in ranked.results] == ["m_config_0"] * 2
     assert [result.folder for result in ranked.results] == [
@@ -617,8 +616,8 @@ def test_the_table_shows_how_often_a_load_was_measured_and_met_the_constraints()
     ]
     ranked = ranking(once, *twice, by=goal(*at_most(perf_latency_p99=10)))
 
-    answer = answer_table(ranked.results, ranked.goal, gpus=0)
-    summary = summary_table(ranked.results, ranked, gpus=0)
+    answer = answer_table(ranked.results, ranked.goal)
+    summary = summary_table(ranked.results, ranked)
 
     assert answer.headers[-2:] == ("Measured", "Meets")
     assert {row[0]: row[-2:] for row in answer.rows} == {

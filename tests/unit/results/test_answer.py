@@ -80,7 +80,7 @@ def test_no_gain_has_no_sign() -> None:
     dear = variant("m_config_default", max_batch_size=1, instance_group=[{"count": 2}])
     answer = answer_of(ranking(record(dear, noisy(100)), record(SMALL, noisy(99.8))))
     assert answer.verdict is AnswerVerdict.EQUAL
-    assert "no clear gain over the default configuration (0 ±" in "".join(headline(answer, gpus=0))
+    assert "no clear gain over the default configuration (0 ±" in "".join(headline(answer))
 
 
 def test_a_gain_that_rounds_to_nothing_is_shown_nowhere() -> None:
@@ -91,7 +91,7 @@ def test_a_gain_that_rounds_to_nothing_is_shown_nowhere() -> None:
         )
         answer = answer_of(ranked)
         assert (answer.verdict, answer.gain) == (AnswerVerdict.RECOMMENDED, None)
-        assert "% better" not in "".join(headline(answer, gpus=0))
+        assert "% better" not in "".join(headline(answer))
         assert "Gain over the default" not in [figure.label for figure in figures_of(answer)]
 
 
@@ -100,9 +100,9 @@ def test_a_recommended_default_is_not_called_best_if_something_measured_better()
     answer = answer_of(ranking(default, other, conclusion=conclusion(default.trial, trials=2)))
     if answer.verdict is AnswerVerdict.KEEP:
         assert len(answer.rivals) == 1
-        assert DEFAULT_IS_BEST not in "".join(headline(answer, gpus=0))
+        assert DEFAULT_IS_BEST not in "".join(headline(answer))
     alone = answer_of(ranking(default, record(SMALL, measurement(90))))
-    assert DEFAULT_IS_BEST in "".join(headline(alone, gpus=0))
+    assert DEFAULT_IS_BEST in "".join(headline(alone))
 
 
 def concluded(chance: float, reason: StopReason, limit: int | None = 13) -> Answer:

@@ -49,7 +49,7 @@ def test_an_unmeasured_value_meets_no_condition(operator: str) -> None:
         ("perf_throughput<nan", "'nan' is not a number"),
         ("perf_throughput<fast", "'fast' is not a number"),
         ("perf_troughput<5", "did you mean 'perf_throughput'?"),
-        ("x<5", "one of model, variant, concurrency, request_rate, batch_size"),
+        ("x<5", "one of model, variant, hardware, host, concurrency, request_rate, batch_size"),
         ("model<m", "compare it with = or !="),
     ],
 )
