@@ -92,7 +92,7 @@ class Checkpoint:
         """The content that rankings and reports use."""
         return Profile(
             records=self.records,
-            devices=self.header.devices,
+            devices=self.devices,
             host=self.header.host,
             cores=self.header.cores,
             server_only=self.server_only,

@@ -49,6 +49,7 @@ from tests.unit.search import surfaces
 GOLDEN = Path(__file__).parents[2] / "golden"
 CHARTS = GOLDEN.parent / "fakes" / "charts"
 OURS = (
+    "checkpoints/format4/0.ckpt", "checkpoints/format4/journal", "checkpoints/format4/journal-a",
     "checkpoints/format3/0.ckpt", "checkpoints/format3/journal", "checkpoints/format3/journal-a",
     "checkpoints/format2/0.ckpt", "checkpoints/format2/journal", "masked/2026-11.ckpt",
 )  # fmt: skip

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files that earlier versions wrote are read in full, and gone on from."""
+"""Files of each format are read in full, and gone on from."""
 
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.format.header import decode_header
 from model_analyzer.state.format.lines import Entry
@@ -28,6 +30,7 @@ from tests.unit.state.samples import (
 
 FORMAT_2 = Path(__file__).parents[2] / "golden" / "checkpoints" / "format2"
 FORMAT_3 = FORMAT_2.with_name("format3")
+FORMAT_4 = FORMAT_2.with_name("format4")
 
 
 def without_machine(outcome: Outcome) -> Outcome:
@@ -129,9 +132,10 @@ def test_a_run_goes_on_from_a_directory_of_format_2(directory: Path) -> None:
     assert any(isinstance(outcome, Measurement) for _, outcome in before)
 
 
+@pytest.mark.parametrize("directory", [FORMAT_3, FORMAT_4], ids=["3", "4"])
 @pytest.mark.parametrize("name", ["0.ckpt", "journal", "journal-a"])
-def test_files_of_format_3_are_intact(name: str) -> None:
-    verdict = verify(FORMAT_3 / name)
+def test_files_of_formats_3_and_4_are_intact(name: str, directory: Path) -> None:
+    verdict = verify(directory / name)
 
     assert (verdict.damage, verdict.loss) == ("", "")
 
@@ -150,3 +154,28 @@ def test_a_directory_of_format_3_is_read_in_full() -> None:
     assert loaded.goal_of("m") is not None
     assert loaded.conclusions[Lane("m", "2 x A100")].reason is StopReason.NOTHING_WORTH
     assert loaded.profile.bases == {"m": ("another base",)}
+
+
+def test_a_directory_of_format_4_is_read_in_full(tmp_path: Path) -> None:
+    loaded = load(FORMAT_4)
+
+    assert loaded.damage == ()
+    assert Counter(record.trial.setup.kind for record in loaded.records) == {
+        "2 x A100": 5, "1 x L4": 5, "no GPU": 1,
+    }  # fmt: skip
+    machines = [record.outcome.machine for record in loaded.records]
+    assert Counter(machine and machine.host for machine in machines) == {
+        "gpu1": 5, "gpu2": 5, None: 1,
+    }  # fmt: skip
+    assert [device.name for device in loaded.devices] == ["A100", "A100", "L4"]
+    assert len(loaded.profile.failed) == 2
+    assert loaded.profile.unfinished == frozenset()
+    lanes = {Lane("m", "2 x A100"), Lane("m", "1 x L4")}
+    assert set(loaded.conclusions) == lanes
+    goal = loaded.goal_of("m")
+    assert goal is not None
+    rankings = rank(loaded.profile, "m", goal)
+    assert {ranking.kind for ranking in rankings if ranking.conclusion} == {"2 x A100", "1 x L4"}
+    shutil.copytree(FORMAT_4, tmp_path / "copy")
+    with ProfileState(tmp_path / "copy") as state:
+        assert {len(state.asked(lane)) for lane in lanes} == {3}
