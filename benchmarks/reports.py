@@ -28,10 +28,11 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import DEFAULT_SUFFIX
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.reports.build import ReportOrigin, build_summary
+from model_analyzer.reports.build import ReportOrigin, build_page
 from model_analyzer.reports.html import render_summary
 from model_analyzer.reports.images import Images
 from model_analyzer.results.answer import answer_of
+from model_analyzer.results.model_answer import ModelAnswer
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, read_file
 from model_analyzer.state.format.codec import Encoder
@@ -82,12 +83,13 @@ def make(source: Path, target: Path) -> None:
     begin = time.perf_counter()
     profile = read_file(source).profile
     loaded = time.perf_counter()
-    ranking = rank(profile, "resnet", GOAL)
+    (ranking,) = rank(profile, "resnet", GOAL)
     ranked = time.perf_counter()
     origin = ReportOrigin(host=profile.host, devices=(), written="now", checkpoint=str(source))
-    summary = build_summary(answer_of(ranking), best=3, origin=origin, difference="", complete=True)
+    answer = ModelAnswer(model="resnet", answers=(answer_of(ranking),))
+    page = build_page(answer, [""], best=3, origin=origin, complete=True)
     with Images() as images:
-        target.write_text(render_summary(summary, images.svg(summary.charts, "resnet")))
+        target.write_text(render_summary(page, images.svg(page.charts, "resnet")))
     status = Path("/proc/self/status").read_text().splitlines()
     (high_water,) = (line for line in status if line.startswith("VmHWM:"))
     costs = {

@@ -130,11 +130,11 @@ class Elsewhere:
 @pytest.fixture
 def elsewhere(pretend: Pretend) -> Iterator[Callable[..., Elsewhere]]:
     """Starts a pretend server with a plan (see fakes/tritonserver.py) and waits for it."""
-    started = []
+    started: list[subprocess.Popen[bytes]] = []
 
     def start(**plan: Any) -> Elsewhere:
         if "metrics" in plan:
-            shown = pretend.directory / "metrics.txt"
+            shown = pretend.directory / f"metrics-{len(started)}.txt"
             shown.write_text(plan["metrics"])
             plan["metrics"] = str(shown)
         sockets = [socket.socket() for _ in range(3)]

@@ -8,7 +8,7 @@ import atexit
 from collections import defaultdict
 from functools import cache
 
-from model_analyzer.reports.build import Detail, Summary
+from model_analyzer.reports.build import Detail, Page
 from model_analyzer.reports.html import render_detail, render_summary
 from model_analyzer.reports.images import Drawings, Images
 from model_analyzer.reports.plots import Chart
@@ -31,8 +31,8 @@ def svg_of(chart: Chart) -> str:
     return picture.content.decode()
 
 
-def page_of(report: Summary | Detail) -> str:
+def page_of(report: Page | Detail) -> str:
     drawings = images().svg(report.charts, "a test")
-    if isinstance(report, Summary):
+    if isinstance(report, Page):
         return render_summary(report, drawings)
     return render_detail(report, drawings)

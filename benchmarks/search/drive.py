@@ -82,7 +82,8 @@ def run(
     conclusion = search.conclusion
     conclusions = {} if conclusion is None else {Lane(names): conclusion}
     recorded = Profile(records=answers.records, conclusions=conclusions)
-    results = rank(recorded, names, surface.goal).results
+    (ranking,) = rank(recorded, names, surface.goal)
+    results = ranking.results
     contents = [trial.content for trial in answers.trials]
     better: Sequence[Point] = ()
     if results:

@@ -44,8 +44,11 @@ def analyze(job: Job) -> Delivery:
         for subject in subjects
     }
     rankings = [
-        ranked(loaded.profile, subject, goal, settings.export.circumstances, settings)
+        ranking
         for subject, goal in goals.items()
+        for ranking in ranked(
+            loaded.profile, subject, goal, settings.export.circumstances, settings
+        )
     ]
     return deliver(
         loaded.profile,

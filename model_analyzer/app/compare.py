@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.goals import Tag
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
+from model_analyzer.domain.hardware import WITHOUT_GPU, with_place
 from model_analyzer.errors import CheckpointError, wrong
 from model_analyzer.reports.comparison_report import ComparisonReport, Side, comparison_remarks
 from model_analyzer.results.comparison import compare
@@ -61,20 +62,20 @@ def comparison(
     """The changes from one checkpoint to the other; each comes with the name that the user gave.
 
     The goal that is `asked` for ranks every model, `rules` are the regressions to detect, and
-    `tags` are the metrics to compare beside those of the rules. Raises CheckpointError if the
-    checkpoints have no model in common.
+    `tags` are the metrics to compare beside those of the rules. Each kind of hardware is compared
+    with the same kind. Raises CheckpointError if the checkpoints have no model in common.
     """
     goal = asked.over(ModelGoal())
     tags = [*tags, *(rule.tag for rule in rules)]
     base_rankings, new_rankings = (_rankings(checkpoint, goal) for _, checkpoint in (base, new))
-    base_rankings = {model: ranking for model, ranking in base_rankings.items() if ranking.results}
-    common = [model for model in base_rankings if model in new_rankings]
-    if not common:
+    base_rankings = [ranking for ranking in base_rankings if ranking.results]
+    pairs = [*_pairs(base_rankings, new_rankings)]
+    if not pairs:
         raise CheckpointError(
             f"nothing to compare: {base[0]} has measurements of {_names(base_rankings)}, {new[0]}"
             f" has outcomes of {_names(new_rankings)}"
         )
-    comparisons = [compare(base_rankings[model], new_rankings[model], tags) for model in common]
+    comparisons = [compare(of_base, of_new, tags) for of_base, of_new in pairs]
     trials = [
         (comparison.best.base.trial, comparison.best.new.trial)
         for comparison in comparisons
@@ -85,7 +86,8 @@ def comparison(
         if base[1].holds_same_as(new[1])
         else [text for comparison in comparisons for text in comparison_remarks(comparison)]
     )
-    remarks += _unmatched({"BASE": base_rankings, "NEW": new_rankings}, common)
+    remarks += _unmatched("BASE", base_rankings, {id(of_base) for of_base, _ in pairs})
+    remarks += _unmatched("NEW", new_rankings, {id(of_new) for _, of_new in pairs})
     return ComparisonReport(
         base=_side(*base),
         new=_side(*new),
@@ -101,23 +103,39 @@ def comparison(
     )
 
 
-def _unmatched(sides: Mapping[str, Iterable[str]], common: Sequence[str]) -> Iterator[str]:
-    for side, models in sides.items():
-        unmatched = [model for model in models if model not in common]
-        if unmatched:
-            yield f"only in {side}, so not compared: {', '.join(unmatched)}"
+def _pairs(base: Sequence[Ranking], new: Sequence[Ranking]) -> Iterator[tuple[Ranking, Ranking]]:
+    """The rankings of the same model on the same kind of hardware. If each side has one kind, these
+    may differ: then the difference is reported.
+    """
+    for of_base in base:
+        for of_new in new:
+            are_single = not of_base.hardware and not of_new.hardware
+            if of_base.model == of_new.model and (are_single or of_base.kind == of_new.kind):
+                yield of_base, of_new
 
 
-def _rankings(checkpoint: Checkpoint, goal: ModelGoal) -> dict[str, Ranking]:
-    """The ranking of each measured model or group, by name."""
-    return {
-        model: rank(checkpoint.profile, model, Goal(models=(goal,) * count))
+def _unmatched(side: str, rankings: Iterable[Ranking], compared: Set[int]) -> Iterator[str]:
+    unmatched = [ranking for ranking in rankings if id(ranking) not in compared]
+    if unmatched:
+        yield f"only in {side}, so not compared: {_names(unmatched)}"
+
+
+def _rankings(checkpoint: Checkpoint, goal: ModelGoal) -> Sequence[Ranking]:
+    """The rankings of each measured model or group, one for each kind of hardware."""
+    return [
+        ranking
         for model, count in measured_subjects(checkpoint).items()
-    }
+        for ranking in rank(checkpoint.profile, model, Goal(models=(goal,) * count))
+    ]
 
 
-def _names(models: Sequence[str] | dict[str, Ranking]) -> str:
-    return ", ".join(models) or "nothing"
+def _names(rankings: Iterable[Ranking]) -> str:
+    return ", ".join(map(_name, rankings)) or "nothing"
+
+
+def _name(ranking: Ranking) -> str:
+    has_gpus = ranking.kind != WITHOUT_GPU
+    return with_place(ranking.model, ranking.kind if has_gpus else ranking.hardware)
 
 
 def _side(name: str, checkpoint: Checkpoint) -> Side:

@@ -35,7 +35,7 @@ from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAn
 from model_analyzer.forecast.time_left import time_left
 from model_analyzer.profiling.events import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.results.circumstances import Circumstances
+from model_analyzer.results.circumstances import Circumstances, Intended
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.runner.host import core_count, describe_host
 from model_analyzer.runner.server.triton import TritonServer
@@ -296,7 +296,11 @@ def _deliver(session: _Session, *, is_complete: bool) -> Delivery:
     return deliver(
         state.profile,
         None if settings.checkpoint.disabled else state.newest,
-        [_ranking(subject, state) for subject in session.bench.subjects],
+        [
+            ranking
+            for placed in by_name(session.bench.subjects)
+            for ranking in _rankings(placed, state)
+        ],
         settings,
         session.place.export,
         originals={
@@ -304,17 +308,22 @@ def _deliver(session: _Session, *, is_complete: bool) -> Delivery:
             **{name: model.config for name, model in facts.items()},
         },
         complete=is_complete,
+        searched={subject.setup.kind for subject in session.bench.subjects},
     )
 
 
-def _ranking(subject: Subject, state: ProfileState) -> Ranking:
+def _rankings(placed: Sequence[Subject], state: ProfileState) -> Sequence[Ranking]:
+    """The rankings of a subject: under the circumstances of this run on its kinds of hardware, and
+    under the same on the others in the checkpoint.
+    """
+    subject = placed[0]
+    conditions = tuple(model.conditions for model in subject.models)
+    of_run = [Circumstances(setup=each.setup.identity, conditions=conditions) for each in placed]
+    alike = Intended(setup=subject.setup, conditions=conditions)
     return rank(
         state.profile,
         subject.name,
         subject.goal,
-        circumstances=Circumstances(
-            setup=subject.setup.identity,
-            conditions=tuple(model.conditions for model in subject.models),
-        ),
+        circumstances=[*of_run, alike],
         bases=subject.bases,
     )

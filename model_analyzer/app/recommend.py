@@ -15,6 +15,7 @@ from model_analyzer.app.delivery.files import (
     origin_of,
     originals_of,
     parts_of,
+    places_of,
     results_text,
     write_best,
 )
@@ -28,7 +29,7 @@ from model_analyzer.config.table import BEST
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ReportSettings
-from model_analyzer.errors import CheckpointError, wrong
+from model_analyzer.errors import CheckpointError, ConfigError, wrong
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.kubernetes import manifest
@@ -92,7 +93,8 @@ class Recommendations:
             changes = configuration_difference(answer.ranking, self.originals) if is_known else None
             text = self._manifest(answer, throughput)
             yield from write_best(target, answer, changes)
-            yield target.write(text, answer.ranking.model, "kubernetes.yaml")
+            parts = (*places_of(answer.ranking), answer.ranking.model)
+            yield target.write(text, *parts, "kubernetes.yaml")
 
     def _manifest(self, answer: Answer, throughput: float | None) -> str:
         texts = configurations_of(answer.ranking.results[0])
@@ -136,6 +138,8 @@ def recommend(
     circumstances: int | None = None,
 ) -> Recommendations:
     """An answer for the model; without one, for the only subject, or all if there may be `several`.
+    There is one for each kind of hardware; only if there may be `several`, there may be more than
+    one kind.
 
     The goals are those that are `asked` for, then those of `settings` and of the run.
     `circumstances` is the number of the group to rank; None means that of the `config_file`.
@@ -144,14 +148,31 @@ def recommend(
     names = chosen_subjects(checkpoint, model, several=several)
     goals, remarks = goals_of(checkpoint, names, asked, settings)
     run = run_of(config_file)
+    rankings = [
+        ranking
+        for name, goal in goals.items()
+        for ranking in ranked(profile, name, goal, circumstances, run)
+    ]
+    if len(rankings) > 1 and not several:
+        raise _several_kinds(rankings)
     return Recommendations(
-        answers=[
-            answer_of(ranked(profile, name, goal, circumstances, run))
-            for name, goal in goals.items()
-        ],
+        answers=[answer_of(ranking) for ranking in rankings],
         origin=origin_of(profile, checkpoint.path),
         originals=originals_of(profile),
         remarks=remarks,
+    )
+
+
+def _several_kinds(rankings: Sequence[Ranking]) -> ConfigError:
+    kinds = [
+        f"{ranking.group.number} for {ranking.kind}"
+        for ranking in rankings
+        if ranking.group is not None
+    ]
+    return wrong(
+        "--circumstances",
+        f"several kinds of hardware were measured: choose one of {', '.join(kinds)}, or write all"
+        " with --output-dir",
     )
 
 

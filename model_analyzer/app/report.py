@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 
 from model_analyzer.app.delivery.files import (
@@ -55,7 +56,7 @@ def report(settings: ReportSettings) -> Iterator[Path]:
                 yield from write_detail(
                     directory,
                     result,
-                    ranking.goal,
+                    ranking,
                     origin,
                     images,
                     plots=settings.plots[name],
@@ -73,7 +74,7 @@ def _results(
 ) -> Mapping[str, Sequence[tuple[VariantResult, Ranking]]]:
     """The results of each variant, by name: under the ranked circumstances, or else under different
     ones, with a warning for requested variants. A name may have several results, with different
-    composing variants.
+    composing variants, or on several kinds of hardware.
     """
     run_settings, profile = run_of(settings.config_file), checkpoint.profile
     results: dict[str, Sequence[tuple[VariantResult, Ranking]]] = {}
@@ -87,9 +88,9 @@ def _results(
             continue
         goals = [settings.asked_goal(name).over(ModelGoal()) for name in group_members(model)]
         goal = Goal(models=tuple(goals))
-        ranking = ranked(profile, model, goal, settings.circumstances, run_settings)
-        results |= _by_name(ranking)
-        for part in ranking.left_out:
+        rankings = ranked(profile, model, goal, settings.circumstances, run_settings)
+        results |= _by_name(rankings)
+        for part in chain.from_iterable(ranking.left_out for ranking in rankings):
             if settings.circumstances is None and part.circumstances is not None:
                 more = _by_name(ranked(profile, model, goal, part.circumstances))
                 new = {name: pairs for name, pairs in more.items() if name not in results}
@@ -99,10 +100,13 @@ def _results(
     return results
 
 
-def _by_name(ranking: Ranking) -> Mapping[str, Sequence[tuple[VariantResult, Ranking]]]:
+def _by_name(
+    rankings: Sequence[Ranking],
+) -> Mapping[str, Sequence[tuple[VariantResult, Ranking]]]:
     by_name: dict[str, list[tuple[VariantResult, Ranking]]] = {}
-    for result in ranking.results:
-        by_name.setdefault(result.name, []).append((result, ranking))
+    for ranking in rankings:
+        for result in ranking.results:
+            by_name.setdefault(result.name, []).append((result, ranking))
     return by_name
 
 

@@ -154,10 +154,13 @@ class TerminalView:
             for title, table in delivery.tables:
                 for line in plain_table(title, table) if table.rows else ():
                     self.print(line)
-        for summary, table in delivery.summaries:
-            self.answer(summary, table)
-            for remark in summary.remarks:
-                log.warning("%s", remark)
+        for page, tables in delivery.pages:
+            for summary, table in zip(page.parts, tables, strict=True):
+                self.answer(summary, table)
+                for remark in summary.remarks:
+                    log.warning("%s", remark)
+            if page.hardware is not None:
+                self.hardware(page.model, page.hardware)
         for remark in delivery.remarks:
             log.warning("%s", remark)
         if delivery.error_log:
@@ -179,6 +182,13 @@ class TerminalView:
             self._console.print(rich_table(table))
         if summary.certainty:
             self.print(summary.certainty)
+
+    def hardware(self, model: str, table: Table) -> None:
+        """The best configuration of a model on each kind of hardware."""
+        if self._verbosity >= 0:
+            self._console.print()
+            self._console.print(Text(printable(f"Which hardware for {model}:"), style="bold"))
+            self._console.print(rich_table(table))
 
     def print(self, text: str) -> None:
         """A plain line of result."""

@@ -8,6 +8,7 @@ machines measured does not matter, so it is recorded, and is not part of a trial
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -53,6 +54,25 @@ def kind_text(names: Iterable[str]) -> str:
     """The kind of hardware in words, for example `2 x NVIDIA L4`; `no GPU` without names."""
     counts = Counter(names)
     return ", ".join(f"{count} x {name}" for name, count in counts.items()) or WITHOUT_GPU
+
+
+def place_text(kind: str) -> str:
+    """On which kind of hardware (see `kind_text`): `on 2 x NVIDIA L4`, `without GPU`; "" if `kind`
+    is "".
+    """
+    if kind == WITHOUT_GPU:
+        return "without GPU"
+    return kind and f"on {kind}"
+
+
+def with_place(name: str, kind: str) -> str:
+    """A name with its kind of hardware: `add on 2 x NVIDIA L4`; the name alone if `kind` is ""."""
+    return f"{name} {place_text(kind)}" if kind else name
+
+
+def kind_folder(kind: str) -> str:
+    """A kind of hardware (see `kind_text`) as the name of a directory: `2-x-NVIDIA-L4`."""
+    return re.sub(r"[^A-Za-z0-9._]+", "-", kind).strip("-.")
 
 
 def has_mig(names: Sequence[str]) -> bool:

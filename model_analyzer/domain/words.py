@@ -16,6 +16,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def capitalized(text: str) -> str:
+    """The text with a capital letter at the start."""
+    return text[:1].upper() + text[1:]
+
+
 def whole(number: float) -> float:
     """The number rounded for display: 0 instead of -0."""
     return round(number, 0) + 0.0

@@ -5,15 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
-from model_analyzer.domain.hardware import Device, kind_text
+from model_analyzer.domain.hardware import Device, kind_folder, kind_text, place_text
+from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.figures import (
@@ -29,10 +31,17 @@ from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
 from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text, remarks_of
-from model_analyzer.reports.tables import Table, composing_table, detailed_table, summary_table
+from model_analyzer.reports.tables import (
+    Table,
+    composing_table,
+    detailed_table,
+    hardware_table,
+    summary_table,
+)
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import reports_gpus
 from model_analyzer.results.effects import effects
+from model_analyzer.results.model_answer import ModelAnswer
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import top, top_with_default
 
@@ -50,20 +59,37 @@ class ReportOrigin:
     tool: str = "model-analyzer"
     cores: int | None = None
 
+    def on_kind_of(self, ranking: Ranking) -> ReportOrigin:
+        """The origin with the GPUs and cores of the machine that measured the best of a ranking. If
+        the checkpoint does not say which machine that was, with the known GPUs of its kind.
+        """
+        outcomes: list[Outcome] = [item.measurement for item in ranking.measured]
+        outcomes += [item.failure for item in ranking.failed]
+        machine = outcomes[0].machine if outcomes else None
+        if machine is not None:
+            cores = self.cores if machine.cores is None else machine.cores
+            return replace(self, devices=machine.devices, cores=cores)
+        if not ranking.hardware or ranking.group is None:
+            return self
+        names = ranking.group.sample.setup.devices
+        return replace(self, devices=[each for each in self.devices if each.name in names])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The summary report of one model.
+    """The answer for one model on one kind of hardware, with all that explains it.
 
-    `headline` is a sentence in parts; every second part (1, 3, …) is emphasized. `is_unsure` means
-    that the search probably missed something better, that a constraint may be violated, or that
-    the search was interrupted. `certainty` describes how sure the search is, "" if unknown.
-    `recommended` is the name and the settings of the first variant, both "" if there is none.
-    `gpus` lists the GPUs whose metrics are shown, or "". `winners` is the number of table rows
-    before the default. `method` describes the measurements, as pairs of name and text.
+    `hardware` is the kind, if the model was measured on several, otherwise "". `headline` is a
+    sentence in parts; every second part (1, 3, …) is emphasized. `is_unsure` means that the search
+    probably missed something better, that a constraint may be violated, or that the search was
+    interrupted. `certainty` describes how sure the search is, "" if unknown. `recommended` is the
+    name and the settings of the first variant, both "" if there is none. `gpus` lists the GPUs
+    whose metrics are shown, or "". `winners` is the number of table rows before the default.
+    `method` describes the measurements, as pairs of name and text.
     """
 
     model: str
+    hardware: str
     headline: tuple[str, ...]
     verdict: AnswerVerdict
     is_unsure: bool
@@ -79,12 +105,21 @@ class Summary:
     composing: Table | None
     charts: tuple[Chart, ...]
     importance: Importance | None
-    explorer: Explorer
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
     difference: str
     method: tuple[tuple[str, str], ...]
     origin: ReportOrigin
+
+    @property
+    def place(self) -> str:
+        """On which hardware, if the model was measured on several kinds; otherwise ""."""
+        return place_text(self.hardware)
+
+    @property
+    def heading(self) -> str:
+        """The place, as a heading."""
+        return capitalized(self.place)
 
     @property
     def is_met(self) -> bool:
@@ -119,10 +154,31 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The summary report of one model: `parts` has a summary for each kind of hardware. `hardware`
+    is the table of the best of each, None if there is one kind.
+    """
+
+    model: str
+    hardware: Table | None
+    parts: tuple[Summary, ...]
+    explorer: Explorer
+    origin: ReportOrigin
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """Those of all parts."""
+        return tuple(chart for part in self.parts for chart in part.charts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """The detailed report of one variant."""
+    """The detailed report of one variant. `hardware` is the kind that it was measured on, if the
+    model was measured on several, otherwise "".
+    """
 
     variant: str
+    hardware: str
     sentence: str
     table: Table
     composing: Table | None
@@ -132,6 +188,47 @@ class Detail:
     commands: tuple[str, ...]
     method: tuple[tuple[str, str], ...]
     origin: ReportOrigin
+
+    @property
+    def parts(self) -> tuple[Detail, ...]:
+        """The report has one part: see `Page`."""
+        return (self,)
+
+
+def build_page(
+    answer: ModelAnswer,
+    differences: Sequence[str],
+    *,
+    best: int,
+    origin: ReportOrigin,
+    complete: bool,
+    offline: bool = False,
+    always_gpus: bool = False,
+) -> Page:
+    """The summary page of a model; `differences` are those of `build_summary` for each answer."""
+    rankings = [each.ranking for each in answer.answers]
+    starts = accumulate([0, *(len(ranking.measured) for ranking in rankings)])
+    return Page(
+        model=answer.model,
+        hardware=hardware_table(answer.answers) if answer.is_of_several_kinds else None,
+        parts=tuple(
+            build_summary(
+                each,
+                best=best,
+                origin=origin,
+                difference=difference,
+                complete=complete,
+                offline=offline,
+                always_gpus=always_gpus,
+                start=start,
+            )
+            for each, difference, start in zip(answer.answers, differences, starts, strict=False)
+        ),
+        explorer=explorer_of(
+            rankings, chain.from_iterable(map(front_of, rankings)), always_gpus=always_gpus
+        ),
+        origin=origin,
+    )
 
 
 def build_summary(
@@ -143,16 +240,20 @@ def build_summary(
     complete: bool,
     offline: bool = False,
     always_gpus: bool = False,
+    start: int = 0,
 ) -> Summary:
-    """The summary of a model with its `best` variants. `difference` is the diff from the original
-    to the recommended configuration; `complete` means that the search finished. With `always_gpus`,
-    GPU metrics of CPU-only variants are shown, too.
+    """The summary of a model on one kind of hardware with its `best` variants. `difference` is the
+    diff from the original to the recommended configuration; `complete` means that the search
+    finished. With `always_gpus`, GPU metrics of CPU-only variants are shown, too. In the table of
+    all measurements, those of the answer begin at the row `start`.
     """
     ranking = answer.ranking
+    origin = origin.on_kind_of(ranking)
     chosen = top_with_default(ranking, best)
     remarks = (*_shortages(ranking, best, complete=complete), *remarks_of(answer))
     return Summary(
         model=ranking.model,
+        hardware=ranking.hardware,
         headline=headline(answer),
         verdict=answer.verdict,
         is_unsure=answer.is_unsure or (not complete and answer.certainty is None),
@@ -168,9 +269,8 @@ def build_summary(
         table=summary_table(chosen, ranking, always_gpus=always_gpus),
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
-        charts=_charts(ranking, chosen, offline=offline),
+        charts=_charts(ranking, chosen, offline=offline, start=start),
         importance=importance_rows(effects(ranking)),
-        explorer=explorer_of(ranking, front_of(ranking), always_gpus=always_gpus),
         failures=ranking.failed,
         notices=_notices(chosen, remarks),
         difference=difference,
@@ -180,6 +280,7 @@ def build_summary(
             ranking.conclusion,
             ranking.repetitions,
             ranking.noise_model,
+            always_machines=bool(ranking.hardware),
         ),
         origin=origin,
     )
@@ -209,12 +310,14 @@ def _notices(shown: Sequence[VariantResult], remarks: Sequence[str]) -> tuple[st
 
 
 def _charts(
-    ranking: Ranking, chosen: Sequence[VariantResult], *, offline: bool
+    ranking: Ranking, chosen: Sequence[VariantResult], *, offline: bool, start: int
 ) -> tuple[Chart, ...]:
-    places = {id(item): place for place, item in enumerate(ranking.measured)}
+    places = {id(item): place for place, item in enumerate(ranking.measured, start)}
     over_latency = () if offline else front_charts(ranking, chosen, places)
     curves = summary_charts(chosen, ranking.goal, offline=offline, places=places)
-    return (*over_latency, *curves, *breakdown_of_variants(chosen, places=places))
+    charts = (*over_latency, *curves, *breakdown_of_variants(chosen, places=places))
+    folder = kind_folder(ranking.hardware)
+    return tuple(replace(chart, folder=folder) for chart in charts)
 
 
 def _recommended(ranking: Ranking) -> tuple[str, str]:
@@ -228,15 +331,16 @@ def build_detail(
     result: VariantResult,
     *,
     goal: Goal,
+    hardware: str = "",
     origin: ReportOrigin,
     configuration: str,
     plots: Sequence[PlotSettings] = (),
     offline: bool = False,
     always_gpus: bool = False,
 ) -> Detail:
-    """The detailed report of one variant, evaluated by `goal`. `configuration` is its config.pbtxt,
-    `plots` are defined by the user. With `always_gpus`, GPU metrics are shown even if the variant
-    uses CPUs only.
+    """The detailed report of one variant, evaluated by `goal`. `hardware` is the kind that it was
+    measured on, if there are several. `configuration` is its config.pbtxt, `plots` are defined by
+    the user. With `always_gpus`, GPU metrics are shown even if the variant uses CPUs only.
     """
     gpus = result.best.trial.gpus
     devices = _observed(result.measured, origin, always_gpus=always_gpus) or (
@@ -250,6 +354,7 @@ def build_detail(
     sentences.append(f"Best measurement: {values_text(result, goal)}.")
     return Detail(
         variant=result.telling_name,
+        hardware=hardware,
         sentence=" ".join(sentences),
         table=detailed_table(result, offline=offline, always_gpus=always_gpus),
         composing=composing_table(result),
@@ -287,14 +392,15 @@ def _described(variant: ModelVariant, gpus: int) -> str:
 def _observed(
     items: Sequence[MeasuredTrial], origin: ReportOrigin, *, always_gpus: bool
 ) -> Sequence[Device]:
-    """The GPUs whose metrics are shown for these measurements."""
-    observed = {
-        uuid
-        for item in items
-        if reports_gpus(item, always=always_gpus)
-        for uuid in item.measurement.gpus
-    }
-    return [device for device in origin.devices if device.uuid in observed]
+    """The GPUs whose metrics are shown for these measurements; of several machines, those of the
+    first.
+    """
+    for item in items:
+        if reports_gpus(item, always=always_gpus):
+            machine = item.measurement.machine
+            devices = origin.devices if machine is None else machine.devices
+            return [device for device in devices if device.uuid in item.measurement.gpus]
+    return ()
 
 
 def _gpus_line(devices: Sequence[Device]) -> str:

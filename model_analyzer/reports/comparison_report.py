@@ -113,19 +113,19 @@ def trials_table(comparison: Comparison) -> Table:
 def best_title(comparison: Comparison) -> str:
     """A title that names the best configuration of both sides."""
     if comparison.best is None:
-        return f"{comparison.model}: only failures in NEW"
+        return f"{comparison.name}: only failures in NEW"
     base, new = comparison.best.base, comparison.best.new
     if _shown(base) == _shown(new):
-        return f"{comparison.model}: best in both is {_shown(new)}"
-    return f"{comparison.model}: best in BASE is {_shown(base)}, in NEW {_shown(new)}"
+        return f"{comparison.name}: best in both is {_shown(new)}"
+    return f"{comparison.name}: best in BASE is {_shown(base)}, in NEW {_shown(new)}"
 
 
 def trials_title(comparison: Comparison) -> str:
-    return f"{comparison.model}: {counted(len(comparison.trials), 'common trial')}"
+    return f"{comparison.name}: {counted(len(comparison.trials), 'common trial')}"
 
 
 def titled_tables(report: ComparisonReport) -> Iterator[tuple[str, Table]]:
-    """The tables of each model, with their titles."""
+    """The tables of each model on each kind of hardware, with their titles."""
     for comparison in report.comparisons:
         yield best_title(comparison), best_table(comparison)
         if comparison.trials:
@@ -135,16 +135,16 @@ def titled_tables(report: ComparisonReport) -> Iterator[tuple[str, Table]]:
 def verdict_lines(report: ComparisonReport, *, broken: bool = False) -> Sequence[str]:
     """The status of each rule with its reason; with `broken`, only the broken rules."""
     return [
-        f"{judgement.model}: {judgement.rule}: {judgement.status.value}"
-        f" ({_reason(judgement, comparison)})"
-        for judgement, comparison in _judged(report)
+        f"{judgement.comparison.name}: {judgement.rule}: {judgement.status.value}"
+        f" ({_reason(judgement)})"
+        for judgement in report.judgements
         if judgement.is_regression or not broken
     ]
 
 
 def comparison_remarks(comparison: Comparison) -> Iterator[str]:
     """Caveats of a comparison, as sentences."""
-    model, count = comparison.model, len(comparison.trials)
+    model, count = comparison.name, len(comparison.trials)
     if comparison.taken_over:
         yield (
             f"{model}: {comparison.taken_over} measurements are in both checkpoints (NEW resumed"
@@ -180,12 +180,12 @@ def to_markdown(report: ComparisonReport) -> str:
             headers=("Model", "Rule", "Result", "Reason"),
             rows=tuple(
                 (
-                    judgement.model,
+                    judgement.comparison.name,
                     str(judgement.rule),
                     judgement.status.value,
-                    _reason(judgement, comparison),
+                    _reason(judgement),
                 )
-                for judgement, comparison in _judged(report)
+                for judgement in report.judgements
             ),
         )
         lines += [*markdown_table(table), ""]
@@ -223,7 +223,8 @@ def to_json(report: ComparisonReport) -> str:
         "models": [_comparison(comparison) for comparison in report.comparisons],
         "rules": [
             {
-                "model": judgement.model,
+                "model": judgement.comparison.model,
+                "hardware": judgement.comparison.hardware,
                 "rule": str(judgement.rule),
                 "status": judgement.status.value,
                 "by": judgement.ground.value,
@@ -236,30 +237,30 @@ def to_json(report: ComparisonReport) -> str:
 
 
 def to_junit(report: ComparisonReport) -> str:
-    """A test suite for each model, with a test case for each rule (without rules, one that
-    passes). Rules with an uncertain result are skipped.
+    """A test suite for each model (on each kind of hardware), with a test case for each rule
+    (without rules, one that passes). Rules with an uncertain result are skipped.
     """
     root = ElementTree.Element("testsuites", name="model-analyzer compare")
     above = "\n".join(to_lines(report))
     for comparison in report.comparisons:
-        judged = [judgement for judgement, of_model in _judged(report) if of_model is comparison]
+        judged = [each for each in report.judgements if each.comparison is comparison]
         suite = _element(
             root,
             "testsuite",
-            name=comparison.model,
+            name=comparison.name,
             tests=str(len(judged) or 1),
             failures=str(sum(judgement.is_regression for judgement in judged)),
             skipped=str(sum(judgement.status is Status.UNCERTAIN for judgement in judged)),
             errors="0",
         )
         if not judged:
-            _element(suite, "testcase", classname=comparison.model, name="compare")
+            _element(suite, "testcase", classname=comparison.name, name="compare")
         for judgement in judged:
             name = str(judgement.rule)
-            case = _element(suite, "testcase", classname=judgement.model, name=name)
+            case = _element(suite, "testcase", classname=comparison.name, name=name)
             if judgement.status is not Status.PASSED:
                 kind = "failure" if judgement.is_regression else "skipped"
-                _element(case, kind, message=_reason(judgement, comparison))
+                _element(case, kind, message=_reason(judgement))
         out = _element(suite, "system-out")
         out.text = _NOT_XML.sub("?", "\n".join([above, best_title(comparison)]))
     ElementTree.indent(root)
@@ -271,14 +272,8 @@ def _element(parent: ElementTree.Element, tag: str, **attributes: str) -> Elemen
     return ElementTree.SubElement(parent, tag, clean)
 
 
-def _judged(report: ComparisonReport) -> Iterator[tuple[Judgement, Comparison]]:
-    by_model = {comparison.model: comparison for comparison in report.comparisons}
-    for judgement in report.judgements:
-        yield judgement, by_model[judgement.model]
-
-
-def _reason(judgement: Judgement, comparison: Comparison) -> str:
-    tag = judgement.rule.tag
+def _reason(judgement: Judgement) -> str:
+    comparison, tag = judgement.comparison, judgement.rule.tag
     if judgement.ground is Ground.FAILURES or comparison.best is None:
         return "NEW has only failures"
     if judgement.ground is Ground.TRIALS:
@@ -303,6 +298,7 @@ def _comparison(comparison: Comparison) -> Mapping[str, Any]:
     best = comparison.best
     return {
         "model": comparison.model,
+        "hardware": comparison.hardware,
         "best": None if best is None else _pair(best),
         "common_trials": [_pair(pair) for pair in comparison.trials],
         "measured_once": comparison.taken_over,

@@ -13,7 +13,8 @@ from typing import Any
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Constraint, ModelGoal
 from model_analyzer.domain.groups import group_members
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.domain.hardware import Device
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
@@ -27,7 +28,7 @@ from model_analyzer.results.circumstances import LeftOut
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 # The version of the layout; increased when readers of the last version would misread this one.
-RESULTS_VERSION = 2
+RESULTS_VERSION = 3
 
 
 def results_schema() -> dict[str, Any]:
@@ -52,10 +53,7 @@ def results_document(
             "written": origin.written,
             "checkpoint": origin.checkpoint,
             "host": dict(origin.host),
-            "gpus": [
-                {"uuid": device.uuid, "name": device.name, "memory_mb": device.memory}
-                for device in origin.devices
-            ],
+            "gpus": [_gpu(device) for device in origin.devices],
         },
         "metrics": {
             tag: {
@@ -108,6 +106,7 @@ def _model(answer: Answer) -> dict[str, Any]:
     default = ranking.default
     return {
         "model": ranking.model,
+        "hardware": _hardware([*ranking.measured, *ranking.failed]),
         "sentence": "".join(headline(answer)),
         "verdict": answer.verdict.value,
         "certainty": certainty_text(answer) or None,
@@ -123,6 +122,39 @@ def _model(answer: Answer) -> dict[str, Any]:
         "variants": [variant_document(result, ranking) for result in ranking.results],
         "failures": [_failed(item) for item in ranking.failed],
     }
+
+
+def _hardware(items: Sequence[MeasuredTrial | FailedTrial]) -> dict[str, Any] | None:
+    """The kind of hardware, and the machines that measured; None without trials."""
+    if not items:
+        return None
+    outcomes = (
+        run
+        for item in items
+        for run in (item.runs if isinstance(item, MeasuredTrial) else (item.failure,))
+    )
+    machines = dict.fromkeys(run.machine for run in outcomes if run.machine is not None)
+    setup = items[0].trial.setup
+    return {
+        "kind": setup.kind,
+        "gpus": list(setup.devices),
+        "machines": [
+            {
+                "host": machine.host,
+                "gpus": [_gpu(device) for device in machine.devices],
+                "driver": machine.driver,
+                "processor": machine.processor,
+                "cores": machine.cores,
+                "niceness": machine.niceness,
+                "omp_num_threads": machine.threads,
+            }
+            for machine in machines
+        ],
+    }
+
+
+def _gpu(device: Device) -> dict[str, Any]:
+    return {"uuid": device.uuid, "name": device.name, "memory_mb": device.memory}
 
 
 def _left_out(part: LeftOut) -> dict[str, Any]:
@@ -262,6 +294,7 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
             {"kind": notice.kind.value, "text": notice.text} for notice in measurement.notices
         ],
         "commands": list(measurement.commands),
+        "host": _host(measurement),
         "started": _time(measurement.started),
         "duration_s": measurement.duration_s,
     }
@@ -288,9 +321,14 @@ def _failed(item: FailedTrial) -> dict[str, Any]:
         "hint": failure.hint,
         "log": list(failure.log),
         "commands": list(failure.commands),
+        "host": _host(failure),
         "started": _time(failure.started),
         "duration_s": failure.duration_s,
     }
+
+
+def _host(outcome: Outcome) -> str | None:
+    return None if outcome.machine is None else outcome.machine.host
 
 
 def _loads(trial: Trial) -> Sequence[dict[str, Any]]:

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice, repeat
+from itertools import accumulate, chain, islice, repeat
 from operator import attrgetter
 from typing import Any
 
@@ -55,10 +55,12 @@ _BATCHING = ("max_batch_size", "dynamic_batching")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explorer:
-    """All measurements, best first, grouped by variant.
+    """All measurements, best first, grouped by variant; on several kinds of hardware, one kind
+    after the other.
 
     Each of `variants` has a cell for each `own` column, and as many measurements as `counts` says.
-    `cells` has, for each of `columns`, the cells of all measurements, not rounded.
+    `cells` has, for each of `columns`, the cells of all measurements, not rounded. `starts` are the
+    rows of the best measurement of each kind.
     """
 
     own: tuple[Column[VariantResult], ...]
@@ -66,6 +68,7 @@ class Explorer:
     counts: tuple[int, ...]
     columns: tuple[Column[MeasuredTrial], ...]
     cells: tuple[Sequence[Cell], ...]
+    starts: tuple[int, ...] = (0,)
 
     @property
     def count(self) -> int:
@@ -78,6 +81,7 @@ class Explorer:
             "own": _json(list(map(_described, self.own))),
             "variants": _json(self.variants),
             "counts": _json(self.counts),
+            "starts": _json(self.starts),
             "columns": _json(list(map(_described, self.columns))),
             "cells": f"[{','.join(map(_cells_json, self.columns, self.cells))}]",
         }
@@ -145,28 +149,57 @@ def _format(column: Column[MeasuredTrial]) -> str:
 _Filled = tuple[Column[MeasuredTrial], Sequence[Cell]]
 
 
-def explorer_of(ranking: Ranking, front: Sequence[MeasuredTrial], *, always_gpus: bool) -> Explorer:
-    """The table of all measurements in the order of the ranking. A column marks the measurements of
-    the Pareto `front`.
+def explorer_of(
+    rankings: Sequence[Ranking], front: Iterable[MeasuredTrial], *, always_gpus: bool
+) -> Explorer:
+    """The table of all measurements of a model: one ranking for each kind of hardware, one after
+    the other. A column marks the measurements of the Pareto `front` of each kind.
     """
+    items = [item for ranking in rankings for item in ranking.measured]
+    results = [result for ranking in rankings for result in ranking.results]
+    goal = rankings[0].goal
     marks: list[_Filled] = []
-    if ranking.goal.has_constraints:
-        pairs = zip(ranking.measured, ranking.passing, strict=True)
-        passing = {id(item) for item, passes in pairs if passes}
+    if goal.has_constraints:
+        passing = {
+            id(item)
+            for ranking in rankings
+            for item, passes in zip(ranking.measured, ranking.passing, strict=True)
+            if passes
+        }
         column = _membership("meets_constraints", "Meets constraints", passing)
-        marks.append(_filled(column, ranking.measured))
+        marks.append(_filled(column, items))
     of_front = {id(item) for item in front}
     column = replace(_membership("pareto_front", "Pareto front", of_front), is_usual=False)
-    marks.append(_filled(column, ranking.measured))
-    marks += _bounded_columns(ranking, Axes(ranking.goal, ranking.results))
-    first = ranking.goal.tags
-    usual = {*_USUAL, *first}
-    return _explorer(ranking.results, ranking.columns, marks, first, usual, always_gpus=always_gpus)
+    marks.append(_filled(column, items))
+    # constrained metrics of single models: the other columns are about all models together
+    bounded = Axes(goal, results).of_single_models
+    marks += [_filled(quantity.column, items) for quantity in bounded]
+    metrics = (
+        rankings[0].columns if len(rankings) == 1 else Columns([item.measurement for item in items])
+    )
+    explorer = _explorer(
+        results, metrics, marks, goal.tags, {*_USUAL, *goal.tags}, always_gpus=always_gpus
+    )
+    if len(rankings) == 1:
+        return explorer
+    counts = [len(ranking.measured) for ranking in rankings]
+    return replace(_with_hardware(explorer, results), starts=tuple(accumulate([0, *counts[:-1]])))
 
 
-def _bounded_columns(ranking: Ranking, axes: Axes) -> list[_Filled]:
-    """Constrained metrics of single models: the other columns are about all models together."""
-    return [_filled(quantity.column, ranking.measured) for quantity in axes.of_single_models]
+def _with_hardware(explorer: Explorer, results: Sequence[VariantResult]) -> Explorer:
+    """The table with the kind of hardware after the name of each variant."""
+    column = Column[VariantResult](
+        key="hardware", name="Hardware", value=lambda result: result.best.trial.setup.kind
+    )
+    name, *others = explorer.own
+    return replace(
+        explorer,
+        own=(name, column, *others),
+        variants=tuple(
+            (cells[0], column.value(result), *cells[1:])
+            for cells, result in zip(explorer.variants, results, strict=True)
+        ),
+    )
 
 
 def explorer_of_one(result: VariantResult, *, always_gpus: bool) -> Explorer:

@@ -95,13 +95,19 @@ def _front(
 ) -> Chart:
     axes = Axes(ranking.goal, ranking.results)
     on_lines = line_points(shown, plot, axes, places)
-    of_lines = {places.get(id(item)) for result in shown for item in result.measured}
+    start = places.get(id(ranking.measured[0]), 0)
+    of_lines = {
+        places[id(item)] - start
+        for result in shown
+        for item in result.measured
+        if id(item) in places
+    }
     others = [point for point in points if point[0] not in of_lines]
     drawn = _thinned(others)
     front = evenly(_front_of(points), _MOST_ON_FRONT)
     values = [
-        *_data("other", drawn, ranking),
-        *_data("front", front, ranking),
+        *_data("other", drawn, ranking, start),
+        *_data("front", front, ranking, start),
         *({"part": "line", **point} for point in on_lines),
     ]
     limits = limit_layers(plot, axes)
@@ -158,9 +164,12 @@ def _only(part: str, layer: _Layer) -> _Layer:
     return {**layer, "transform": [{"filter": f"datum.part === '{part}'"}, *before]}
 
 
-def _data(part: str, points: Sequence[_Point], ranking: Ranking) -> list[dict[str, Any]]:
+def _data(
+    part: str, points: Sequence[_Point], ranking: Ranking, start: int
+) -> list[dict[str, Any]]:
+    """The values of points; the rows of the ranking begin at `start` in the table of the page."""
     return [
-        {"part": part, "x": x, "y": y, "row": row, "misses": not ranking.passing[row]}
+        {"part": part, "x": x, "y": y, "row": start + row, "misses": not ranking.passing[row]}
         for row, x, y in points
     ]
 

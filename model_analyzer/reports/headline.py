@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.ties import tie_text
-from model_analyzer.domain.words import counted, whole
+from model_analyzer.domain.words import capitalized, counted, whole
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import percent_text
@@ -29,13 +30,17 @@ _SHORT_LATENCIES = {
 
 
 def headline(answer: Answer) -> tuple[str, ...]:
-    """The answer in parts; every second part (1, 3, …) is emphasized."""
+    """The answer in parts; every second part (1, 3, …) is emphasized. If the model was measured on
+    several kinds of hardware, it begins with the kind.
+    """
     ranking, best = answer.ranking, answer.best
+    place = capitalized(place_text(ranking.hardware))
     if best is None:
-        return (_nothing(ranking),)
+        return (f"{place and f'{place}: '}{_nothing(ranking)}",)
     measurement = best.best.measurement
+    measurements = counted(len(ranking.measured) + ranking.repetitions, "measurement")
     count = (
-        f"In {counted(len(ranking.measured) + ranking.repetitions, 'measurement')} across"
+        f"{f'{place}, in' if place else 'In'} {measurements} across"
         f" {counted(len(ranking.results), 'configuration')}, "
     )
     settings = settings_text(best)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import markupsafe
 
-from model_analyzer.reports.build import Detail, Summary
+from model_analyzer.reports.build import Detail, Page
 from model_analyzer.reports.images import Drawings
 from model_analyzer.reports.plots import chart_config
 from model_analyzer.reports.tables import Table
@@ -32,8 +32,8 @@ _MOST_ROWS_OF_VARIANT = 500
 _MOST_FAILURES = 50
 
 
-def render_summary(report: Summary, drawings: Drawings) -> str:
-    """The page of a summary."""
+def render_summary(report: Page, drawings: Drawings) -> str:
+    """The summary page of a model."""
     first = report.explorer.first(_MOST_ROWS)
     return _render("summary.html.j2", report, drawings, first)
 
@@ -44,9 +44,9 @@ def render_detail(report: Detail, drawings: Drawings) -> str:
     return _render("detailed.html.j2", report, drawings, first)
 
 
-def _render(template: str, report: Summary | Detail, drawings: Drawings, first: Table) -> str:
+def _render(template: str, report: Page | Detail, drawings: Drawings, first: Table) -> str:
     configs = {"light": chart_config(), "dark": chart_config(dark=True)}
-    specs = {chart.name: chart.spec for chart in report.charts if chart.has_data}
+    specs = {chart.key: chart.spec for chart in report.charts if chart.has_data}
     scripts = _scripts()
     return render(
         template,

@@ -17,7 +17,7 @@ from model_analyzer.reports.engines import PDF, PNG, SVG
 from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.renderer import Limits, Order, Picture, Renderer
 
-# Pictures by the name of their chart.
+# Pictures by the key of their chart.
 Drawings = Mapping[str, Picture]
 
 _PDF_S = 300  # a page with many measurements takes long
@@ -49,7 +49,7 @@ class Images:
         Texts are escaped first: invalid characters would crash the engine.
         """
         orders = {
-            chart.name: self._charts.order(SVG, json.dumps(drawable_values(chart.spec)))
+            chart.key: self._charts.order(SVG, json.dumps(drawable_values(chart.spec)))
             for chart in charts
             if chart.has_data
         }

@@ -15,7 +15,7 @@ from typing import Any
 from model_analyzer.domain.environment import is_masked
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.hardware import has_mig
+from model_analyzer.domain.hardware import has_mig, with_place
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import MASK
@@ -56,7 +56,8 @@ def manifest(
     setup = best.best.trial.setup
     served = [part for work in best.best.trial.workloads for part in work.variant.served]
     files = _file_names(configurations)
-    requests, unknown = _requests(best.best, served, origin)
+    cores = origin.on_kind_of(answer.ranking).cores
+    requests, unknown = _requests(best.best, served, cores)
     return render_yaml(
         "kubernetes.yaml.j2",
         remarks=_remarks(answer, origin),
@@ -70,7 +71,7 @@ def manifest(
             (name, _secret(MASK if is_masked(value) else value))
             for name, value in setup.kept_environment.items()
         ],
-        gpus=_gpus(best.best, served, origin),
+        gpus=_gpus(best.best, served),
         requests=requests,
         unknown=unknown,
         has_python=any(part.platform == "python" for part in served),
@@ -81,7 +82,8 @@ def _remarks(answer: Answer, origin: ReportOrigin) -> Iterator[str]:
     best = answer.ranking.results[0]
     if not best.passes:
         yield miss_text(answer)
-    yield f"{best.name}: {_performance(best, answer.ranking.goal)}"
+    name = with_place(best.name, answer.ranking.hardware)
+    yield f"{name}: {_performance(best, answer.ranking.goal)}"
     yield f"from checkpoint {origin.checkpoint}, by {origin.tool}, {origin.written}"
     yield from filter(None, (certainty_text(answer), *remarks_of(answer)))
 
@@ -147,19 +149,19 @@ def _secret(text: str) -> str | Commented:
 
 
 def _requests(
-    item: MeasuredTrial, served: Sequence[ModelVariant], origin: ReportOrigin
+    item: MeasuredTrial, served: Sequence[ModelVariant], cores: int | None
 ) -> tuple[Mapping[str, Commented], Sequence[str]]:
-    """Resource requests of a server: measured memory, and all CPU cores if models run on CPUs.
-    Also returns a line for each request that is unknown.
+    """Resource requests of a server: measured memory, and all `cores` if models run on CPUs. Also
+    returns a line for each request that is unknown.
     """
     requests: dict[str, Commented] = {}
     unknown = []
     on_cpus = [
         kind for part in served for _, kind in part.instances(gpus=item.trial.gpus) if kind == "CPU"
     ]
-    if on_cpus and origin.cores is not None:
+    if on_cpus and cores is not None:
         requests["cpu"] = Commented(
-            origin.cores,
+            cores,
             "all cores of the measured machine, which also generated the load",
         )
     elif on_cpus:
@@ -175,15 +177,14 @@ def _requests(
     return requests, unknown
 
 
-def _gpus(
-    item: MeasuredTrial, served: Sequence[ModelVariant], origin: ReportOrigin
-) -> Commented | None:
+def _gpus(item: MeasuredTrial, served: Sequence[ModelVariant]) -> Commented | None:
     """The number of GPUs that a server needs; None if 0."""
     count = _needed_gpus(served, item.trial.gpus)
     if not count:
         return None
-    names = ", ".join(dict.fromkeys(device.name for device in origin.devices))
-    part = " (MIG: use the resource name of your cluster)" if _is_mig(item) else ""
+    names = ", ".join(dict.fromkeys(item.trial.setup.devices))
+    is_mig = has_mig(item.trial.setup.devices)
+    part = " (MIG: use the resource name of your cluster)" if is_mig else ""
     return Commented(count, f"measured on {names}{part}")
 
 
@@ -199,10 +200,6 @@ def _needed_gpus(served: Iterable[ModelVariant], present: int) -> int:
                 named = [int(index) + 1 for index in group.get("gpus", ())]
                 needed = max(needed, *named, 0 if named else max(present, 1))
     return needed
-
-
-def _is_mig(item: MeasuredTrial) -> bool:
-    return has_mig(item.trial.setup.devices)
 
 
 def _object_name(model: str) -> str:

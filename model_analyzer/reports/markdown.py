@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from model_analyzer.reports.build import Detail, Summary
+from model_analyzer.reports.build import Detail, Page, Summary
 from model_analyzer.reports.markup import escaped, fenced, markdown_table
 from model_analyzer.reports.tables import Table
 
@@ -14,31 +14,44 @@ from model_analyzer.reports.tables import Table
 _MOST_ROWS = 100
 
 
-def render_summary(report: Summary) -> str:
-    """The summary of a model: answer, what to do, table, failures, caveats, measurement setup."""
+def render_summary(report: Page) -> str:
+    """The summary of a model: which hardware, if there are several kinds; for each kind the answer,
+    what to do, table, failures and caveats; the measurement setup.
+    """
+    lines = [f"# Result summary: {escaped(report.model)}", ""]
+    if report.hardware is not None:
+        lines += _section("Which hardware", markdown_table(report.hardware))
+    for part in report.parts:
+        if report.hardware is not None:
+            lines += [f"## {escaped(part.heading)}", ""]
+        lines += _part(part, level=2 if report.hardware is None else 3)
+    return _text([*lines, *_setup(report)])
+
+
+def _part(report: Summary, level: int) -> Sequence[str]:
+    """The answer on one kind of hardware, with headings of this level."""
     sentence = "".join(
         f"**{escaped(part)}**" if index % 2 else escaped(part)
         for index, part in enumerate(report.headline)
     )
-    lines = [f"# Result summary: {escaped(report.model)}", "", sentence, ""]
+    lines = [sentence, ""]
     if report.certainty:
         lines += [escaped(report.certainty), ""]
     for remark in report.remarks:
         lines += ["> [!WARNING]", f"> {escaped(remark)}", ""]
-    lines += _section("What to do", _what_to_do(report))
+    lines += _section("What to do", _what_to_do(report), level)
     if report.table.rows:
         about = [f"Constraint targets: {escaped(report.constraints)}.", escaped(report.gpus)]
         table = markdown_table(report.table)
-        lines += _section("Best configurations", [" ".join(about).rstrip(), "", *table])
+        lines += _section("Best configurations", [" ".join(about).rstrip(), "", *table], level)
     if report.composing is not None:
-        lines += _section(
-            "Composing models of the best configuration", markdown_table(report.composing)
-        )
+        title = "Composing models of the best configuration"
+        lines += _section(title, markdown_table(report.composing), level)
     if report.failures:
-        lines += _section("Failed trials", _cut(_failures(report)))
+        lines += _section("Failed trials", _cut(_failures(report)), level)
     if report.notices:
-        lines += _section("Caveats", [f"* {escaped(text)}" for text in report.notices])
-    return _text([*lines, *_setup(report)])
+        lines += _section("Caveats", [f"* {escaped(text)}" for text in report.notices], level)
+    return lines
 
 
 def _what_to_do(report: Summary) -> Sequence[str]:
@@ -75,8 +88,8 @@ def render_detail(report: Detail) -> str:
     return _text([*lines, *_setup(report)])
 
 
-def _section(title: str, lines: Iterable[str]) -> Sequence[str]:
-    return [f"## {title}", "", *lines, ""]
+def _section(title: str, lines: Iterable[str], level: int = 2) -> Sequence[str]:
+    return [f"{'#' * level} {title}", "", *lines, ""]
 
 
 def _cut(table: Table) -> Sequence[str]:
@@ -86,18 +99,25 @@ def _cut(table: Table) -> Sequence[str]:
     return [*lines, "", f"… and {more} more."] if more > 0 else lines
 
 
-def _setup(report: Summary | Detail) -> Sequence[str]:
+def _setup(report: Page | Detail) -> Sequence[str]:
     origin = report.origin
-    gpus = ", ".join(device.name for device in origin.devices)
     rows = (
         *origin.host.items(),
-        *([("GPUs", gpus)] if gpus else []),
-        *report.method,
+        *(pair for part in report.parts for pair in _measured(part)),
         ("Checkpoint", origin.checkpoint),
         ("Written", f"{origin.written} by {origin.tool}"),
     )
     table = Table(headers=("Item", "Value"), rows=rows)
     return _section("How it was measured", markdown_table(table))
+
+
+def _measured(part: Summary | Detail) -> Sequence[tuple[str, str]]:
+    gpus = ", ".join(device.name for device in part.origin.devices)
+    return [
+        *([("Hardware", part.hardware)] if part.hardware else []),
+        *([("GPUs", gpus)] if gpus else []),
+        *part.method,
+    ]
 
 
 def _text(lines: Sequence[str]) -> str:

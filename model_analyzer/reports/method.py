@@ -28,21 +28,40 @@ def method_of(
     conclusion: Conclusion | None = None,
     repetitions: int = 0,
     noise_model: NoiseModel | None = None,
+    *,
+    always_machines: bool = False,
 ) -> tuple[Entry, ...]:
     """Pairs of name and text about the measurements.
 
     The first of `measured` is the recommendation. `conclusion` is that of the search, if any.
     `repetitions` is the number of additional measurements behind the means. `noise_model` covers
-    all measurements under the same conditions; by default it is made of `measured`.
+    all measurements under the same conditions; by default it is made of `measured`. The machines
+    are named if there are several, or `always_machines`.
     """
     if not measured:
         return ()
     return (
+        *_machines(measured, fewest=1 if always_machines else 2),
         *_setup(measured[0].trial),
         *_extent(measured, failed, repetitions),
         *(() if conclusion is None else end_of_search(conclusion)),
         *_evidence(measured, noise_model or NoiseModel(item.runs for item in measured)),
     )
+
+
+def _machines(measured: Sequence[MeasuredTrial], fewest: int) -> Iterator[Entry]:
+    """The machines, if at least so many are known, those that are alike together."""
+    outcomes = (run for item in measured for run in item.runs)
+    machines = dict.fromkeys(run.machine for run in outcomes if run.machine is not None)
+    if len({machine.host for machine in machines}) < fewest:
+        return
+    alike: dict[str, list[str]] = {}
+    for machine in machines:
+        details = (machine.kind, machine.driver and f"driver {machine.driver}")
+        text = ", ".join(filter(None, (*details, machine.processor_text)))
+        alike.setdefault(text, []).append(machine.host)
+    texts = (f"{', '.join(dict.fromkeys(hosts))} ({text})" for text, hosts in alike.items())
+    yield "Measured on", "; ".join(texts)
 
 
 def _setup(trial: Trial) -> Iterator[Entry]:

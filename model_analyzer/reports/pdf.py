@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model_analyzer.errors import OutputError
-from model_analyzer.reports.build import Detail, Summary
+from model_analyzer.reports.build import Detail, Page
 from model_analyzer.reports.images import Drawings
 from model_analyzer.reports.plots import evenly
 from model_analyzer.reports.templating import render
@@ -15,7 +15,7 @@ from model_analyzer.reports.templating import render
 _MOST_ROWS = 500  # of more, WeasyPrint takes minutes
 
 
-def paper_of_summary(report: Summary, drawings: Drawings) -> str:
+def paper_of_summary(report: Page, drawings: Drawings) -> str:
     """The summary of a model as a printed page (HTML)."""
     return render(
         "print_summary.html.j2",

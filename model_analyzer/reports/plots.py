@@ -166,11 +166,19 @@ _OVER_BATCH_SIZE = (_THROUGHPUT_OVER_BATCH_SIZE, *_DETAILED_OFFLINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart: file name, caption, and its Vega-Lite specification."""
+    """A chart: file name, caption, and its Vega-Lite specification. `folder` is that of the kind of
+    hardware, if a report has several, otherwise "".
+    """
 
     name: str
     caption: str
     spec: dict[str, Any]
+    folder: str = ""
+
+    @property
+    def key(self) -> str:
+        """Its name within a report: a path."""
+        return f"{self.folder}/{self.name}" if self.folder else self.name
 
     @property
     def has_data(self) -> bool:

@@ -7,14 +7,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.goals import Constraint, Goal
+from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import percent_text
 from model_analyzer.results.answer import Answer, Compliance
+from model_analyzer.results.circumstances import differences_text
 from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import Ranking, VariantResult
 
@@ -81,7 +83,18 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *unchecked_remarks(ranking.results[:1], ranking.goal),
         *_failed_elsewhere(ranking),
         *(part.sentence for part in ranking.left_out),
+        *_different_beside(ranking),
     ]
+
+
+def _different_beside(ranking: Ranking) -> Iterator[str]:
+    """What differs on other kinds of hardware besides the hardware."""
+    for other in ranking.beside:
+        if ranking.group is not None and (
+            text := differences_text(other.sample, ranking.group.sample)
+        ):
+            place = capitalized(place_text(other.kind))
+            yield f"{place}, not only the hardware is different: {text}."
 
 
 def _compliance(answer: Answer) -> Iterator[str]:

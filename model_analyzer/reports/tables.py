@@ -17,8 +17,10 @@ from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Load, LoadKind
+from model_analyzer.domain.words import whole
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.loads import load_text
+from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import (
     BATCH_SIZE,
     CONFIGURATION_PATH,
@@ -96,6 +98,9 @@ def percent_text(percent: float) -> str:
 # ----------------------------------------------------------------- tables whose fields are options
 
 
+_HARDWARE = "hardware"
+
+
 class _Line(NamedTuple):
     """The subject of a row: a measured trial in its ranking, and one of its GPUs."""
 
@@ -109,6 +114,7 @@ def inference_table(rankings: Sequence[Ranking], fields: Sequence[str]) -> Table
     without data are left out with a warning.
     """
     lines = _lines(rankings)
+    fields = _with_hardware(fields, rankings)
     parameters = [name for name in fields if name.startswith("backend_parameter/")]
     sparse = _by_key(backend_parameter(name).adapted(_item) for name in parameters)
 
@@ -128,6 +134,7 @@ def gpu_table(rankings: Sequence[Ranking], fields: Sequence[str], *, always: boo
         if reports_gpus(line.item, always=always)
         for uuid in line.item.measurement.gpus
     ]
+    fields = _with_hardware(fields, rankings)
     uuids: Column[_Line] = Column(key="gpu_uuid", name="GPU UUID", value=lambda line: line.uuid)
 
     def metric(tag: str) -> Column[_Line]:
@@ -163,6 +170,7 @@ def _item(line: _Line) -> MeasuredTrial:
 def _columns() -> Mapping[str, Column[_Line]]:
     """The columns that are not metrics, by key."""
     model = Column[_Line](key="model_name", name="Model", value=lambda line: line.ranking.model)
+    hardware = Column[_Line](key=_HARDWARE, name="Hardware", value=lambda line: line.ranking.kind)
     constraints = Column[_Line](
         key="satisfies_constraints",
         name="Satisfies Constraints",
@@ -171,7 +179,15 @@ def _columns() -> Mapping[str, Column[_Line]]:
     item_columns = (
         BATCH_SIZE, *LOADS.values(), CONFIGURATION_PATH, INSTANCE_GROUP, MAX_BATCH_SIZE,
     )  # fmt: skip
-    return _by_key([model, *(column.adapted(_item) for column in item_columns), constraints])
+    of_items = [column.adapted(_item) for column in item_columns]
+    return _by_key([model, hardware, *of_items, constraints])
+
+
+def _with_hardware(fields: Sequence[str], rankings: Sequence[Ranking]) -> Sequence[str]:
+    """The fields, with the hardware after the first, if a model was measured on several kinds."""
+    if _HARDWARE in fields or len({ranking.kind for ranking in rankings}) < 2:
+        return fields
+    return [*fields[:1], _HARDWARE, *fields[1:]]
 
 
 def _by_key(columns: Iterable[Column[Subject]]) -> Mapping[str, Column[Subject]]:
@@ -278,6 +294,45 @@ def answer_table(results: Sequence[VariantResult], goal: Goal) -> Table:
     """The summary in a narrow form for terminals. If the goal has token metrics, throughput and p99
     latency are shown only if the goal has them, too.
     """
+    return table_of(_answer_columns(results, goal), results)
+
+
+def hardware_table(answers: Sequence[Answer]) -> Table:
+    """Which hardware: the best configuration of a model on each kind, in the columns of
+    `answer_table`; each gain is over the default configuration on the same kind.
+    """
+    goal = answers[0].ranking.goal
+    results = [answer.best for answer in answers if answer.best is not None]
+    hardware = Column[Answer](
+        key="hardware", name="Hardware", value=lambda answer: answer.ranking.kind
+    )
+    gain = Column[Answer](key="gain", name="Over default", value=_gain_text)
+    columns = [_of_best(column) for column in _answer_columns(results, goal)]
+    return table_of([hardware, *columns, gain], answers)
+
+
+def _of_best(column: Column[VariantResult]) -> Column[Answer]:
+    """The column of the recommendation; empty without measurements."""
+
+    def value(answer: Answer) -> Cell:
+        return None if answer.best is None else column.value(answer.best)
+
+    # mypy assumes that a copy has the field types of the original
+    return replace(column, value=value, mark=None)  # type: ignore[arg-type,return-value]
+
+
+def _gain_text(answer: Answer) -> str | None:
+    if answer.verdict is AnswerVerdict.KEEP:
+        return "is the default"
+    if answer.gain is None:
+        return None
+    noise = "" if answer.gain.noise is None else f" ± {answer.gain.noise:.0f}"
+    return f"{whole(answer.gain.percent):+.0f}{noise} %"
+
+
+def _answer_columns(
+    results: Sequence[VariantResult], goal: Goal
+) -> Sequence[Column[VariantResult]]:
     others = _goal_tags(results, goal, _IN_ANSWER)
     if _has_ram(results) and "cpu_used_ram" not in others:
         others.append("cpu_used_ram")
@@ -295,7 +350,7 @@ def answer_table(results: Sequence[VariantResult], goal: Goal) -> Table:
         columns.append(_MEASURED)
     if goal.has_constraints:
         columns.append(Column(key="meets", name="Meets", value=lambda result: _meets(result, goal)))
-    return table_of(columns, results)
+    return columns
 
 
 def _best(result: VariantResult) -> MeasuredTrial:

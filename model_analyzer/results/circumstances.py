@@ -3,13 +3,14 @@
 """Selects the measurements that can be compared: those under the same circumstances, of variants
 of the current model.
 
-All others are left out and counted, with the reason.
+All others on the same kind of hardware are left out and counted, with the reason. Other kinds of
+hardware have an answer of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from model_analyzer.domain.differences import (
@@ -63,6 +64,10 @@ class Intended:
         return is_alike and self.conditions == Circumstances.of(trial).conditions
 
 
+# What is asked for: the circumstances of a run, or those that a file intends.
+Wanted = Circumstances | Intended
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """The records under the same circumstances.
@@ -79,6 +84,11 @@ class Group:
     newest: int
     measurements: int
     current: int
+
+    @property
+    def kind(self) -> str:
+        """The kind of hardware, in words."""
+        return self.sample.setup.kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,43 +125,74 @@ class LeftOut:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparable:
     """The records that can be compared, and those left out. `groups` are all groups of the model,
-    `group` is the selected one (None without records).
+    `group` is the selected one (None without records), `beside` are those selected on other kinds
+    of hardware.
     """
 
     records: tuple[TrialRecord, ...]
     left_out: tuple[LeftOut, ...]
     groups: tuple[Group, ...]
     group: Group | None
+    beside: tuple[Group, ...] = ()
 
 
 def comparable(
     records: Sequence[TrialRecord],
     *,
-    circumstances: Circumstances | Intended | int | None = None,
+    circumstances: Wanted | Sequence[Wanted] | int | None = None,
     bases: tuple[str, ...] | None = None,
-) -> Comparable:
-    """Selects the comparable records of one model, or of several that were measured together.
+) -> tuple[Comparable, ...]:
+    """Selects the comparable records of one model, or of several that were measured together, on
+    each kind of hardware, sorted by the kind.
 
-    `circumstances` are the present ones, or the number of a group. If they are None or match no
-    group, the group with the most measurements of the current model is selected; of equal ones,
-    the newer one. `bases` are the `ModelFacts.identity` of the current models; if None, those of
-    the last measurement.
+    `circumstances` are the present ones (of several, the first that match count), or the number of
+    a group: then only that group is selected. If they are None or match no group of a kind, its
+    group with the most measurements of the current model is selected; of equal ones, the newer one.
+    `bases` are the `ModelFacts.identity` of the current models; if None, those of the last
+    measurement. A kind without any record of the current models is left out, unless it is the only
+    one.
 
     Raises ValueError if there is no group of that number.
     """
     if not records:
         if isinstance(circumstances, int):
             raise ValueError("nothing was measured")
-        return Comparable(records=(), left_out=(), groups=(), group=None)
+        return (Comparable(records=(), left_out=(), groups=(), group=None),)
     why_stale = _staleness(records, bases)
     stale = [why_stale(record) for record in records]
     groups = _groups(records, stale)
-    group = _chosen(groups, circumstances)
     reasons = {id(record): reason for record, reason in zip(records, stale, strict=True)}
-    if isinstance(circumstances, int) and not group.current:
-        # an old group, selected by number, is ranked as it was
-        own_reason = _staleness(group.records, None)
-        reasons |= {id(record): own_reason(record) for record in group.records}
+    if isinstance(circumstances, int):
+        group = _numbered(groups, circumstances)
+        if not group.current:
+            # an old group, selected by number, is ranked as it was
+            own_reason = _staleness(group.records, None)
+            reasons |= {id(record): own_reason(record) for record in group.records}
+        return (_compared(groups, group, reasons),)
+    wanted = (circumstances,) if isinstance(circumstances, Wanted) else circumstances or ()
+    return tuple(_of_each_kind(groups, wanted, reasons))
+
+
+def _of_each_kind(
+    groups: tuple[Group, ...], wanted: Sequence[Wanted], reasons: Mapping[int, str]
+) -> Iterator[Comparable]:
+    kinds: dict[str, list[Group]] = {}
+    for group in groups:
+        kinds.setdefault(group.kind, []).append(group)
+    chosen = [_chosen(own, wanted) for _, own in sorted(kinds.items())]
+    each = [(group, _compared(groups, group, reasons)) for group in chosen]
+    present = [group for group, kind in each if kind.records]
+    present = present or [max(chosen, key=lambda group: group.newest)]
+    outdated = tuple(part for group, kind in each if group not in present for part in kind.left_out)
+    for group, kind in each:
+        if group in present:
+            beside = tuple(other for other in present if other is not group)
+            yield replace(kind, left_out=kind.left_out + outdated, beside=beside)
+            outdated = ()
+
+
+def _compared(groups: tuple[Group, ...], group: Group, reasons: Mapping[int, str]) -> Comparable:
+    """The comparable records of a group; what is left out is on the same kind of hardware."""
     return Comparable(
         records=tuple(record for record in group.records if not reasons[id(record)]),
         left_out=tuple(_left_out(groups, group, reasons)),
@@ -170,7 +211,7 @@ def _left_out(
     for reason, records in stale.items():
         yield _counted(records, reason, None)
     for group in groups:
-        if group is not chosen:
+        if group is not chosen and group.kind == chosen.kind:
             yield _counted(group.records, _why_elsewhere(group.sample, chosen.sample), group.number)
 
 
@@ -220,34 +261,46 @@ def _groups(records: Sequence[TrialRecord], stale: Sequence[str]) -> tuple[Group
     )
 
 
-def _chosen(groups: Sequence[Group], circumstances: Circumstances | Intended | int | None) -> Group:
-    if isinstance(circumstances, int):
-        if not 1 <= circumstances <= len(groups):
-            raise ValueError(f"there is no group {circumstances}: there are 1 to {len(groups)}")
-        return groups[circumstances - 1]
-    present = [group for group in groups if circumstances and circumstances.holds_for(group.sample)]
-    return max(present or groups, key=lambda group: (group.current, group.newest))
+def _numbered(groups: Sequence[Group], number: int) -> Group:
+    if not 1 <= number <= len(groups):
+        raise ValueError(f"there is no group {number}: there are 1 to {len(groups)}")
+    return groups[number - 1]
+
+
+def _chosen(groups: Sequence[Group], wanted: Sequence[Wanted]) -> Group:
+    """The group of a kind of hardware to rank."""
+    matches: Sequence[Group] = ()
+    for circumstances in wanted:
+        matches = matches or [group for group in groups if circumstances.holds_for(group.sample)]
+    return max(matches or groups, key=lambda group: (group.current, group.newest))
 
 
 def differences(then: Trial, now: Trial) -> Sequence[Difference]:
-    """The differences between the circumstances of two trials of the same models."""
-    texts = [
-        ("server version", then.setup.version, now.setup.version),
-        ("GPUs", then.setup.kind, now.setup.kind),
-    ]
-    result = [Difference(subject=name, then=a, now=b) for name, a, b in texts if a != b]
+    """The differences between the circumstances of two trials of the same models, without those of
+    the hardware.
+    """
+    old_version, version = then.setup.version, now.setup.version
+    result = [Difference(subject="server version", then=old_version, now=version)]
+    result = [] if old_version == version else result
     result += setup_differences(then.setup, now.setup)
     for old, work in zip(then.workloads, now.workloads, strict=True):
         result += condition_differences(old, work)
     return result
 
 
+def differences_text(then: Trial, now: Trial) -> str:
+    """The differences in words; "" if there are none."""
+    return _listed(
+        [
+            f"{each.subject} {each.then or 'not set'} instead of {each.now or 'not set'}"
+            for each in differences(then, now)
+        ]
+    )
+
+
 def _why_elsewhere(then: Trial, now: Trial) -> str:
-    texts = [
-        f"{each.subject} {each.then or 'not set'} instead of {each.now or 'not set'}"
-        for each in differences(then, now)
-    ]
-    return f"measured under different circumstances{f' ({_listed(texts)})' if texts else ''}"
+    text = differences_text(then, now)
+    return f"measured under different circumstances{text and f' ({text})'}"
 
 
 def _listed(texts: Sequence[str]) -> str:

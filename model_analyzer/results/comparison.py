@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from model_analyzer.domain.hardware import with_place
 from model_analyzer.domain.metrics import METRICS, Better
 from model_analyzer.domain.models import fingerprint
 from model_analyzer.domain.noise import (
@@ -42,9 +43,10 @@ class Pair:
 class Comparison:
     """The comparison of a model (or of several, measured together) by the metrics `tags`.
 
-    `best` is None if the new side has only failures. `trials` are the common trials, the largest
-    regression first. Measurements that the new side took over from the base are not in `trials`;
-    `taken_over` is their number. `overall` is the median change of the trials.
+    `hardware` is the kind of hardware, if a side has several, otherwise "". `best` is None if the
+    new side has only failures. `trials` are the common trials, the largest regression first.
+    Measurements that the new side took over from the base are not in `trials`; `taken_over` is
+    their number. `overall` is the median change of the trials.
     """
 
     model: str
@@ -53,10 +55,17 @@ class Comparison:
     trials: tuple[Pair, ...]
     taken_over: int
     overall: Mapping[str, Change]
+    hardware: str = ""
+
+    @property
+    def name(self) -> str:
+        """The model, and the hardware if a side has several kinds."""
+        return with_place(self.model, self.hardware)
 
 
 def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
-    """Compares two rankings by the same goal; the base must have a measurement.
+    """Compares two rankings by the same goal, preferably on the same kind of hardware; the base
+    must have a measurement.
 
     The noise of a change is the wider of two estimates: the noise of both measurements (see
     `NoiseModel`), and the spread of the changes of a configuration over its loads, which shows the
@@ -79,6 +88,7 @@ def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
     best = pair(base.results[0].best, new.results[0].best) if new.results else None
     return Comparison(
         model=base.model,
+        hardware=base.hardware or new.hardware,
         tags=tags,
         best=best,
         trials=tuple(sorted(pairs, key=lambda pair: _gain(pair, tags[0]))),

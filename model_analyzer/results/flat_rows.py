@@ -80,14 +80,14 @@ def sort_rows(rows: Iterable[Row], column: str, *, descending: bool) -> Sequence
 
 
 def best_of_variants(rows: Iterable[Row], tag: str) -> Sequence[Row]:
-    """For each variant, its best row by a metric, in the order of `rows`; a row of a failure if it
-    has no measurement.
+    """For each variant on each kind of hardware, its best row by a metric, in the order of `rows`;
+    a row of a failure if it has no measurement.
 
     The columns `measurements` and `failures` are added with their numbers.
     """
     groups: dict[tuple[Cell, ...], list[Row]] = {}
     for row in rows:
-        identity = (row["model"], row["variant"], row.get("composing"))
+        identity = (row["model"], row["variant"], row.get("composing"), row["hardware"])
         groups.setdefault(identity, []).append(row)
     chosen = []
     for group in groups.values():

@@ -75,9 +75,9 @@ class Ground(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The result of a rule for a model, and its evidence."""
+    """The result of a rule for a model on one kind of hardware, and its evidence."""
 
-    model: str
+    comparison: Comparison
     rule: Rule
     status: Status
     ground: Ground
@@ -97,7 +97,7 @@ def judge(rule: Rule, comparison: Comparison, *, strict: bool) -> Judgement:
     """
 
     def judged(status: Status, ground: Ground = Ground.BEST) -> Judgement:
-        return Judgement(model=comparison.model, rule=rule, status=status, ground=ground)
+        return Judgement(comparison=comparison, rule=rule, status=status, ground=ground)
 
     best = comparison.best
     if best is None:

@@ -30,11 +30,10 @@ from model_analyzer.domain.ties import (
 )
 from model_analyzer.domain.trials import Failure
 from model_analyzer.results.circumstances import (
-    Circumstances,
     Comparable,
     Group,
-    Intended,
     LeftOut,
+    Wanted,
     comparable,
 )
 
@@ -93,8 +92,8 @@ class Ranking:
       apply, `unused_conclusion` says why. `is_unfinished` means that the search did not finish,
       `is_growing` that its run is still in progress.
     * `unmeasured` are objectives without data; `goal` is without them.
-    * `left_out` are records that cannot be compared. `groups` are all groups of circumstances,
-      `group` is the ranked one.
+    * `left_out` are records that cannot be compared. `groups` are all groups of circumstances, on
+      all kinds of hardware; `group` is the ranked one, `beside` are those ranked on other kinds.
     """
 
     model: str
@@ -111,6 +110,17 @@ class Ranking:
     left_out: tuple[LeftOut, ...] = ()
     groups: tuple[Group, ...] = ()
     group: Group | None = None
+    beside: tuple[Group, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The kind of hardware, in words; "" if nothing was measured."""
+        return "" if self.group is None else self.group.kind
+
+    @property
+    def hardware(self) -> str:
+        """The kind of hardware, if the model was measured on several; otherwise ""."""
+        return self.kind if any(group.kind != self.kind for group in self.groups) else ""
 
     @property
     def repetitions(self) -> int:
@@ -155,15 +165,21 @@ def rank(
     model: str,
     goal: Goal,
     *,
-    circumstances: Circumstances | Intended | int | None = None,
+    circumstances: Wanted | Sequence[Wanted] | int | None = None,
     bases: tuple[str, ...] | None = None,
-) -> Ranking:
-    """Ranks the comparable measurements of `model`, the name of a group (see `domain.groups`). For
-    `circumstances` and `bases`, see `comparable`.
+) -> tuple[Ranking, ...]:
+    """Ranks the comparable measurements of `model`, the name of a group (see `domain.groups`): one
+    ranking for each kind of hardware, never empty. For `circumstances` and `bases`, see
+    `comparable`.
 
     Raises ValueError if there is no group with the number `circumstances`.
     """
-    chosen = _comparable(profile, model, circumstances=circumstances, bases=bases)
+    each = _comparable(profile, model, circumstances=circumstances, bases=bases)
+    return tuple(_ranking(profile, model, goal, chosen) for chosen in each)
+
+
+def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ranking:
+    """The ranking on one kind of hardware."""
     measured = [
         MeasuredTrial(trial=record.trial, measurement=record.outcome)
         for record in chosen.records
@@ -196,6 +212,7 @@ def rank(
         left_out=chosen.left_out,
         groups=chosen.groups,
         group=chosen.group,
+        beside=chosen.beside,
     )
 
 
@@ -203,10 +220,10 @@ def _comparable(
     profile: Profile,
     model: str,
     *,
-    circumstances: Circumstances | Intended | int | None,
+    circumstances: Wanted | Sequence[Wanted] | int | None,
     bases: tuple[str, ...] | None,
-) -> Comparable:
-    """The comparable records of `model`."""
+) -> tuple[Comparable, ...]:
+    """The comparable records of `model` on each kind of hardware."""
     names = group_members(model)
     records = [record for record in map(partial(_in_order, names), profile.records) if record]
     recorded = profile.bases.get(model, ())
@@ -293,10 +310,22 @@ def _why_unused(
     return ""
 
 
-def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
-    """Ranks the variants of all models together by `goal`. If a model was ranked by the same goal,
-    its variants keep their order, so its recommendation stays first among them.
+def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> tuple[Ranking, ...]:
+    """Ranks the variants of all models together by `goal`: one ranking for each kind of hardware.
+    If a model was ranked by the same goal, its variants keep their order, so its recommendation
+    stays first among them.
     """
+    kinds: dict[str, list[Ranking]] = {}
+    for ranking in [each for each in rankings if each.group is not None] or rankings:
+        kinds.setdefault(ranking.kind, []).append(ranking)
+    groups = tuple(group for ranking in rankings for group in ranking.groups)
+    return tuple(
+        replace(_across(own, goal, name), groups=groups) for _, own in sorted(kinds.items())
+    )
+
+
+def _across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
+    """The ranking across models on one kind of hardware."""
     judged, unmeasured = _judged(goal, [item for ranking in rankings for item in ranking.measured])
     queues = [_judged_alone(ranking, judged) for ranking in rankings]
     ordered = []
@@ -310,6 +339,7 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
         failed=(),
         is_across_models=True,
         unmeasured=unmeasured,
+        group=rankings[0].group,
     )
 
 

@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
-from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.reports.build import Detail, Summary, build_detail, build_summary
-from model_analyzer.results.answer import answer_of
+from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.reports.build import Detail, Page, build_detail
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.state.checkpoint import read_file
 from tests.unit.builders import (
@@ -21,8 +23,10 @@ from tests.unit.builders import (
     goal,
     measurement,
     origin,
+    rank_one,
     ranking,
     record,
+    summary_page,
     variant,
 )
 
@@ -39,9 +43,11 @@ DIFFERENCE = """\
 +}"""
 
 
-def measured(instances: int, batch: int, concurrency: int, **more: Any) -> Measurement:
+def measured(
+    instances: int, batch: int, concurrency: int, *, speed: float = 1, **more: Any
+) -> Measurement:
     """What a server of a simple kind would give."""
-    work = instances * (1 + 0.8 * (min(batch, concurrency) - 1))
+    work = speed * instances * (1 + 0.8 * (min(batch, concurrency) - 1))
     throughput = 150 * work * concurrency / (concurrency + work)
     p99 = 1200 * concurrency / throughput
     return measurement(
@@ -82,11 +88,10 @@ def records(model: str = "m", instances: int = 3, loads: int = 5, **more: Any) -
     return made
 
 
-def summary(ranked: Ranking, *, complete: bool = True, offline: bool = False) -> Summary:
-    return build_summary(
-        answer_of(ranked),
-        best=3,
-        origin=origin(System="Linux 6.1", Server="tritonserver 2.51.0"),
+def summary(*ranked: Ranking, complete: bool = True, offline: bool = False) -> Page:
+    return summary_page(
+        *ranked,
+        where=origin(System="Linux 6.1", Server="tritonserver 2.51.0"),
         difference=DIFFERENCE,
         complete=complete,
         offline=offline,
@@ -142,6 +147,35 @@ def hostile(name: str) -> Ranking:
     )
 
 
+def of_kinds() -> Sequence[Ranking]:
+    """Two kinds of hardware, one of them three times as fast."""
+    on_each = [
+        TrialRecord(
+            trial=replace(each.trial, setup=ServerSetup(devices=gpus)),
+            outcome=replace(
+                each.outcome,
+                machine=Machine(
+                    host=host,
+                    devices=tuple(
+                        Device(uuid=f"GPU-{host}-{place}", name=name, memory=memory)
+                        for place, name in enumerate(gpus)
+                    ),
+                    driver="550.54",
+                    processor="AMD EPYC 9354",
+                    cores=cores,
+                ),
+            ),
+        )
+        for host, gpus, memory, cores, speed in (
+            ("node-1", ("NVIDIA L4", "NVIDIA L4"), 24_000, 16, 1.0),
+            ("node-2", ("NVIDIA H100 80GB HBM3",), 80_000, 32, 3.0),
+        )
+        for each in records(speed=speed)
+    ]
+    by = goal(*at_most(perf_latency_p99=40))
+    return rank(Profile(records=on_each), "m", by)
+
+
 def nothing() -> Ranking:
     return ranking(record(variant(), failure()))
 
@@ -150,15 +184,16 @@ def recorded(name: str) -> Ranking:
     """The ranking of the first models in a checkpoint of a real run."""
     profile = read_file(RECORDED / f"{name}.ckpt").profile
     models = next(iter(profile.records)).trial.models
-    return rank(profile, models, Goal(models=(ModelGoal(),) * len(models.split(","))))
+    return rank_one(profile, models, Goal(models=(ModelGoal(),) * len(models.split(","))))
 
 
-PAGES: Mapping[str, Callable[[], Summary | Detail]] = {
+PAGES: Mapping[str, Callable[[], Page | Detail]] = {
     "met": lambda: summary(met()),
     "none-feasible": lambda: summary(none_feasible()),
     "failures": lambda: summary(failures(), complete=False),
     "tokens": lambda: summary(tokens()),
     "nothing": lambda: summary(nothing()),
+    "kinds": lambda: summary(*of_kinds()),
     "detail": lambda: detail(met()),
     "offline": lambda: summary(recorded("manual"), offline=True),
     "several-models": lambda: summary(recorded("several_models")),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from model_analyzer.reports.build import build_summary
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.answer import answer_of
 from tests.browser.conftest import Opened
-from tests.browser.pages import PAGES, detail, hostile, met, summary
+from tests.browser.pages import PAGES, detail, hostile, met, of_kinds, summary
 from tests.drawn import page_of
 from tests.phrases import FAILED_TRIALS
-from tests.unit.builders import origin, ranking, record, variant
+from tests.unit.builders import ranking, record, summary_page, variant
 
 Open = Callable[..., Page]
 
@@ -75,7 +74,7 @@ def test_every_page_fits_a_phone(open_report: Open, name: str) -> None:
     assert content <= window
 
 
-@pytest.mark.parametrize("name", ["met", "failures", "detail"])
+@pytest.mark.parametrize("name", ["met", "kinds", "failures", "detail"])
 def test_pages_are_accessible(open_report: Open, name: str) -> None:
     assert violations(open_report(name)) == []
 
@@ -127,13 +126,13 @@ def test_tokens_come_first(open_report: Open) -> None:
 # ---------------------------------------------------------------------------------- the charts
 
 # the points of the default configuration
-MARKS = "figure[data-chart=throughput_v_latency] .live .role-mark path[fill='#8a8a8a']"
+MARKS = "figure[data-chart='{chart}'] .live .role-mark path[fill='#8a8a8a']"
 
 
 def test_pointing_at_a_measurement_shows_it_and_a_click_keeps_it(open_report: Open) -> None:
     page = open_report("met")
     draw_all(page)
-    mark = page.locator(MARKS).last
+    mark = page.locator(MARKS.format(chart="throughput_v_latency")).last
     mark.scroll_into_view_if_needed()
     mark.hover(force=True)
     expect(page.locator("#tip")).to_be_visible()
@@ -149,6 +148,20 @@ def test_pointing_at_a_measurement_shows_it_and_a_click_keeps_it(open_report: Op
     expect(page.get_by_role("status")).to_contain_text("1 to 5 of 5 (35 in total)")
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
+
+
+def test_a_measurement_is_compared_with_the_best_on_the_same_hardware(open_report: Open) -> None:
+    page = open_report("kinds")
+    draw_all(page)
+    page.locator(MARKS.format(chart="2-x-NVIDIA-L4/throughput_v_latency")).last.click(force=True)
+    card = page.get_by_role("complementary")
+    expect(card).to_contain_text("2 x NVIDIA L4")
+    shown = re.search(
+        r"Throughput \(infer/sec\)\s+([\d.]+) \(\N{MINUS SIGN}(\d+) %\)", card.inner_text()
+    )
+    assert shown is not None
+    best = of_kinds()[1].results[0].best.measurement.totals["perf_throughput"]
+    assert int(shown[2]) == round(100 * (1 - float(shown[1]) / best))
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -319,11 +332,7 @@ def test_a_text_that_looks_like_a_formula_stays_a_text_in_csv(
     evil = variant("=HYPERLINK(1)", model="m", max_batch_size=1)
     ranked = ranking(record(evil, met().measured[0].measurement))
     path = tmp_path / "page.html"
-    path.write_text(
-        page_of(
-            build_summary(answer_of(ranked), best=1, origin=origin(), difference="", complete=True)
-        )
-    )
+    path.write_text(page_of(summary_page(ranked, best=1)))
     page = open_file(path).page
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()

@@ -22,10 +22,16 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def measure(
-    directory: Path, *, factor: float = 1, files: str = "old", cpu: str = "A", model: str = "m"
+    directory: Path,
+    *,
+    factor: float = 1,
+    files: str = "old",
+    cpu: str = "A",
+    model: str = "m",
+    gpus: tuple[str, ...] = (),
 ) -> None:
     """Seven loads with windows that agree within half a percent."""
-    setup = ServerSetup(flags={"rate-limit": files})
+    setup = ServerSetup(flags={"rate-limit": files}, devices=gpus)
     of = variant(f"{model}_config_default", model=model, files=files)
     with ProfileState(directory) as state:
         state.describe(devices=(), host={"Processor": cpu, "Server": "2.51"})
@@ -98,6 +104,45 @@ def test_junit_has_a_case_for_each_rule(run: Run, sides: Path) -> None:
         "gpu_used_memory>5%": ["skipped"],
     }
     assert suite.get("failures") == "1"
+
+
+def test_each_kind_of_hardware_is_compared_with_the_same_kind(run: Run, tmp_path: Path) -> None:
+    for gpu, factor in (("L4", 0.8), ("H100", 1.001)):
+        measure(tmp_path / "base", gpus=(gpu,))
+        measure(tmp_path / "new", gpus=(gpu,), factor=factor)
+
+    status, output, _ = run("compare", "base", "new", *RULE)
+    assert status == REGRESSION
+    assert "m on 1 x L4: perf_throughput<-3%: failed (best: -20.0 %" in output
+    assert "m on 1 x H100: perf_throughput<-3%: passed" in output
+    assert "m on 1 x L4: 7 common trials:" in output
+    _, output, _ = run("compare", "base", "new", *RULE, "--format", "json")
+    document = json.loads(output)
+    assert {part["hardware"]: part["status"] for part in document["rules"]} == {
+        "1 x L4": "failed", "1 x H100": "passed",
+    }  # fmt: skip
+    assert [part["hardware"] for part in document["models"]] == ["1 x H100", "1 x L4"]
+    _, output, _ = run("compare", "base", "new", *RULE, "--format", "junit")
+    suites = ElementTree.fromstring(output)
+    assert [suite.get("name") for suite in suites] == ["m on 1 x H100", "m on 1 x L4"]
+
+
+def test_a_kind_of_hardware_on_one_side_is_named(run: Run, tmp_path: Path) -> None:
+    measure(tmp_path / "base", gpus=("L4",))
+    measure(tmp_path / "new", gpus=("L4",))
+    measure(tmp_path / "new", gpus=("L4", "L4"))
+    measure(tmp_path / "other", gpus=("H100",))
+
+    _, output, _ = run("compare", "base", "new")
+    assert "only in NEW, so not compared: m on 2 x L4" in output
+    assert "m on 1 x L4: best in both is" in output
+    # where each side has one kind, these are compared
+    _, output, _ = run("compare", "base", "other")
+    assert "GPUs: 1 x L4 in BASE, 1 x H100 in NEW" in output
+    assert "\nm: best in both is" in output
+    status, _, error = run("compare", "new", "other")
+    assert status == 1
+    assert "new has measurements of m on 1 x L4, m on 2 x L4, other has outcomes of m on" in error
 
 
 def test_names_stay_text_in_markdown(run: Run, tmp_path: Path) -> None:

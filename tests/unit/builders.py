@@ -32,7 +32,9 @@ from model_analyzer.domain.trials import (
     Workload,
 )
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.reports.build import ReportOrigin
+from model_analyzer.reports.build import Page, ReportOrigin, build_page
+from model_analyzer.results.answer import answer_of
+from model_analyzer.results.model_answer import ModelAnswer
 from model_analyzer.results.ranking import Ranking, rank
 
 CWD = Path("/where/the/user/stands")
@@ -234,7 +236,13 @@ def ranking(
     conclusion: Conclusion | None = None,
 ) -> Ranking:
     conclusions = {} if conclusion is None else {Lane(model): conclusion}
-    return rank(Profile(records=records, conclusions=conclusions), model, by or goal())
+    return rank_one(Profile(records=records, conclusions=conclusions), model, by or goal())
+
+
+def rank_one(profile: Profile, model: str, by: Goal, **more: Any) -> Ranking:
+    """The ranking of a model that was measured on one kind of hardware."""
+    (only,) = rank(profile, model, by, **more)
+    return only
 
 
 def conclusion(recommended: Trial, trials: int, by: Goal | None = None) -> Conclusion:
@@ -249,6 +257,25 @@ def conclusion(recommended: Trial, trials: int, by: Goal | None = None) -> Concl
         margin=0.03,
         chance=0.2,
         gain=0.013,
+    )
+
+
+def summary_page(
+    *rankings: Ranking,
+    best: int = 3,
+    where: ReportOrigin | None = None,
+    difference: str = "",
+    complete: bool = True,
+    offline: bool = False,
+) -> Page:
+    """The summary page of a model, with a ranking for each kind of hardware."""
+    return build_page(
+        ModelAnswer(model=rankings[0].model, answers=tuple(map(answer_of, rankings))),
+        [difference for _ in rankings],
+        best=best,
+        origin=where or origin(),
+        complete=complete,
+        offline=offline,
     )
 
 

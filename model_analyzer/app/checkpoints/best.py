@@ -14,9 +14,10 @@ from model_analyzer.app.selection.goals import goals_of
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.reports.build import ReportOrigin, Summary, build_summary
-from model_analyzer.reports.tables import Table, answer_table
+from model_analyzer.reports.tables import Table, answer_table, hardware_table
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer, answer_of
+from model_analyzer.results.model_answer import ModelAnswer, by_model
 from model_analyzer.results.selection import top_with_default
 from model_analyzer.state.checkpoint import Checkpoint
 
@@ -32,6 +33,15 @@ class BestVariants:
     origin: ReportOrigin
     count: int
     directory: ExportDirectory | None
+
+    @property
+    def models(self) -> Sequence[ModelAnswer]:
+        """The answers of each model, one for each kind of hardware."""
+        return by_model(self.answers)
+
+    def hardware(self, model: ModelAnswer) -> Table:
+        """The best of each kind of hardware."""
+        return hardware_table(model.answers)
 
     def summary(self, answer: Answer) -> tuple[Summary, Table]:
         """The answer with a table of its best variants and the default."""
@@ -69,7 +79,9 @@ def best_variants(
     goals, remarks = goals_of(checkpoint, names, asked)
     return BestVariants(
         answers=[
-            answer_of(ranked(profile, name, goal, circumstances)) for name, goal in goals.items()
+            answer_of(ranking)
+            for name, goal in goals.items()
+            for ranking in ranked(profile, name, goal, circumstances)
         ],
         remarks=remarks,
         origin=origin_of(profile, checkpoint.path),

@@ -12,7 +12,7 @@ from typing import Any
 from model_analyzer.app.selection.circumstances import circumstances_tables, default_rankings
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.hardware import WITHOUT_GPU, Machine
+from model_analyzer.domain.hardware import Machine, with_place
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.settings import SearchMode
@@ -42,8 +42,7 @@ def content_tables(
     for subject, table in circumstances_tables(rankings):
         yield f"Circumstances of {subject}", table
     for lane, conclusion in checkpoint.conclusions.items():
-        place = "" if lane.kind == WITHOUT_GPU else f" on {lane.kind}"
-        title = f"Conclusion about {lane.subject}{place}"
+        title = f"Conclusion about {with_place(*lane)}"
         yield title, pairs_table(_conclusion(checkpoint, conclusion))
     for subject, search in checkpoint.searches.items():
         yield f"Search of {subject}", pairs_table(_settings(search))
@@ -141,7 +140,9 @@ def _columns(rows: Sequence[Row], metric: str) -> list[tuple[str, str]]:
     """The columns of variants, each with its header."""
     parameters = dict.fromkeys(name for row in rows for name in row if name.startswith("config."))
     metrics = dict.fromkeys((metric, "perf_throughput", "perf_latency_p99"))
+    has_kinds = len({row["hardware"] for row in rows}) > 1
     return [
+        *([("Hardware", "hardware")] if has_kinds else []),
         ("Model", "model"),
         ("Variant", "variant"),
         ("Calls", "composing"),

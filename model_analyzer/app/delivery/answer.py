@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExportSettings, OutputFormat, ProfileSettings
-from model_analyzer.reports.build import ReportOrigin, Summary, build_summary
+from model_analyzer.reports.build import Page, ReportOrigin, build_page
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.tables import (
     Table,
@@ -36,6 +36,7 @@ from model_analyzer.reports.tables import (
 )
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer, answers_of
+from model_analyzer.results.model_answer import ModelAnswer, by_model
 from model_analyzer.results.ranking import Ranking, rank_across
 from model_analyzer.results.selection import top, top_with_default
 
@@ -49,14 +50,16 @@ _ACROSS_MODELS = "Best Configs Across All Models"
 class Delivery:
     """The written files, and the values to show.
 
-    `answers` has an answer for each model; `summaries` come with their tables, and the summary
-    across models is last; `tables` come with their titles. `paths` are the files for the user to
-    open; `remarks` are about images that are missing in them. `deployments` are pairs of a model
-    and the command that prints its manifest.
+    `answers` has an answer for each model on each kind of hardware; `searched` are the kinds of
+    this run, None for all. `pages` come with a table for each of their parts, and the page across
+    models is last; `tables` come with their titles. `paths` are the files for the user to open;
+    `remarks` are about images that are missing in them. `deployments` are pairs of a model and the
+    command that prints its manifest.
     """
 
     answers: Sequence[Answer]
-    summaries: Sequence[tuple[Summary, Table]]
+    searched: Collection[str] | None
+    pages: Sequence[tuple[Page, Sequence[Table]]]
     tables: Sequence[tuple[str, Table]]
     paths: Sequence[Path]
     remarks: Sequence[str]
@@ -65,10 +68,15 @@ class Delivery:
 
     def is_success(self, export: ExportSettings) -> bool:
         """Whether something was measured of every model, and the answers meet the constraints
-        where they have to.
+        where they have to. Kinds of hardware of earlier runs do not count.
         """
-        is_missed = export.fail_on_miss and not all(answer.is_met for answer in self.answers)
-        return all(answer.ranking.results for answer in self.answers) and not is_missed
+        answers = [
+            answer
+            for answer in self.answers
+            if self.searched is None or answer.ranking.kind in ("", *self.searched)
+        ]
+        is_missed = export.fail_on_miss and not all(answer.is_met for answer in answers)
+        return all(answer.ranking.results for answer in answers) and not is_missed
 
 
 def deliver(
@@ -80,9 +88,11 @@ def deliver(
     *,
     originals: Mapping[str, ModelConfig],
     complete: bool | None,
+    searched: Collection[str] | None = None,
     other_goals: Mapping[str, Goal] = _NO_GOALS,
 ) -> Delivery:
-    """Writes tables, reports and configurations to deploy.
+    """Writes tables, reports and configurations to deploy. There is a ranking for each model on
+    each kind of hardware; `searched` are the kinds of this run, None for all.
 
     `originals` are the configurations in the model repository, by model. `complete` says whether
     all searches ended normally; None means unknown. `other_goals` has, by subject, each goal that
@@ -93,21 +103,21 @@ def deliver(
     _log_count(rankings, is_cut_short=complete is False)
     every = answers_of(_with_best_of_all(rankings, settings))
     answers = [answer for answer in every if not answer.ranking.is_across_models]
-    summaries = [
-        _summary(answer, settings, origin, originals, complete=complete) for answer in every
-    ]
+    models = by_model(every)
+    pages = [_page(model, settings, origin, originals, complete=complete) for model in models]
     deployable: list[Path] = []
     for answer in answers:
         difference = configuration_difference(answer.ranking, originals)
         deployable += write_best(directory, answer, difference, "best")
     paths, remarks = _write_reports(
-        directory, rankings, answers, summaries, tables, settings, origin, complete=complete
+        directory, rankings, answers, pages, tables, settings, origin, complete=complete
     )
     return Delivery(
         answers=answers,
-        summaries=[
-            (summary, _answer_table(answer, settings))
-            for answer, summary in zip(every, summaries, strict=True)
+        searched=searched,
+        pages=[
+            (page, [_answer_table(answer, settings) for answer in model.answers])
+            for model, page in zip(models, pages, strict=True)
         ],
         tables=[(title, table) for title, _, table in tables],
         paths=(*paths, *(path for path in deployable if path.suffix == ".pbtxt")),
@@ -123,27 +133,33 @@ def _deployments(
     settings: ProfileSettings,
     other_goals: Mapping[str, Goal],
 ) -> Iterator[tuple[str, str]]:
-    """Each model with a configuration to deploy, and the command that prints its manifest."""
+    """Each model with a configuration to deploy, and the command that prints its manifest. If it
+    was measured on several kinds of hardware, the kind is beside its name.
+    """
     for answer in answers:
+        ranking = answer.ranking
         if answer.is_met and checkpoint is not None:
-            goal = other_goals.get(answer.ranking.model)
-            yield answer.ranking.model, _deploy_command(answer.ranking, checkpoint, settings, goal)
+            kind = f" ({ranking.hardware})" if ranking.hardware else ""
+            goal = other_goals.get(ranking.model)
+            command = _deploy_command(ranking, checkpoint, settings, goal)
+            yield f"{ranking.model}{kind}", command
 
 
-def _summary(
-    answer: Answer,
+def _page(
+    model: ModelAnswer,
     settings: ProfileSettings,
     origin: ReportOrigin,
     originals: Mapping[str, ModelConfig],
     *,
     complete: bool | None,
-) -> Summary:
+) -> Page:
     export = settings.export
-    return build_summary(
-        answer,
-        best=export.best_of_all if answer.ranking.is_across_models else export.best,
+    rankings = [answer.ranking for answer in model.answers]
+    return build_page(
+        model,
+        [configuration_difference(ranking, originals, masks=True) for ranking in rankings],
+        best=export.best_of_all if rankings[0].is_across_models else export.best,
         origin=origin,
-        difference=configuration_difference(answer.ranking, originals, masks=True),
         complete=complete is not False,
         offline=settings.offline,
         always_gpus=settings.monitors.always_gpus,
@@ -163,12 +179,13 @@ def _answer_table(answer: Answer, settings: ProfileSettings) -> Table:
 
 def _log_count(rankings: Sequence[Ranking], *, is_cut_short: bool) -> None:
     measured = sum(len(ranking.results) for ranking in rankings)
+    models = dict.fromkeys(ranking.model for ranking in rankings)
     if measured:
         log.info(
             "Profile %s. Profiled %d configurations for models: %s",
             "interrupted" if is_cut_short else "complete",
             measured,
-            [name for ranking in rankings for name in group_members(ranking.model)],
+            [name for model in models for name in group_members(model)],
         )
 
 
@@ -176,7 +193,7 @@ def _write_reports(
     directory: ExportDirectory,
     rankings: Sequence[Ranking],
     answers: Sequence[Answer],
-    summaries: Sequence[Summary],
+    pages: Sequence[Page],
     tables: Sequence[tuple[str, str, Table]],
     settings: ProfileSettings,
     origin: ReportOrigin,
@@ -191,12 +208,12 @@ def _write_reports(
         return (), ()
     paths: list[Path] = []
     with Images() as images:
-        drawn = [images.svg(summary.charts, summary.model) for summary in summaries]
+        drawn = [images.svg(page.charts, page.model) for page in pages]
         if OutputFormat.CSV in export.formats:
             paths += _write_tables(directory, tables)
         paths += write_results(directory, answers, origin, export.formats, complete=complete)
-        for summary, drawings in zip(summaries, drawn, strict=True):
-            paths += write_summary(directory, summary, images, drawings, export.formats)
+        for page, drawings in zip(pages, drawn, strict=True):
+            paths += write_summary(directory, page, images, drawings, export.formats)
         _write_details(rankings, settings, directory, origin, images)
         return paths, images.remarks()
 
@@ -277,11 +294,11 @@ def _write_tables(
 
 
 def _with_best_of_all(rankings: Sequence[Ranking], settings: ProfileSettings) -> Sequence[Ranking]:
-    """The rankings, plus a ranking across all models if requested."""
+    """The rankings, plus a ranking across all models on each kind of hardware if requested."""
     if not settings.export.best_of_all:
         return rankings
-    across = rank_across(rankings, Goal(models=(settings.goal,)), _ACROSS_MODELS)
-    return [*rankings, across]
+    goal = Goal(models=(settings.goal,))
+    return [*rankings, *rank_across(rankings, goal, _ACROSS_MODELS)]
 
 
 def _write_details(
@@ -311,7 +328,7 @@ def _write_details(
             write_detail(
                 directory,
                 result,
-                ranking.goal,
+                ranking,
                 origin,
                 images,
                 plots=export.plots,

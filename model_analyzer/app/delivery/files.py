@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from model_analyzer import __version__
-from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
+from model_analyzer.domain.hardware import kind_folder
 from model_analyzer.domain.models import ModelConfig, ModelVariant
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
 from model_analyzer.reports import html, markdown, parquet, pdf
-from model_analyzer.reports.build import Detail, ReportOrigin, Summary, build_detail
+from model_analyzer.reports.build import Detail, Page, ReportOrigin, build_detail
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.flat_text import to_csv
 from model_analyzer.reports.images import Drawings, Images
@@ -34,7 +34,7 @@ from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import top
 from model_analyzer.runner.model_config import to_text
 
-_R = TypeVar("_R", Summary, Detail)
+_R = TypeVar("_R", Page, Detail)
 
 # Formats with a row for each measurement.
 _TABLES = frozenset({OutputFormat.CSV, OutputFormat.PARQUET})
@@ -107,31 +107,45 @@ def configuration_difference(
                 to_text(shown(originals[variant.model])).splitlines(),
                 to_text(shown(variant.config)).splitlines(),
                 f"{variant.model}/config.pbtxt",
-                f"best/{variant.model}/config.pbtxt",
+                "/".join(("best", *places_of(ranking), variant.model, "config.pbtxt")),
                 lineterm="",
             )
     return "\n".join(lines)
 
 
 def head_of(answer: Answer) -> str:
-    """The first line of a file if the answer does not meet the constraints, otherwise "".
+    """The first lines of a file: the hardware, if the model was measured on several kinds, and
+    whether the answer does not meet the constraints; otherwise "".
 
-    It is a comment in config.pbtxt; programs that apply a diff skip lines before it.
+    They are comments in config.pbtxt; programs that apply a diff skip lines before it.
     """
-    return "" if answer.is_met else f"# {miss_text(answer)}\n"
+    hardware = answer.ranking.hardware
+    place = f"# For {hardware}\n" if hardware else ""
+    return place if answer.is_met else f"{place}# {miss_text(answer)}\n"
+
+
+def places_of(ranking: Ranking) -> tuple[str, ...]:
+    """The directory of a kind of hardware, if the model was measured on several; otherwise none."""
+    return (kind_folder(ranking.hardware),) if ranking.hardware else ()
 
 
 def write_best(
     directory: ExportDirectory, answer: Answer, difference: str | None, *folders: str
 ) -> Sequence[Path]:
     """Writes the recommended configurations to deploy and their `difference` from the originals
-    (None: unknown) below the `folders`; returns the paths. A first line says if the constraints are
-    not met.
+    (None: unknown) below the `folders`, and with several kinds of hardware in a directory for each;
+    returns the paths. Files of an earlier run that are out of date are removed.
     """
+    places = places_of(answer.ranking)
     if answer.best is None:
         for model in group_members(answer.ranking.model):
-            directory.remove(*folders, model)  # files of an earlier run are out of date
+            directory.remove(*folders, *places, model)
         return []
+    if places and folders:
+        for part in parts_of(answer.best):
+            for file in ("config.pbtxt", "config.diff"):
+                directory.remove(*folders, part.model, file)
+    folders = (*folders, *places)
     head = head_of(answer)
     paths = [
         directory.write(head + text, *folders, model, "config.pbtxt")
@@ -147,45 +161,48 @@ def write_best(
 
 def write_variants(directory: ExportDirectory, answer: Answer, count: int) -> Sequence[Path]:
     """Writes the `count` best variants and their composing variants as
-    `MODEL/VARIANT/config.pbtxt`, with their measurements beside them. Returns the paths of the
-    configurations.
+    `MODEL/VARIANT/config.pbtxt`, with their measurements beside them; with several kinds of
+    hardware in a directory for each. Returns the paths of the configurations.
     """
     paths = []
     head, ranking = head_of(answer), answer.ranking
+    places = places_of(ranking)
     for result in top(ranking, count):
         for variant in parts_of(result):
             text = head + to_text(variant.config)
-            paths.append(directory.write(text, variant.model, variant.folder, "config.pbtxt"))
+            parts = (*places, variant.model, variant.folder)
+            paths.append(directory.write(text, *parts, "config.pbtxt"))
         document = _variant_text(result, ranking)
         for variant in result.variants:
-            directory.write(document, variant.model, variant.folder, "measurements.json")
+            parts = (*places, variant.model, variant.folder)
+            directory.write(document, *parts, "measurements.json")
     return list(dict.fromkeys(paths))
 
 
 def write_summary(
     directory: ExportDirectory,
-    summary: Summary,
+    page: Page,
     images: Images,
     drawings: Drawings,
     formats: Collection[OutputFormat],
 ) -> Sequence[Path]:
-    """Writes the summary of one model, and its charts (`drawings`) as images beside it; returns the
-    paths of its pages.
+    """Writes the summary page of one model, and its charts (`drawings`) as images beside it;
+    returns the paths of its pages.
     """
     pictures = _pictures(images, drawings, formats)
     renderers = _Renderers(
         html=html.render_summary, paper=pdf.paper_of_summary, markdown=markdown.render_summary
     )
-    place = ("summaries", summary.model, "result_summary")
-    paths = _write_pages(directory, summary, images, drawings, renderers, formats, place)
-    _write_charts(directory, drawings, pictures, "simple", summary.model)
+    place = ("summaries", page.model, "result_summary")
+    paths = _write_pages(directory, page, images, drawings, renderers, formats, place)
+    _write_charts(directory, drawings, pictures, "simple", page.model)
     return paths
 
 
 def write_detail(
     directory: ExportDirectory,
     result: VariantResult,
-    goal: Goal,
+    ranking: Ranking,
     origin: ReportOrigin,
     images: Images,
     *,
@@ -199,8 +216,9 @@ def write_detail(
     """
     detail = build_detail(
         result,
-        goal=goal,
-        origin=origin,
+        goal=ranking.goal,
+        hardware=ranking.hardware,
+        origin=origin.on_kind_of(ranking),
         configuration="\n".join(to_text(masked_values(part.config)) for part in parts_of(result)),
         plots=plots,
         offline=offline,
@@ -211,12 +229,13 @@ def write_detail(
     renderers = _Renderers(
         html=html.render_detail, paper=pdf.paper_of_detail, markdown=markdown.render_detail
     )
-    place = ("detailed", result.folder, "detailed_report")
+    folders = (*places_of(ranking), result.folder)
+    place = ("detailed", *folders, "detailed_report")
     paths = _write_pages(directory, detail, images, drawings, renderers, formats, place)
-    breakdown, *plot_names = (chart.name for chart in detail.charts)
+    breakdown, *plot_names = (chart.key for chart in detail.charts)
     for kind, names in (("detailed", [breakdown]), ("simple", plot_names)):
         chosen = {name: drawings[name] for name in names if name in drawings}
-        _write_charts(directory, chosen, pictures, kind, result.folder)
+        _write_charts(directory, chosen, pictures, kind, *folders)
     return paths
 
 
@@ -236,20 +255,20 @@ def _write_pages(
     drawings: Drawings,
     renderers: _Renderers[_R],
     formats: Collection[OutputFormat],
-    place: tuple[str, str, str],
+    place: tuple[str, ...],
 ) -> Sequence[Path]:
-    """Writes the report as HTML and in the other page `formats`. `place` is its folder, the model
-    or variant, and the file name without suffix.
+    """Writes the report as HTML and in the other page `formats`. `place` are its folders below
+    `reports`, and the file name without suffix.
     """
-    folder, name, file = place
+    *folders, file = place
 
     def parts(form: OutputFormat) -> Sequence[str]:
-        return "reports", folder, name, f"{file}.{form.value}"
+        return "reports", *folders, f"{file}.{form.value}"
 
     page = renderers.html(report, drawings)
     paths = [directory.write(page, *parts(OutputFormat.HTML))]
     if OutputFormat.PDF in formats:
-        printed = images.pdf(renderers.paper(report, drawings), f"{file} of {name}")
+        printed = images.pdf(renderers.paper(report, drawings), f"{file} of {folders[-1]}")
         paths += _write_picture(directory, printed, *parts(OutputFormat.PDF))
     if OutputFormat.MARKDOWN in formats:
         paths.append(directory.write(renderers.markdown(report), *parts(OutputFormat.MARKDOWN)))
@@ -270,13 +289,14 @@ def _pictures(images: Images, drawings: Drawings, formats: Collection[OutputForm
 
 
 def _write_charts(
-    directory: ExportDirectory, drawings: Drawings, pictures: _Pictures, kind: str, name: str
+    directory: ExportDirectory, drawings: Drawings, pictures: _Pictures, *folders: str
 ) -> None:
-    """Writes the charts as images to `plots/KIND/NAME`."""
+    """Writes the charts as images into these folders below `plots`."""
     for form, images in pictures.items():
         for chart, drawing in drawings.items():
             picture = images.get(chart, drawing)
-            _write_picture(directory, picture, "plots", kind, name, f"{chart}.{form.value}")
+            parts = f"{chart}.{form.value}".split("/")
+            _write_picture(directory, picture, "plots", *folders, *parts)
 
 
 def _write_picture(directory: ExportDirectory, picture: Picture, *parts: str) -> Sequence[Path]:
@@ -347,7 +367,7 @@ def write_measurements(
     """Writes the measurements of one variant for programs, beside its detailed report; returns the
     paths.
     """
-    folders = ("reports", "detailed", result.folder)
+    folders = ("reports", "detailed", *places_of(ranking), result.folder)
     paths = []
     if OutputFormat.JSON in formats:
         text = _variant_text(result, ranking)

@@ -25,6 +25,7 @@ from model_analyzer.app.progress.events import (
 )
 from model_analyzer.app.progress.tags import shown_tags
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.slots import Slot
@@ -146,7 +147,7 @@ class Tracker:
                     "The first %d attempts%s failed and none succeeded: skipping the rest of this"
                     " model. %s%s",
                     failures,
-                    f" on {kind}" if len(self._best) > 1 else "",
+                    f" {place_text(kind)}" if len(self._best) > 1 else "",
                     last.message,
                     ". This happened in an earlier run: --retry-failed tries again"
                     if resumed

@@ -20,7 +20,7 @@ from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import conditions_of
 from model_analyzer.errors import ConfigError, RepositoryError, wrong
 from model_analyzer.reports.tables import Table
-from model_analyzer.results.circumstances import Intended, differences
+from model_analyzer.results.circumstances import Group, Intended, differences
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.state.checkpoint import Checkpoint
 
@@ -33,10 +33,10 @@ def ranked(
     goal: Goal,
     circumstances: int | None,
     run: ProfileSettings | None = None,
-) -> Ranking:
-    """The ranking of a model. `circumstances` is the number of the group of circumstances to rank;
-    None means those of the `run`, if it has measurements under them. Raises ConfigError if the
-    number does not exist.
+) -> Sequence[Ranking]:
+    """The rankings of a model, one for each kind of hardware. `circumstances` is the number of the
+    only group of circumstances to rank; None means those of the `run`, if it has measurements under
+    them. Raises ConfigError if the number does not exist.
     """
     selected = circumstances or (None if run is None else _intended(run, group_members(model)))
     try:
@@ -46,39 +46,56 @@ def ranked(
 
 
 def default_rankings(checkpoint: Checkpoint) -> Sequence[Ranking]:
-    """The ranking of each model by the default goal."""
+    """The rankings of each model by the default goal, one for each kind of hardware."""
     return [
-        rank(checkpoint.profile, model, Goal(models=(ModelGoal(),) * count))
+        ranking
         for model, count in measured_subjects(checkpoint).items()
+        for ranking in rank(checkpoint.profile, model, Goal(models=(ModelGoal(),) * count))
     ]
 
 
 def circumstances_tables(rankings: Iterable[Ranking]) -> Iterator[tuple[str, Table]]:
     """Each model that was measured under several circumstances, with a table of them."""
+    chosen: dict[str, dict[str, Group]] = {}
+    groups: dict[str, Sequence[Group]] = {}
     for ranking in rankings:
-        if ranking.group is None or len(ranking.groups) < 2:
-            continue
-        chosen = ranking.group
+        if ranking.group is not None and len(ranking.groups) > 1:
+            chosen.setdefault(ranking.model, {})[ranking.kind] = ranking.group
+            groups[ranking.model] = ranking.groups
+    for model, by_kind in chosen.items():
+        has_kinds = len({group.kind for group in groups[model]}) > 1
         yield (
-            ranking.model,
+            model,
             Table(
-                headers=("Number", "Measurements", "Of the current model", "Different in"),
+                headers=(
+                    "Number",
+                    *(["Hardware"] if has_kinds else []),
+                    "Measurements",
+                    "Of the current model",
+                    "Different in",
+                ),
                 rows=tuple(
                     (
                         group.number,
+                        *([group.kind] if has_kinds else []),
                         group.measurements,
                         group.current,
-                        "ranked by default"
-                        if group is chosen
-                        else ", ".join(
-                            f"{part.subject} {part.then or 'not set'}"
-                            for part in differences(group.sample, chosen.sample)
-                        ),
+                        _difference(group, by_kind.get(group.kind)),
                     )
-                    for group in ranking.groups
+                    for group in groups[model]
                 ),
             ),
         )
+
+
+def _difference(group: Group, chosen: Group | None) -> str:
+    """How a group differs from the one that is ranked on its kind of hardware."""
+    if group is chosen:
+        return "ranked by default"
+    if chosen is None:
+        return "older version of the model"
+    parts = differences(group.sample, chosen.sample)
+    return ", ".join(f"{part.subject} {part.then or 'not set'}" for part in parts)
 
 
 def run_of(config_file: Path | None) -> ProfileSettings | None:

@@ -19,6 +19,7 @@ from model_analyzer.app.progress.events import (
     TrialStarted,
 )
 from model_analyzer.cli.progress.values import duration, number, values_text
+from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.trials import Trial
 
 log = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class Lines:
         values = values_text(event.measurement, self._tags, separator=", ")
         kind = event.trial.setup.kind
         own = self._best.get(kind) or self._best.get("")
-        place = f" on {kind}" if kind in self._best else ""
+        place = f" {place_text(kind)}" if kind in self._best else ""
         best = f"; best so far{place} {own}" if own else ""
         left = "" if event.time_left_s is None else f"; about {duration(event.time_left_s)} left"
         log.info(

@@ -72,10 +72,12 @@
     panel.scrollTop = 0;
   }
 
-  /** The difference of a metric from the first row, which is the recommendation, in percent. */
+  /** The difference of a metric from the recommendation, in percent: the first row, or the first of its
+      kind of hardware. */
   function differenceFromBest(column, row) {
-    const [value, best] = [column.valueOf(row), column.valueOf(0)];
-    if (row === 0 || !column.metric || typeof value !== "number" || !best) return "";
+    const first = table.starts.findLast((start) => start <= row);
+    const [value, best] = [column.valueOf(row), column.valueOf(first)];
+    if (row === first || !column.metric || typeof value !== "number" || !best) return "";
     const percent = (value / best - 1) * 100;
     return ` (${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(0)} %)`;
   }
@@ -278,7 +280,8 @@
       const text = cell(column, row);
       if (position > 0) {
         const failing = column === constraint && text === "no";
-        line.append(make("td", { class: column.number ? "number" : failing ? "missed" : null }, text));
+        const style = column.number ? "number" : failing ? "missed" : null;
+        line.append(make("td", { "data-key": column.key, class: style }, text));
         return;
       }
       const button = make("button", { type: "button", class: "plain", title: "Show this measurement" }, ...breakable(text));

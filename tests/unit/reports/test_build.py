@@ -24,7 +24,7 @@ from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of
-from model_analyzer.results.ranking import Ranking, rank
+from model_analyzer.results.ranking import Ranking
 from tests.phrases import DEFAULT_IS_BEST
 from tests.unit.builders import (
     at_least,
@@ -35,6 +35,7 @@ from tests.unit.builders import (
     measurement,
     objectives,
     origin,
+    rank_one,
     ranking,
     record,
     together,
@@ -449,7 +450,7 @@ def test_of_several_models_the_one_whose_request_rate_was_not_reached_is_named()
     ]
     outcome = together({"perf_throughput": 99.0}, {"perf_throughput": 50.0})
     both = TrialRecord(trial=Trial(workloads=tuple(works), setup=ServerSetup()), outcome=outcome)
-    ranked = rank(Profile(records=(both,)), "a,b", Goal(models=(ModelGoal(), ModelGoal())))
+    ranked = rank_one(Profile(records=(both,)), "a,b", Goal(models=(ModelGoal(), ModelGoal())))
 
     (remark,) = remarks_of(answer_of(ranked))
 

@@ -35,7 +35,7 @@ from model_analyzer.reports.document import (
 )
 from model_analyzer.reports.headline import headline
 from model_analyzer.results.answer import answer_of, answers_of
-from model_analyzer.results.ranking import Ranking, rank
+from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -45,6 +45,7 @@ from tests.unit.builders import (
     measurement,
     objectives,
     origin,
+    rank_one,
     ranking,
     record,
     variant,
@@ -228,7 +229,7 @@ def test_models_measured_together_and_composing_models_have_their_own_values() -
         started=1_700_000_000.5,
     )
     wished = ModelGoal(objectives=objectives(perf_latency=1))
-    ranked = rank(
+    ranked = rank_one(
         Profile(records=(TrialRecord(trial=trial, outcome=outcome),)),
         "e,m",
         Goal(models=(ModelGoal(weighting=3), wished)),

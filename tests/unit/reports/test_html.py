@@ -14,8 +14,7 @@ import pytest
 
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Notice, NoticeKind
-from model_analyzer.reports.build import ReportOrigin, build_detail, build_summary
-from model_analyzer.results.answer import answer_of
+from model_analyzer.reports.build import ReportOrigin, build_detail
 from tests.drawn import page_of
 from tests.unit.builders import (
     at_most,
@@ -25,6 +24,7 @@ from tests.unit.builders import (
     origin,
     ranking,
     record,
+    summary_page,
     variant,
 )
 
@@ -96,14 +96,7 @@ def report_on(name: str) -> tuple[Page, Page]:
         written=f"written {name}",
         checkpoint=f"/checkpoint/{name}",
     )
-    summary = build_summary(
-        answer_of(ranked),
-        best=3,
-        origin=where,
-        difference=f"+backend: {name}",
-        complete=False,
-        offline=False,
-    )
+    summary = summary_page(ranked, where=where, difference=f"+backend: {name}", complete=False)
     detail = build_detail(
         ranked.results[0],
         goal=ranked.goal,
@@ -203,13 +196,11 @@ def plain() -> tuple[Page, Page]:
         ),
         record(BEST, failure("the model ran out of memory", hint="use less"), concurrency=64),
     )
-    summary = build_summary(
-        answer_of(ranked),
+    summary = summary_page(
+        ranked,
         best=1,
-        origin=origin("NVIDIA H200", System="Linux 6.1"),
+        where=origin("NVIDIA H200", System="Linux 6.1"),
         difference="-max_batch_size: 1\n+max_batch_size: 4",
-        complete=True,
-        offline=False,
     )
     detail = build_detail(
         ranked.results[0],
@@ -258,10 +249,7 @@ def test_the_detail_shows_configuration_commands_and_both_charts(
 
 
 def test_a_summary_of_nothing_is_a_page_too() -> None:
-    report = build_summary(
-        answer_of(ranking()), best=3, origin=origin(), difference="", complete=True, offline=False
-    )
-    page = Page(page_of(report))
+    page = Page(page_of(summary_page(ranking())))
     assert "Nothing was measured of m." in page.text("p")
     assert "svg" not in page.elements
     assert "table" not in page.elements

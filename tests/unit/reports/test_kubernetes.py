@@ -37,7 +37,6 @@ def text(
     setup: ServerSetup = SETUP,
     model: str = "m",
     wanted: float | None = None,
-    gpus: tuple[str, ...] = (),
     **values: Any,
 ) -> str:
     ranked = ranking(
@@ -45,7 +44,7 @@ def text(
         model=model,
         by=goal(*at_most(perf_latency_p99=30)),
     )
-    where = origin(*gpus, cores=16, Processor="AMD EPYC with many cores")
+    where = origin(cores=16, Processor="AMD EPYC with many cores")
     return manifest(
         answer_of(ranked), where, {part.model: PBTXT for part in of.with_parts()}, throughput=wanted
     )
@@ -121,7 +120,7 @@ def test_memory_and_cores_are_those_of_the_measurement() -> None:
     assert container(written)["resources"] == {"requests": {"cpu": 16, "memory": "1251M"}}
     assert "1000.5 MB measured, plus 25 % for other loads" in written
 
-    written = text(ON_GPU, setup=replace(SETUP, devices=("GPU-0",)), gpus=("H200",))
+    written = text(ON_GPU, setup=replace(SETUP, devices=("H200",)))
     assert container(written)["resources"] == {"limits": {"nvidia.com/gpu": 1}, "requests": {}}
     assert "memory: not measured (measure it with --collect-cpu-metrics)" in written
     assert "measured on H200" in written
@@ -142,7 +141,7 @@ def test_a_server_sees_the_gpus_that_its_instances_need(
     groups: list[dict[str, Any]], gpus: int
 ) -> None:
     setup = replace(SETUP, devices=("a", "b", "c", "d"))
-    written = text(variant(instance_group=groups), setup=setup, gpus=("H200",) * 4)
+    written = text(variant(instance_group=groups), setup=setup)
     assert container(written)["resources"].get("limits", {}) == (
         {"nvidia.com/gpu": gpus} if gpus else {}
     )

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 from model_analyzer.domain.measurements import Notice, NoticeKind
-from model_analyzer.reports.build import build_detail, build_summary
+from model_analyzer.reports.build import build_detail
 from model_analyzer.reports.markdown import render_detail, render_summary
 from model_analyzer.reports.markup import escaped, fenced, markdown_table
 from model_analyzer.reports.tables import Table
-from model_analyzer.results.answer import answer_of
 from tests.unit.builders import (
     at_most,
     failure,
@@ -18,6 +17,7 @@ from tests.unit.builders import (
     origin,
     ranking,
     record,
+    summary_page,
     variant,
 )
 
@@ -33,11 +33,10 @@ def summary(name: str = "m", *, complete: bool = True) -> str:
         record(DEFAULT, failure(f"failed {name}", hint="mend it"), concurrency=2),
         by=goal(*at_most(perf_latency_p99=10)),
     )
-    report = build_summary(
-        answer_of(ranked), best=3, origin=origin("H200", CPU="16 cores"), difference=f"-a\n+{name}",
-        complete=complete,
-    )  # fmt: skip
-    return render_summary(report)
+    where = origin("H200", CPU="16 cores")
+    return render_summary(
+        summary_page(ranked, where=where, difference=f"-a\n+{name}", complete=complete)
+    )
 
 
 def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None:
@@ -72,12 +71,7 @@ def test_what_to_do_names_the_configuration_and_its_changes() -> None:
 
 
 def test_a_machine_without_gpus_has_no_line_about_them() -> None:
-    text = render_summary(
-        build_summary(
-            answer_of(ranking(record(BEST, measurement(1, 1)))),
-            best=3, origin=origin(), difference="", complete=True,
-        )
-    )  # fmt: skip
+    text = render_summary(summary_page(ranking(record(BEST, measurement(1, 1)))))
     assert "GPU" not in text
 
 
@@ -85,8 +79,7 @@ def test_failures_without_hints_have_no_column_for_them() -> None:
     found = ranking(
         record(BEST, measurement(1, 1)), record(BEST, failure("no", hint=""), concurrency=2)
     )
-    report = build_summary(answer_of(found), best=3, origin=origin(), difference="", complete=True)
-    assert "| Trial | What happened |\n" in render_summary(report)
+    assert "| Trial | What happened |\n" in render_summary(summary_page(found))
 
 
 def test_names_are_text() -> None:

@@ -52,7 +52,7 @@ def points(chart: Chart, part: str) -> list[dict[str, Any]]:
 
 
 def explorer(ranked: Ranking) -> Explorer:
-    return explorer_of(ranked, front_of(ranked), always_gpus=False)
+    return explorer_of([ranked], front_of(ranked), always_gpus=False)
 
 
 # ------------------------------------------------------------------------------------ verdict

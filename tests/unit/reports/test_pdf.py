@@ -10,11 +10,10 @@ import pytest
 
 from model_analyzer.errors import OutputError
 from model_analyzer.reports import pdf
-from model_analyzer.reports.build import build_detail, build_summary
-from model_analyzer.results.answer import answer_of
+from model_analyzer.reports.build import build_detail
 from tests.drawn import NOT_DRAWN, images
 from tests.phrases import EFFECT_OF_EACH_PARAMETER
-from tests.unit.builders import failure, measurement, origin, ranking, record, variant
+from tests.unit.builders import failure, measurement, origin, ranking, record, summary_page, variant
 
 
 def test_without_its_library_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,9 +37,7 @@ def test_both_reports_can_be_printed_for_any_name() -> None:
         model=evil,
     )
 
-    summary = build_summary(
-        answer_of(ranked), best=3, origin=origin(), difference=evil, complete=False
-    )
+    summary = summary_page(ranked, difference=evil, complete=False)
     detail = build_detail(ranked.results[0], goal=ranked.goal, origin=origin(), configuration=evil)
 
     for page in (
@@ -57,9 +54,7 @@ def test_paper_has_the_effects_of_parameters_and_the_method() -> None:
         record(variant("m_config_0", max_batch_size=4), measurement(100, 6.5, requests=400)),
         record(variant("m_config_1", max_batch_size=8), measurement(250, 6.5, requests=900)),
     )
-    summary = build_summary(
-        answer_of(ranked), best=3, origin=origin(), difference="", complete=True
-    )
+    summary = summary_page(ranked)
 
     page = pdf.paper_of_summary(summary, NOT_DRAWN)
 

@@ -515,7 +515,7 @@ def test_the_answer_has_the_constrained_metric_of_one_of_several_models() -> Non
     assert table.rows[0][4:] == (10, 6.5, 8.5, "yes")
     (column,) = [
         column
-        for column in explorer_of(ranked, (), always_gpus=False).columns
+        for column in explorer_of([ranked], (), always_gpus=False).columns
         if column.key == "perf_latency_p99.b"
     ]
     assert (column.header, column.is_usual) == ("p99 Latency of b (ms)", True)

@@ -14,13 +14,13 @@ from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import IN_PROGRESS, UNFINISHED, remarks_of
 from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of
-from model_analyzer.results.ranking import rank
 from tests.phrases import DEFAULT_IS_BEST
 from tests.unit.builders import (
     at_most,
     conclusion,
     goal,
     measurement,
+    rank_one,
     ranking,
     record,
     variant,
@@ -183,7 +183,7 @@ def test_a_better_trial_that_just_misses_a_bound_is_named() -> None:
 
 def test_a_search_that_did_not_finish_is_named() -> None:
     profile = Profile(records=[record(SMALL, measurement(1))], unfinished=frozenset({Lane("m")}))
-    assert remarks_of(answer_of(rank(profile, "m", goal()))) == [UNFINISHED]
+    assert remarks_of(answer_of(rank_one(profile, "m", goal()))) == [UNFINISHED]
 
     growing = replace(profile, is_growing=True)
-    assert remarks_of(answer_of(rank(growing, "m", goal()))) == [IN_PROGRESS]
+    assert remarks_of(answer_of(rank_one(growing, "m", goal()))) == [IN_PROGRESS]

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
+from typing import Any
 
 import jsonschema
 import pytest
@@ -20,20 +21,30 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import DEFAULT_SUFFIX
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
-from model_analyzer.reports.build import build_summary
+from model_analyzer.reports.build import Summary
 from model_analyzer.reports.document import results_document, results_schema
 from model_analyzer.reports.html import render_summary
 from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of
 from model_analyzer.results.ranking import Ranking, rank, rank_across
 from tests.drawn import NOT_DRAWN
 from tests.phrases import DEFAULT_IS_BEST
-from tests.unit.builders import at_least, at_most, failure, objectives, origin, variant
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    failure,
+    objectives,
+    origin,
+    rank_one,
+    summary_page,
+    variant,
+)
 from tests.unit.builders import together as measured_together
 
 SETUPS = [
     ServerSetup(),
     ServerSetup(version="2.51.0"),
-    ServerSetup(launch="docker", devices=("GPU-1",)),
+    ServerSetup(launch="docker", devices=("NVIDIA L4",)),
+    ServerSetup(version="2.51.0", devices=("NVIDIA L4",)),
     ServerSetup(flags={"pinned-memory-pool-byte-size": 0}),
 ]
 FLAGS = [{}, {"string-length": "16"}, {"shape": ("a:1", "b:2")}]
@@ -102,32 +113,42 @@ def by_key(record: TrialRecord) -> str:
     return record.trial.key
 
 
-def counts(ranking: Ranking) -> tuple[int, int]:
+def counts(rankings: Iterable[Ranking]) -> tuple[int, int]:
     """Measurements and failures that are ranked, or counted as left out."""
-    left_out = ranking.left_out
-    return (
-        len(ranking.measured) + ranking.repetitions + sum(part.measurements for part in left_out),
-        len(ranking.failed) + sum(part.failures for part in left_out),
-    )
+    measured = failed = 0
+    for ranking in rankings:
+        measured += len(ranking.measured) + ranking.repetitions
+        failed += len(ranking.failed)
+        measured += sum(part.measurements for part in ranking.left_out)
+        failed += sum(part.failures for part in ranking.left_out)
+    return measured, failed
 
 
-def held(profile: Profile, names: Sequence[str]) -> tuple[int, int]:
-    """Those of just these models that the profile has."""
+def held(profile: Profile, names: Sequence[str], kind: str | None = None) -> tuple[int, int]:
+    """Those of just these models, on this kind of hardware or on all, that the profile has."""
     own = [
         isinstance(record.outcome, Measurement)
         for record in profile.records
         if sorted(work.variant.model for work in record.trial.workloads) == sorted(names)
+        and kind in (None, record.trial.setup.kind)
     ]
     return sum(own), len(own) - sum(own)
 
 
-def check(answer: Answer) -> None:
+def check(rankings: Sequence[Ranking]) -> None:
     """What is shown does not contradict itself."""
-    ranking = answer.ranking
-    text = json.loads(json.dumps(results_document([answer], origin(), complete=None)))
+    answers = [answer_of(ranking) for ranking in rankings]
+    text = json.loads(json.dumps(results_document(answers, origin(), complete=None)))
     jsonschema.validate(text, results_schema())
-    (model,) = text["models"]
-    summary = build_summary(answer, best=3, origin=origin(), difference="", complete=True)
+    page = summary_page(*rankings)
+    assert (page.hardware is not None) == (len(rankings) > 1)
+    for answer, model, summary in zip(answers, text["models"], page.parts, strict=True):
+        check_part(answer, model, summary)
+    assert ">None</td>" not in render_summary(page, NOT_DRAWN)
+
+
+def check_part(answer: Answer, model: Mapping[str, Any], summary: Summary) -> None:
+    ranking = answer.ranking
     gains = [figure for figure in summary.figures if figure.label == "Gain over the default"]
     for gain in gains:
         assert answer.verdict is AnswerVerdict.RECOMMENDED
@@ -140,7 +161,6 @@ def check(answer: Answer) -> None:
     if ranking.any_passes:
         assert ranking.results[0].passes
     assert not re.search(r"(?<!\d)0 % better", summary.sentence)
-    assert ">None</td>" not in render_summary(summary, NOT_DRAWN)
 
 
 @pytest.mark.parametrize("names", [("m",), ("a", "b")])
@@ -159,11 +179,12 @@ def test_each_record_is_ranked_or_counted_once(names: Sequence[str], data: st.Da
 
     by_default = rank(profile, ",".join(names), goal)
     assert counts(by_default) == held(profile, names)
-    check(answer_of(by_default))
-    for number, group in enumerate(by_default.groups, 1):
-        chosen = rank(profile, ",".join(names), goal, circumstances=number)
-        assert (chosen.group, chosen.groups) == (group, by_default.groups)
-        assert counts(chosen) == held(profile, names)
+    assert len({ranking.kind for ranking in by_default}) == len(by_default)
+    check(by_default)
+    for number, group in enumerate(by_default[0].groups, 1):
+        chosen = rank_one(profile, ",".join(names), goal, circumstances=number)
+        assert (chosen.group, chosen.groups) == (group, by_default[0].groups)
+        assert counts([chosen]) == held(profile, names, group.kind)
     swapped = rank(profile, ",".join(reversed(names)), goal)
     assert counts(swapped) == counts(by_default)
 
@@ -177,9 +198,10 @@ def test_the_answer_across_models_is_in_order(data: st.DataObject) -> None:
     ]
     goal = Goal(models=(data.draw(st.sampled_from(GOALS)),))
     profile = Profile(records=[record for part in parts for record in part])
-    across = rank_across([rank(profile, name, goal) for name in ("m", "n")], goal, "all")
-    answer = answer_of(across)
-    build_summary(answer, best=3, origin=origin(), difference="", complete=True)
-    assert [result.passes for result in across.results] == sorted(
-        (result.passes for result in across.results), reverse=True
-    )
+    rankings = [ranking for name in ("m", "n") for ranking in rank(profile, name, goal)]
+    every = rank_across(rankings, goal, "all")
+    summary_page(*every)
+    for across in every:
+        assert [result.passes for result in across.results] == sorted(
+            (result.passes for result in across.results), reverse=True
+        )

@@ -94,7 +94,8 @@ def test_a_parameter_that_was_not_varied_has_no_effect() -> None:
 
 def test_across_models_there_are_no_effects() -> None:
     ranked = ranking(record(SMALL, measurement(100, 5)), record(LARGE, measurement(300, 8)))
-    assert effects(rank_across([ranked], goal(), "best of all")) is None
+    (across,) = rank_across([ranked], goal(), "best of all")
+    assert effects(across) is None
 
 
 def test_an_unset_value_comes_before_numbers_and_they_are_in_order() -> None:

@@ -17,7 +17,7 @@ from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.circumstances import Circumstances
-from model_analyzer.results.ranking import Ranking, rank, rank_across
+from model_analyzer.results.ranking import Ranking, rank_across
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -26,6 +26,7 @@ from tests.unit.builders import (
     goal,
     measurement,
     objectives,
+    rank_one,
     ranking,
     record,
     together,
@@ -152,18 +153,18 @@ def test_measurements_on_another_server_are_left_out() -> None:
             record(SMALL, measurement(1), setup=new),
         )
     )
-    newest = rank(profile, "m", goal())
+    newest = rank_one(profile, "m", goal())
     assert (throughputs(newest), newest.failed) == ([1], ())
     assert [item.sentence for item in newest.left_out] == [
         "1 measurement and 1 failure are left out: measured under different circumstances (server"
         " version 2.50.0 instead of 2.51.0); --circumstances 1 ranks them."
     ]
     for wanted in (Circumstances.of(trial(DEFAULT, setup=old)), 1):
-        chosen = rank(profile, "m", goal(), circumstances=wanted)
+        chosen = rank_one(profile, "m", goal(), circumstances=wanted)
         assert (order(chosen), len(chosen.failed)) == (["m_config_default"], 1)
         assert [item.circumstances for item in chosen.left_out] == [2]
     with pytest.raises(ValueError, match="there is no group 3: there are 1 to 2"):
-        rank(profile, "m", goal(), circumstances=3)
+        rank_one(profile, "m", goal(), circumstances=3)
 
 
 def test_measurements_of_older_files_are_left_out() -> None:
@@ -195,9 +196,9 @@ def test_models_measured_together_are_ranked_under_their_joined_name() -> None:
     both = Trial(workloads=works, setup=ServerSetup())
     outcome = together({"perf_throughput": 1.0}, {"perf_throughput": 2.0})
     joined = Profile(records=(record(a, measurement(9)), TrialRecord(trial=both, outcome=outcome)))
-    ranked = rank(joined, "a,b", Goal(models=(ModelGoal(), ModelGoal())))
+    ranked = rank_one(joined, "a,b", Goal(models=(ModelGoal(), ModelGoal())))
     assert [item.trial for item in ranked.measured] == [both]
-    assert [item.measurement for item in rank(joined, "a", goal()).measured] == [measurement(9)]
+    assert [item.measurement for item in rank_one(joined, "a", goal()).measured] == [measurement(9)]
 
 
 def test_a_reverted_configuration_is_ranked_by_its_present_version() -> None:
@@ -206,7 +207,7 @@ def test_a_reverted_configuration_is_ranked_by_its_present_version() -> None:
     edited = variant("m_config_default", max_batch_size=4)
     profile = Profile(records=(record(before, measurement(1)), record(edited, measurement(9))))
 
-    ranked = rank(profile, "m", goal(), bases=(before.identity,))
+    ranked = rank_one(profile, "m", goal(), bases=(before.identity,))
 
     assert throughputs(ranked) == [1]
 
@@ -257,7 +258,7 @@ def test_variants_of_an_older_version_of_the_model_are_left_out() -> None:
             " `model-analyzer checkpoint trials` shows all."
         ]
     # edited back: the present model is known, though it was measured before the other
-    assert order(rank(Profile(records=tuple(records)), "m", goal(), bases=(old.identity,))) == [
+    assert order(rank_one(Profile(records=tuple(records)), "m", goal(), bases=(old.identity,))) == [
         "m_config_0",
         "m_config_default",
     ]
@@ -276,7 +277,7 @@ def test_the_edited_part_of_an_ensemble_is_named() -> None:
 
     def reason(*versions: ModelVariant, now: ModelVariant) -> list[str]:
         records = [record(own, measurement(1), base=own.identity) for own in versions]
-        ranked = rank(Profile(records=records), "m", goal(), bases=(now.identity,))
+        ranked = rank_one(Profile(records=records), "m", goal(), bases=(now.identity,))
         assert len(ranked.measured) == 1
         return [part.reason for part in ranked.left_out]
 
@@ -286,7 +287,7 @@ def test_the_edited_part_of_an_ensemble_is_named() -> None:
     assert reason(slow, more, now=more) == ["m has called other models since"]
     # the configuration that a variant derives from need not have been measured
     unknown = record(ensemble("m_config_0", 1), measurement(1), base="nobody knows")
-    ranked = rank(
+    ranked = rank_one(
         Profile(records=[unknown, record(fast, measurement(1), base=fast.identity)]), "m", goal()
     )
     assert [part.reason for part in ranked.left_out] == [
@@ -304,7 +305,7 @@ def test_circumstances_without_a_named_difference() -> None:
 
 def test_bases_that_do_not_fit_the_models_are_not_used() -> None:
     records = [record(SMALL, measurement(1), base=DEFAULT.identity)]
-    ranked = rank(Profile(records=records, bases={"m": ("one", "too many")}), "m", goal())
+    ranked = rank_one(Profile(records=records, bases={"m": ("one", "too many")}), "m", goal())
     assert order(ranked) == ["m_config_0"]
 
 
@@ -313,7 +314,7 @@ def test_models_measured_together_are_found_in_any_order() -> None:
     both = Trial(workloads=(*trial(a).workloads, *trial(b).workloads), setup=ServerSetup())
     outcome = together({"perf_throughput": 1.0}, {"perf_throughput": 2.0})
     profile = Profile(records=(TrialRecord(trial=both, outcome=outcome),))
-    (item,) = rank(profile, "b,a", Goal(models=(ModelGoal(), ModelGoal()))).measured
+    (item,) = rank_one(profile, "b,a", Goal(models=(ModelGoal(), ModelGoal()))).measured
     assert item.trial.models == "b,a"
     assert [model.values["perf_throughput"] for model in item.measurement.models] == [2, 1]
 
@@ -470,18 +471,20 @@ def test_across_models_each_has_the_order_of_its_own_answer() -> None:
     other = variant("n_config_0", model="n")
     conclusions = {Lane("m"): conclusion(m[0].trial, trials=2)}
     profile = Profile(records=[*m, record(other, measurement(100.5))], conclusions=conclusions)
-    rankings = [rank(profile, name, goal()) for name in ("m", "n")]
-    across = rank_across(rankings, goal(), "all")
+    rankings = [rank_one(profile, name, goal()) for name in ("m", "n")]
+    (across,) = rank_across(rankings, goal(), "all")
     own = [name for name in order(across) if name.startswith("m_")]
     assert (len(order(across)), own) == (3, order(rankings[0]))
 
     wished = goal(wished=objectives(gpu_used_memory=1, perf_throughput=1))
-    assert rank_across(rankings, wished, "all").unmeasured == ("gpu_used_memory",)
+    (across,) = rank_across(rankings, wished, "all")
+    assert across.unmeasured == ("gpu_used_memory",)
     # by another goal, the order is another
     low = goal(wished=objectives(perf_latency_p99=1))
     odd = [record(SMALL, measurement(103, 9)), record(LARGE, measurement(100, 3))]
     assert order(ranking(*odd)) == ["m_config_0", "m_config_1"]
-    assert order(rank_across([ranking(*odd)], low, "all")) == ["m_config_1", "m_config_0"]
+    (across,) = rank_across([ranking(*odd)], low, "all")
+    assert order(across) == ["m_config_1", "m_config_0"]
 
 
 def test_an_equal_variant_with_another_name_is_no_tie() -> None:

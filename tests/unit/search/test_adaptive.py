@@ -29,12 +29,12 @@ from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.errors import ConfigError
-from model_analyzer.results.ranking import rank
 from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.trial_map import TrialMap
+from tests.unit.builders import rank_one
 from tests.unit.search.surfaces import (
     UNLIMITED,
     Respond,
@@ -117,7 +117,7 @@ def recommended(target: Subject, respond: Respond, adaptive: AdaptiveSettings = 
     """The best trial in the ranking after the search."""
     trials = sequence(search(target, ADAPTIVE, adaptive=adaptive), respond)
     records = tuple(TrialRecord(trial=trial, outcome=respond(trial)) for trial in trials)
-    return rank(Profile(records=records), target.name, target.goal).results[0].best.trial
+    return rank_one(Profile(records=records), target.name, target.goal).results[0].best.trial
 
 
 def recommended_load(asked: Search, trials: Sequence[Trial]) -> int:

@@ -77,13 +77,16 @@ def best(
     view = TerminalView(0)
     has_all = True
     paths: list[Path] = []
-    for answer in variants.answers:
-        summary, table = variants.summary(answer)
-        view.answer(summary, table)
-        warn_all(summary.remarks)
-        is_usable = is_shown(answer, allow_miss=allow_miss)
-        has_all = has_all and is_usable
-        paths += variants.write(answer) if is_usable else ()
+    for each in variants.models:
+        for answer in each.answers:
+            summary, table = variants.summary(answer)
+            view.answer(summary, table)
+            warn_all(summary.remarks)
+            is_usable = is_shown(answer, allow_miss=allow_miss)
+            has_all = has_all and is_usable
+            paths += variants.write(answer) if is_usable else ()
+        if each.is_of_several_kinds:
+            view.hardware(each.model, variants.hardware(each))
     for path in paths:
         view.print(f"wrote {path}")
     return EXIT_OK if has_all else EXIT_RUN_FAILED

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""When a run has done what was asked for, and where its files are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.app.delivery.answer import Delivery
+from model_analyzer.app.delivery.files import write_best
+from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.settings import ExportSettings
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.results.answer import Answer, answer_of
+from model_analyzer.results.ranking import rank
+from tests.unit.builders import (
+    at_most,
+    failure,
+    goal,
+    measurement,
+    record,
+    settings,
+    variant,
+)
+
+L4 = ServerSetup(devices=("L4",))
+H100 = ServerSetup(devices=("H100",))
+DEFAULT = variant("m_config_default", max_batch_size=1)
+
+
+def answers(*records: TrialRecord) -> list[Answer]:
+    by = goal(*at_most(perf_latency_p99=10))
+    return [answer_of(each) for each in rank(Profile(records=records), "m", by)]
+
+
+def delivery(answered: list[Answer], searched: Collection[str] | None) -> Delivery:
+    return Delivery(
+        answers=answered,
+        searched=searched,
+        pages=(),
+        tables=(),
+        paths=(),
+        remarks=(),
+        error_log=None,
+        deployments=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("searched", "succeeds"), [({"1 x L4"}, True), ({"1 x L4", "1 x H100"}, False), (None, False)]
+)
+@pytest.mark.parametrize("outcome", [failure(), measurement(1, 99)], ids=["failed", "misses"])
+def test_only_the_hardware_of_a_run_decides_whether_it_succeeds(
+    searched: Collection[str] | None, succeeds: bool, outcome
+) -> None:
+    answered = answers(
+        record(DEFAULT, measurement(1, 5), setup=L4), record(DEFAULT, outcome, setup=H100)
+    )
+    export: ExportSettings = replace(settings("").export, fail_on_miss=True)
+    assert delivery(answered, searched).is_success(export) is succeeds
+
+
+def test_a_configuration_for_one_kind_of_hardware_replaces_that_for_all(tmp_path: Path) -> None:
+    directory = ExportDirectory(tmp_path, "--export-path")
+    on_l4 = record(DEFAULT, measurement(1, 5), setup=L4)
+    (only,) = answers(on_l4)
+    write_best(directory, only, "+x", "best")
+    assert (tmp_path / "best" / "m" / "config.pbtxt").exists()
+
+    for answer in answers(on_l4, record(DEFAULT, measurement(2, 5), setup=H100)):
+        write_best(directory, answer, "+x", "best")
+
+    written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("config.*")}
+    assert written == {
+        f"best/1-x-{gpu}/m/config.{end}" for gpu in ("L4", "H100") for end in ("pbtxt", "diff")
+    }
