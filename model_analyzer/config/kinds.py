@@ -76,7 +76,7 @@ class Label(Text):
     """LABEL=VALUE, as text."""
 
     metavar = "LABEL=VALUE"
-    pattern = "[^,=]+=[^,]*"
+    pattern = r"[^,=]*[^,=\s][^,=]*=[^,]*"
 
     def parse(self, node: Node) -> str:
         written = super().parse(node).strip()
