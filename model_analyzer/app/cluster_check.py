@@ -16,6 +16,7 @@ import psutil
 from model_analyzer import __version__
 from model_analyzer.app.bench.cluster import slot_request
 from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.programs import installs_load_generator, installs_server
 from model_analyzer.app.bench.slot import writing_to
 from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelConfig
@@ -32,6 +33,7 @@ from model_analyzer.runner.cluster.child_environment import (
     user_environment,
 )
 from model_analyzer.runner.cluster.comparison import (
+    INSTALLED_BY_RUN,
     Comparison,
     ExaminedNode,
     NodeReport,
@@ -49,6 +51,7 @@ from model_analyzer.runner.cluster.slot_places import GPU, Node, SlotPlace, plan
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, visible
 from model_analyzer.runner.host import core_count, processor
 from model_analyzer.runner.repository import ModelRepository
+from model_analyzer.runner.runtime import VERSION
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
 
@@ -159,8 +162,12 @@ class _SlotExamination:
             analyzer=__version__,
             python=platform.python_version(),
             ray=str(require_ray().__version__),
-            server=(server_version(server) or "unknown") if server else "",
-            perf_analyzer=load.version if load else "",
+            server=(server_version(server) or "unknown")
+            if server
+            else _to_install(installs_server(job.settings)),
+            perf_analyzer=load.version
+            if load
+            else _to_install(installs_load_generator(job.settings)),
             gpus=tuple(gpu.name for gpu in visible(present, environment.get(VISIBLE_DEVICES))),
             gpu_driver=driver.version,
             processor=processor(),
@@ -173,6 +180,11 @@ class _SlotExamination:
             models=_fingerprints(job.settings),
             findings=tuple(self.examine(job)),
         )
+
+
+def _to_install(is_installed: bool) -> str:
+    """The version of a program that a node does not have yet; "" if the run does not install it."""
+    return f"{VERSION} {INSTALLED_BY_RUN}" if is_installed else ""
 
 
 def _fingerprints(settings: ProfileSettings) -> Mapping[str, str]:

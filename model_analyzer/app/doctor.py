@@ -15,6 +15,7 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.launch import launcher
 from model_analyzer.app.bench.models import read_models, repository_facts
 from model_analyzer.app.bench.preflight import without_gpus
+from model_analyzer.app.bench.programs import installs_load_generator, installs_server
 from model_analyzer.app.bench.subjects import infeasible
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
@@ -64,6 +65,7 @@ from model_analyzer.runner.checks.programs import (
     check_load_generator,
     check_models_interpreter,
     check_server,
+    to_be_installed,
 )
 from model_analyzer.runner.checks.storage import (
     check_readable,
@@ -263,9 +265,9 @@ class _Doctor:
         finding, self._server = check_server(
             self._settings.server, environment, self._work / "library"
         )
-        yield finding
+        yield to_be_installed(finding) if installs_server(self._settings) else finding
         finding, self._load = check_load_generator(self._settings.load_generator.path, environment)
-        yield finding
+        yield to_be_installed(finding) if installs_load_generator(self._settings) else finding
         if self._server is not None:
             runtime = installed_runtime(environment)
             python = check_models_interpreter(self._server, runtime, environment)
@@ -286,6 +288,8 @@ class _Doctor:
             yield ok("models", f"not loaded in launch mode {mode.value}: a run checks it")
         elif mode is LaunchMode.DOCKER or (self._server and self._models_python_works):
             yield from self._own_models()
+        elif self._server is None and installs_server(self._settings):
+            yield ok("models", "not loaded: the run installs the server first (runtime_install)")
 
     def _tiny_model(self, program: Program) -> Findings:
         repository = ModelRepository(STARTER / "model_repository")

@@ -16,6 +16,7 @@ from model_analyzer.app.bench.cluster import is_on_cluster, set_up_slots
 from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import preflight
+from model_analyzer.app.bench.programs import provide_programs
 from model_analyzer.app.bench.remote_slots import has_several_servers, set_up_servers
 from model_analyzer.app.bench.serving import Serving, make_server, serve
 from model_analyzer.app.bench.workplace import Workplace, claim_output, prepare
@@ -137,6 +138,8 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
     for warning in checked.warnings:
         log.warning("%s", warning)
     checked.raise_any()
+    if settings.server.installs_runtime:
+        provide_programs(settings, job.environment)
     devices = checked.devices
     place = prepare(job, checked, stack)
     state = open_state(

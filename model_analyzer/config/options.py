@@ -398,6 +398,12 @@ OPTIONS: Sequence[Option] = (
         " or the installed runtime.",
     ),
     Option(
+        key="runtime_install", flags=("--runtime-install",), kind=Boolean(), default=False,
+        target="server.installs_runtime", group=SERVER,
+        help="Install the runtime in the cache directory, as `runtime install` does, on each"
+        " machine where tritonserver or perf_analyzer is missing.",
+    ),
+    Option(
         key="reload_model_disable", flags=("--reload-model-disable",), kind=Boolean(),
         default=False, target="server.reload_disable", group=SERVER,
         help="Measure the models that a remote server has loaded; load and unload nothing.",

@@ -147,6 +147,21 @@ def test_a_repository_that_the_node_does_not_see_is_named_with_the_host(
     )
 
 
+def test_a_node_without_a_runtime_is_named_with_what_to_do(job: Job, make, tmp_path: Path) -> None:
+    load = replace(job.settings.load_generator, path=None)
+    environment = {**job.environment, "PATH": "/bin", "XDG_CACHE_HOME": str(tmp_path / "none")}
+    settings = replace(job.settings, load_generator=load)
+    sent = slot_order(replace(job, settings=settings, environment=environment), "run")
+
+    with pytest.raises(ClusterError) as raised:
+        make().prepare(sent)
+
+    assert str(raised.value) == (
+        f"no runtime on node {HOST}: no perf_analyzer on the PATH, and no runtime is installed; run"
+        " `model-analyzer runtime install`, or give --runtime-install"
+    )
+
+
 def test_what_travels_between_driver_and_slot_arrives_unchanged(job: Job, make) -> None:
     ray = pytest.importorskip("ray", reason="Ray is not installed")
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from model_analyzer.app.bench.bench import make_runner
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import preflight
+from model_analyzer.app.bench.programs import provide_programs
 from model_analyzer.app.bench.serving import make_server, serve
 from model_analyzer.app.bench.workplace import claim_output, prepare
 from model_analyzer.app.conceal import concealing
@@ -50,6 +51,7 @@ class SlotBench:
 
     def __call__(self, environment: Mapping[str, str], stack: ExitStack) -> BuiltRunner:
         settings = writing_to(stack.enter_context(Workspace()), self.settings)
+        provide_programs(settings, environment)
         job = Job(settings=settings, places=Places(), environment=environment, timings=self.timings)
         checked = preflight(job, stack)
         checked.raise_any()

@@ -18,6 +18,9 @@ _MOST_OFFSET_MS = 500.0
 _LEAST_FREE_GIB = 0.5
 _MEMORY_TOLERANCE = 0.1
 
+# follows the version of a program that a node does not have yet
+INSTALLED_BY_RUN = "(installed by the run)"
+
 _INSTALL_SAME = "install the same version on all nodes"
 _CHOOSE_EQUAL = "choose equal nodes with --slot-label"
 
@@ -35,7 +38,8 @@ class Clock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeReport:
-    """What a node says about itself. Programs that are missing have the version "".
+    """What a node says about itself. Programs that are missing have the version ""; if the run will
+    install them, INSTALLED_BY_RUN follows their version.
 
     `gpus` are names. `models` are fingerprints by name, "" for a model that the node does not have.
     `niceness` and `threads` (OMP_NUM_THREADS, "" if not set) are those of the programs of a slot.
@@ -194,12 +198,14 @@ def _rows(nodes: Sequence[ExaminedNode]) -> Iterator[Row]:
 
 
 def _program(name: str, versions: Mapping[str, str]) -> Row:
+    present = {version.removesuffix(f" {INSTALLED_BY_RUN}") for version in versions.values()}
     return _judged(
         name,
         _by_value({node: version or "missing" for node, version in versions.items()}),
-        bad=len(set(versions.values())) > 1 or "" in versions.values(),
+        bad=len(present) > 1 or "" in present,
         level=Level.PROBLEM,
-        fix="`model-analyzer runtime install` there, or the same version at the same path",
+        fix="`model-analyzer runtime install` there, --runtime-install, or the same version at the"
+        " same path",
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 from model_analyzer.cli.nodes_table import lines_of
 from model_analyzer.runner.checks.finding import Level, ok, problem, warning
 from model_analyzer.runner.cluster.comparison import (
+    INSTALLED_BY_RUN,
     Clock,
     Comparison,
     ExaminedNode,
@@ -114,6 +115,15 @@ def test_a_program_that_all_nodes_lack_is_a_problem(missing: str) -> None:
 
     [bad] = [row for row in comparison.rows if row.level is Level.PROBLEM]
     assert bad.values == {"missing": ("a", "b")}
+
+
+def test_a_program_that_the_run_installs_is_compared_by_its_version() -> None:
+    def level(missing: str, present: str) -> Level:
+        both = [node("a", server=f"{missing} {INSTALLED_BY_RUN}"), node("b", server=present)]
+        return row(compare_nodes(both, []), "tritonserver").level
+
+    assert level("2.51.0", "2.51.0") is Level.OK
+    assert level("2.51.0", "2.60.0") is Level.PROBLEM
 
 
 def test_niceness_is_bad_on_all_nodes_alike() -> None:
