@@ -51,6 +51,7 @@ from model_analyzer.runner.cluster.slot_places import GPU, Node, SlotPlace, plan
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, visible
 from model_analyzer.runner.host import core_count, processor
 from model_analyzer.runner.repository import ModelRepository
+from model_analyzer.runner.repository_copy import list_repository
 from model_analyzer.runner.runtime import VERSION
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
@@ -110,8 +111,10 @@ def node_names(nodes: Sequence[Node]) -> Mapping[str, str]:
 
 def _question(job: Job, place: SlotPlace, examine: Examine) -> _SlotExamination:
     repository = job.settings.repository
-    path = repository.path and Path.cwd() / repository.path
-    settings = replace(job.settings, repository=replace(repository, path=path), config_file=None)
+    source = repository.url or (repository.path and Path.cwd() / repository.path)
+    settings = replace(
+        job.settings, repository=replace(repository, source=source), config_file=None
+    )
     return _SlotExamination(
         settings=settings,
         environment=user_environment(job.environment),
@@ -177,6 +180,7 @@ class _SlotExamination:
             niceness=os.getpriority(os.PRIO_PROCESS, 0),
             threads=environment.get(THREADS, ""),
             free_gib=read_place(work).free_mib / _MIB_IN_GIB,
+            repository=_stored(job),
             models=_fingerprints(job.settings),
             findings=tuple(self.examine(job)),
         )
@@ -185,6 +189,19 @@ class _SlotExamination:
 def _to_install(is_installed: bool) -> str:
     """The version of a program that a node does not have yet; "" if the run does not install it."""
     return f"{VERSION} {INSTALLED_BY_RUN}" if is_installed else ""
+
+
+def _stored(job: Job) -> str | None:
+    """What this machine sees of a model repository with a URL, "" if nothing: the doctor says why;
+    None if the repository has no URL.
+    """
+    url = job.settings.repository.url
+    if url is None:
+        return None
+    try:
+        return str(list_repository(url, job.environment))
+    except ModelAnalyzerError:
+        return ""
 
 
 def _fingerprints(settings: ProfileSettings) -> Mapping[str, str]:

@@ -18,6 +18,7 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import preflight
 from model_analyzer.app.bench.programs import provide_programs
 from model_analyzer.app.bench.remote_slots import has_several_servers, set_up_servers
+from model_analyzer.app.bench.repository import fetched_for_user
 from model_analyzer.app.bench.serving import Serving, make_server, serve
 from model_analyzer.app.bench.workplace import Workplace, claim_output, prepare
 from model_analyzer.app.conceal import Conceal, conceal_error
@@ -134,6 +135,7 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
     settings = job.settings
     if not settings.export.skip_summary:
         check_installed(settings.export.formats)
+    job = fetched_for_user(job, stack)
     checked = preflight(job, stack)
     for warning in checked.warnings:
         log.warning("%s", warning)

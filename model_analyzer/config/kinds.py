@@ -121,6 +121,24 @@ class FilePath:
         return {**SCALAR, "pattern": r"^[^\u0000]+$"}
 
 
+class PathOrUrl:
+    """A path, or the URL of a place that fsspec reaches."""
+
+    metavar = "PATH|URL"
+
+    def parse(self, node: Node) -> Path | str:
+        written = Text().parse(node)
+        return Url().parse(node) if is_url(written) else FilePath().parse(node)
+
+    def schema(self) -> Schema:
+        return FilePath().schema()
+
+
+def is_url(text: str) -> bool:
+    """Whether the text of a path or URL is a URL."""
+    return "://" in text
+
+
 class FilePrefix:
     """The first part of file names, before a dash. It must not contain a `reserved` part:
     `NAME-journal-0.ckpt` would be a journal of the run called NAME.

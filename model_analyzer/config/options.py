@@ -29,6 +29,7 @@ from model_analyzer.config.kinds import (
     Label,
     ListOf,
     Number,
+    PathOrUrl,
     Text,
     Url,
 )
@@ -120,9 +121,10 @@ OPTIONS: Sequence[Option] = (
     ),
     # ------------------------------------------------------- model repository
     Option(
-        key="model_repository", flags=("-m", "--model-repository"), kind=FilePath(),
-        target="repository.path", group=REPOSITORY,
-        help="Model repository: a directory in Triton's layout.",
+        key="model_repository", flags=("-m", "--model-repository"), kind=PathOrUrl(),
+        target="repository.source", group=REPOSITORY,
+        help="Model repository in Triton's layout: a directory, or a URL that each machine fetches"
+        " once, for example s3://bucket/models.",
     ),
     Option(
         key="output_model_repository_path", flags=("--output-model-repository-path",),

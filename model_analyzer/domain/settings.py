@@ -151,12 +151,22 @@ class ComposingSettings:
 class RepositorySettings:
     """Where models are read, and where their variants are written.
 
-    `path` is None only in launch mode `remote`: the server has the models.
+    `source` is a path or a URL, and None only in launch mode `remote`: the server has the models.
     """
 
-    path: Path | None
+    source: Path | str | None
     output: Path
     override_output: bool
+
+    @property
+    def path(self) -> Path | None:
+        """The source, if it is a path. A run fetches a URL first, and has its path from then on."""
+        return self.source if isinstance(self.source, Path) else None
+
+    @property
+    def url(self) -> str | None:
+        """The source, if it is a URL."""
+        return self.source if isinstance(self.source, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

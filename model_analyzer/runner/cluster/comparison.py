@@ -41,7 +41,8 @@ class NodeReport:
     """What a node says about itself. Programs that are missing have the version ""; if the run will
     install them, INSTALLED_BY_RUN follows their version.
 
-    `gpus` are names. `models` are fingerprints by name, "" for a model that the node does not have.
+    `gpus` are names. `repository` is what the node sees of a model repository with a URL ("" for
+    nothing), otherwise None. `models` are fingerprints by name, "" for a model that is missing.
     `niceness` and `threads` (OMP_NUM_THREADS, "" if not set) are those of the programs of a slot.
     """
 
@@ -59,6 +60,7 @@ class NodeReport:
     niceness: int
     threads: str
     free_gib: float
+    repository: str | None
     models: Mapping[str, str]
     findings: tuple[tuple[str, Finding], ...]
 
@@ -186,6 +188,17 @@ def _rows(nodes: Sequence[ExaminedNode]) -> Iterator[Row]:
         "free some space, or choose another directory with TMPDIR where Ray is started",
         is_bad=lambda r: r.free_gib < _LEAST_FREE_GIB,
     )
+    stored = {
+        node: report.repository for node, report in reports.items() if report.repository is not None
+    }
+    if stored:
+        yield _judged(
+            "model repository",
+            _by_value({node: text or "not visible" for node, text in stored.items()}),
+            bad=len(set(stored.values())) > 1 or "" in stored.values(),
+            level=Level.PROBLEM,
+            fix="each node fetches it: give all of them access and credentials",
+        )
     for name in dict.fromkeys(name for report in reports.values() for name in report.models):
         digests = {node: report.models.get(name, "") for node, report in reports.items()}
         yield _judged(

@@ -38,6 +38,7 @@ REPORT = NodeReport(
     niceness=0,
     threads="",
     free_gib=100.0,
+    repository=None,
     models={"add_sub": "0123456789abcdef"},
     findings=(("Machine", ok("load", "idle")),),
 )
