@@ -76,6 +76,28 @@ def test_nodes_fetch_the_models_of_a_url_once(scene, cache: Path, run: Run) -> N
     assert output.count("Fetching file://") == 1
 
 
+def test_slots_on_one_host_are_tested_once(scene, run: Run) -> None:
+    status, output = run()
+
+    assert status == 0, output
+    host = os.uname().nodename
+    assert output.count("Testing how much slots on one host slow each other down") == 1
+    [sentence] = [line for line in output.splitlines() if "compared with one alone" in line][:1]
+    assert f"2 slots on {host}, compared with one alone: " in sentence
+    print(sentence)
+    assert len(scene.rows) == 2  # its measurements are no outcomes
+
+    status, again = run(concurrency=[1, 2, 3])
+
+    assert status == 0, again
+    assert "Testing how much" not in again
+    assert "compared with one alone" in again
+    assert len(scene.rows) == 3
+    status, shown = scene.run("checkpoint", "show", "latest")
+    assert status == 0, shown
+    assert "Slots that share a host, compared with one alone" in shown
+
+
 # -- ends ------------------------------------------------------------------------------------------
 
 

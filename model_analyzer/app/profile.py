@@ -28,6 +28,7 @@ from model_analyzer.app.ports import Interrupts, Questions
 from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.resume import log_changed_secrets, open_state, settle_differences
+from model_analyzer.app.shared_hosts import examine_shared_hosts
 from model_analyzer.config.resolve import described, search_settings
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.models import VariantNames
@@ -261,6 +262,15 @@ def _measure(session: _Session, caller: Caller) -> bool:
             search_settings(settings, group_members(subject.name)),
             subject.goal,
             subject.bases,
+        )
+    if session.bench.shared:
+        caller.tracker.phase(Phase.TESTING_SLOTS)
+        examine_shared_hosts(
+            session.bench.shared,
+            subjects[0],
+            session.bench.executor,
+            state,
+            is_stopping=lambda: caller.interrupts.requested,
         )
     for index, subject in enumerate(subjects):
         if caller.interrupts.requested:

@@ -379,7 +379,8 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="slots_per_host", flags=("--slots-per-host",), kind=Integer(1), default=1,
         target="executor.per_host", group=EXECUTOR,
-        help="Slots on one host at most. Slots on the same host slow each other down.",
+        help="Slots on one host at most. If more than 1, the run first tests how much slots on the"
+        " same host slow each other down.",
     ),
     # ---------------------------------------------------------- triton server
     Option(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, empty
+from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.trials import Failure, Trial
 
 
@@ -69,7 +70,8 @@ class Profile:
     server without models. By name of the model, or of the group of models: `conclusions` holds the
     last conclusion of its search, `bases` the `ModelFacts.identity` of its models in the last run,
     and `unfinished` the names of those whose search will draw a conclusion but has not ended.
-    `is_growing` means that a run was still measuring.
+    `is_growing` means that a run was still measuring. `shared_hosts` has the tests of hosts with
+    several slots, by host.
     """
 
     records: Collection[TrialRecord] = ()
@@ -81,6 +83,7 @@ class Profile:
     bases: Mapping[str, tuple[str, ...]] = field(default_factory=empty)
     unfinished: frozenset[str] = frozenset()
     is_growing: bool = False
+    shared_hosts: Mapping[str, SharedHost] = field(default_factory=empty)
 
     @property
     def variants(self) -> tuple[ModelVariant, ...]:

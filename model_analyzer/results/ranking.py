@@ -16,6 +16,7 @@ from model_analyzer.domain.measurements import Columns, Measurement, averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
+from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.ties import (
     Comparison,
     assurance,
@@ -106,6 +107,7 @@ class Ranking:
     unused_conclusion: str = ""
     is_unfinished: bool = False
     is_growing: bool = False
+    shared_hosts: tuple[SharedHost, ...] = ()
     unmeasured: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     groups: tuple[Group, ...] = ()
@@ -190,6 +192,7 @@ def rank(
         unused_conclusion=unused,
         is_unfinished=model in profile.unfinished,
         is_growing=profile.is_growing,
+        shared_hosts=tuple(profile.shared_hosts.values()),
         unmeasured=unmeasured,
         left_out=chosen.left_out,
         groups=chosen.groups,

@@ -21,6 +21,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
+from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
@@ -34,6 +35,7 @@ from model_analyzer.state.format.codec import (
     OUTCOMES,
     SEARCH,
     SERVER_ONLY,
+    SHARED_HOST,
     Encoder,
     encode_server_only,
 )
@@ -46,6 +48,7 @@ from model_analyzer.state.format.decoder import (
     decode_metadata,
     decode_search,
     decode_server_only,
+    decode_shared_host,
 )
 from model_analyzer.state.format.header import Header, decode_header, header_entry
 from model_analyzer.state.format.lines import (
@@ -85,7 +88,8 @@ class Content:
     * `header` is the last one: a journal has one for each run.
     * `metadata` has values by key; None means removed. `searches` and `conclusions` are by model
       group. `asked` has questions: subject, number and question; one replaces all from its number
-      on. `server_only` is None if the file has no such entry. `remarks` are warnings.
+      on. `shared_hosts` are tests of hosts with several slots. `server_only` is None if the file
+      has no such entry. `remarks` are warnings.
     * `intact` is the number of used lines, `lost` of unusable ones. `announced` is the number of
       entries that the last line of a checkpoint states. `is_endless` means that this line is
       missing. `lost_outcomes` describes the loss if there is damage.
@@ -99,6 +103,7 @@ class Content:
     searches: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     conclusions: dict[str, Conclusion] = field(default_factory=dict)
     asked: list[tuple[str, int, Asked]] = field(default_factory=list)
+    shared_hosts: dict[str, SharedHost] = field(default_factory=dict)
     damage: str = ""
     remarks: Sequence[str] = ()
     intact: int = 0
@@ -143,6 +148,9 @@ class Content:
                 subject, self.conclusions[subject] = decode_conclusion(entry)
             case kind if kind == ASKED:
                 self.asked.append(decode_asked(entry))
+            case kind if kind == SHARED_HOST:
+                shared = decode_shared_host(entry)
+                self.shared_hosts[shared.host] = shared
             case kind:
                 raise ValueError(f"unknown kind of entry {kind!r}")
 

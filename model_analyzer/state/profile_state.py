@@ -16,6 +16,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Outcome, Values
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
+from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
@@ -35,6 +36,7 @@ from model_analyzer.state.format.codec import (
     encode_asked,
     encode_conclusion,
     encode_server_only,
+    encode_shared_host,
     stored,
 )
 from model_analyzer.state.format.header import Header, header_entry
@@ -63,6 +65,7 @@ class ProfileState:
     _searches: dict[str, Mapping[str, Any]]
     _conclusions: dict[str, Conclusion]
     _asked: dict[str, list[Asked]]
+    _shared_hosts: dict[str, SharedHost]
     _newest: Path | None
     _encoder: Encoder
     _pending: list[Entry]
@@ -157,6 +160,7 @@ class ProfileState:
             searches=MappingProxyType(dict(self._searches)),
             conclusions=MappingProxyType(dict(self._conclusions)),
             asked=MappingProxyType({name: tuple(each) for name, each in self._asked.items()}),
+            shared_hosts=MappingProxyType(dict(self._shared_hosts)),
             path=self._newest,
         )
 
@@ -262,6 +266,12 @@ class ProfileState:
         self._append([encode_asked(subject, number, asked)])
         put_question(self._asked.setdefault(subject, []), number, asked)
 
+    def record_shared_host(self, shared: SharedHost) -> None:
+        """Stores the test of a host with several slots; replaces an earlier one of that host."""
+        self._check_files()
+        self._append([encode_shared_host(shared)])
+        self._shared_hosts[shared.host] = shared
+
     def record_metadata(self, values: Mapping[str, Any]) -> None:
         """Sets keys of the user's metadata; each value replaces a whole tree, None removes it."""
         self._check_files()
@@ -340,6 +350,7 @@ class ProfileState:
         self._searches = dict(loaded.searches)
         self._conclusions = dict(loaded.conclusions)
         self._asked = {subject: list(questions) for subject, questions in loaded.asked.items()}
+        self._shared_hosts = dict(loaded.shared_hosts)
         self._newest = loaded.path
         self._begin_journal()
 

@@ -116,6 +116,7 @@ def set_up_slots(
         executor=ClusterExecutor(cluster, cluster.hosts, interruptible=interruptible),
         output=OutputRepository(settings.repository.output, place.repository),
         subjects=subjects,
+        shared=cluster.shared,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import IN_PROGRESS, UNFINISHED, remarks_of
@@ -178,6 +179,23 @@ def test_a_better_trial_that_just_misses_a_bound_is_named() -> None:
         f" Max p99 Latency: 10 ms ({100 * near.chance:.0f} % chance that it meets the constraints)."
     ]
     assert 0.2 < near.chance < 0.5
+
+
+def test_a_host_whose_slots_slow_each_other_down_is_named() -> None:
+    shared = SharedHost(
+        host="gpu1", slots=4, model="m", trial="key",
+        throughput=Shift(-3.0, 1.0), latency_p99=Shift(11.0, 4.0),
+    )  # fmt: skip
+    steady = replace(shared, host="gpu2", throughput=Shift(-1.0, 2.0), latency_p99=None)
+    profile = Profile(
+        records=[record(SMALL, measurement(1))], shared_hosts={"gpu1": shared, "gpu2": steady}
+    )
+
+    assert remarks_of(answer_of(rank(profile, "m", goal()))) == [
+        "Measured on a shared host. 4 slots on gpu1, compared with one alone: 3.0 ± 1.0 % less"
+        " throughput, p99 latency 11 ± 4 % higher."
+    ]
+    assert not remarks_of(answer_of(rank(replace(profile, records=[]), "m", goal())))
 
 
 def test_a_search_that_did_not_finish_is_named() -> None:
