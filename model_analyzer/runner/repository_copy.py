@@ -82,15 +82,19 @@ def repository_copy(
     entry = _Entry(cache_directory(environment) / _DIRECTORY, key)
     for _ in range(_ATTEMPTS):
         with entry.held(fcntl.LOCK_SH):
-            content = entry.content
+            content, exists = entry.content, entry.path.exists()
             if content and (snapshot is None or content == snapshot.content):
                 held = Snapshot(listing=key, content=content)
                 yield RepositoryCopy(url=url, path=entry.models, snapshot=held)
                 return
-        with entry.held(fcntl.LOCK_EX), _variables(environment):
+        # whoever uses a copy that was changed may use it for hours
+        with suppress(BlockingIOError), entry.held(fcntl.LOCK_EX, waits=not exists):
             if entry.content == content:  # no other process has fetched it meanwhile
-                _fetch(url, entry, listing, snapshot)
-    raise RepositoryError(f"{entry.path}: other runs replace it again and again: run again")
+                with _variables(environment):
+                    _fetch(url, entry, listing, snapshot)
+    raise RepositoryError(
+        f"{entry.path}: was changed while another run uses it: run again when that has ended"
+    )
 
 
 def list_repository(url: str, environment: Mapping[str, str]) -> Listing:
@@ -126,12 +130,16 @@ class _Entry:
         self.partial = root / f".{key}{_PARTIAL}"
 
     @contextmanager
-    def held(self, kind: int) -> Iterator[None]:
-        """A block with the lock: together with others (LOCK_SH) or alone (LOCK_EX)."""
+    def held(self, kind: int, *, waits: bool = True) -> Iterator[None]:
+        """A block with the lock: together with others (LOCK_SH) or alone (LOCK_EX). Without
+        `waits`, raises BlockingIOError if others hold it.
+        """
         with self._lock() as lock:
             try:
                 fcntl.flock(lock, kind | fcntl.LOCK_NB)
             except BlockingIOError:
+                if not waits:
+                    raise
                 log.info("Waiting for another process that fetches into %s", self.path)
                 fcntl.flock(lock, kind)
             yield

@@ -312,6 +312,19 @@ def test_a_copy_that_somebody_has_changed_is_fetched_again(store, damage: str) -
     assert not file.with_name("more").exists()
 
 
+def test_a_copy_that_was_changed_while_a_run_uses_it_is_not_replaced(store) -> None:
+    with repository_copy(URL, os.environ) as used:
+        (used.path / "m" / "1" / "more").touch()
+
+        message = refused()
+
+        assert message == (
+            f"{used.path.parent}: was changed while another run uses it: run again when that has"
+            " ended"
+        )
+    assert fetch().path == used.path
+
+
 # -- on another machine ----------------------------------------------------------------------------
 
 
