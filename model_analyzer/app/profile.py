@@ -136,6 +136,9 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
     settings = job.settings
     if not settings.export.skip_summary:
         check_installed(settings.export.formats)
+    if settings.repository.url is not None:
+        with ExitStack() as before:  # what is known before a download, which may take long
+            preflight(job, before).raise_any()
     job = fetched_for_user(job, stack)
     checked = preflight(job, stack)
     for warning in checked.warnings:

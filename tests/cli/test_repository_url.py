@@ -44,6 +44,14 @@ def test_a_run_measures_the_same_trials(setting, url: str, tmp_path: Path) -> No
     assert len(setting.rows) == rows
 
 
+def test_what_is_wrong_anyway_is_told_before_the_download(setting, url: str, is_fetched) -> None:
+    status, output = setting.profile(export_path="/proc/nowhere")
+
+    assert status == EXIT_USAGE
+    assert "/proc/nowhere cannot be written" in output
+    assert not is_fetched()
+
+
 def test_a_dry_run_needs_the_files(setting, url: str, is_fetched) -> None:
     status, output = setting.profile("--dry-run", "--json")
 
