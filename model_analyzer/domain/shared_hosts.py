@@ -22,7 +22,7 @@ MOST_MORE_LATENCY = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """A change in percent, ± half of its 95 % interval."""
+    """A change in percent, ± half of its 95 % interval, in points of percent."""
 
     percent: float
     error: float
@@ -32,7 +32,8 @@ class Shift:
         """The mean of changes (at least two), each a natural logarithm of a ratio."""
         error = stdev(ratios) / math.sqrt(len(ratios))
         noise = Noise(error=error, freedom=len(ratios) - 1.0)
-        return cls(math.expm1(fmean(ratios)) * 100, noise.percent)
+        mean = fmean(ratios)
+        return cls(math.expm1(mean) * 100, math.exp(mean) * noise.percent)
 
     @property
     def is_noise(self) -> bool:

@@ -11,32 +11,15 @@ import pytest
 
 from model_analyzer.app.bench.programs import provide_programs
 from model_analyzer.errors import ConfigError, RuntimeNotFound
-from model_analyzer.runner.runtime import installed_runtime
 from tests.unit.builders import settings
-
-SERVER = "echo 'Usage: --model-repository'; exit 1"
-LOAD = "echo 'Perf Analyzer Version 2.51.0 (commit x)'"
-BROKEN = "echo 'libb64.so.0d: not found' >&2; exit 127"
-
-
-def program(path: Path, script: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    return path
+from tests.unit.scripts import BROKEN, GOOD_PERF_ANALYZER, GOOD_SERVER, make_runtime, program
 
 
 def install(environment: Mapping[str, str]) -> None:
-    """What an installation leaves, as scripts."""
-    runtime = installed_runtime(environment)
-    program(runtime.server, SERVER)
-    program(runtime.perf_analyzer, LOAD)
-    program(runtime.python, "exit 0")
-    site = runtime.root / "python" / "lib" / "python3.11" / "site-packages"
-    (site / "numpy-1.26.4.dist-info").mkdir(parents=True)
+    """What an installation leaves, with the library of the server."""
+    runtime = make_runtime(environment)
     runtime.libraries.mkdir()
     (runtime.libraries / "libtritonserver-1.so").touch()
-    runtime.backends.mkdir()
 
 
 def refused(environment: Mapping[str, str]) -> None:
@@ -84,14 +67,14 @@ def test_what_is_missing_is_installed_once(provide, mode: str) -> None:
 
 
 def test_programs_on_the_path_are_used_instead(provide, tmp_path: Path) -> None:
-    program(tmp_path / "bin" / "tritonserver", SERVER)
-    program(tmp_path / "bin" / "perf_analyzer", LOAD)
+    program(tmp_path / "bin" / "tritonserver", GOOD_SERVER)
+    program(tmp_path / "bin" / "perf_analyzer", GOOD_PERF_ANALYZER)
 
     assert provide("runtime_install: true", refused) == 0
 
 
 def test_a_server_alone_is_not_enough(provide, tmp_path: Path) -> None:
-    program(tmp_path / "bin" / "perf_analyzer", LOAD)
+    program(tmp_path / "bin" / "perf_analyzer", GOOD_PERF_ANALYZER)
 
     assert provide("runtime_install: true") == 1
 
