@@ -127,6 +127,26 @@ def test_a_program_that_the_run_installs_is_compared_by_its_version() -> None:
     assert level("2.51.0", "2.60.0") is Level.PROBLEM
 
 
+@pytest.mark.parametrize(
+    ("here", "there", "level"),
+    [
+        ("3 files, 1.0 MB", "3 files, 1.0 MB", Level.OK),
+        ("3 files, 1.0 MB", "4 files, 1.0 MB", Level.PROBLEM),
+        ("3 files, 1.0 MB", "", Level.PROBLEM),
+        ("", "", Level.PROBLEM),
+    ],
+)
+def test_a_store_of_models_must_be_visible_and_the_same(
+    here: str, there: str, level: Level
+) -> None:
+    both = [node("a", repository=here), node("b", repository=there)]
+
+    stored = row(compare_nodes(both, []), "model repository")
+
+    assert stored.level is level
+    assert set(stored.values) == {here or "not visible", there or "not visible"}
+
+
 def test_niceness_is_bad_on_all_nodes_alike() -> None:
     comparison = compare_nodes([node("a", niceness=15), node("b", niceness=15)], [])
 
