@@ -78,7 +78,14 @@ class RepositoryError(ModelAnalyzerError):
 
 
 class RuntimeNotFound(ModelAnalyzerError):
-    """tritonserver or perf_analyzer is missing or does not start."""
+    """tritonserver or perf_analyzer is missing or does not start.
+
+    `hint` says what to do, or is "".
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.message, self.hint = message, hint
 
 
 class ServerError(ModelAnalyzerError):

@@ -169,6 +169,6 @@ def test_a_repository_that_is_not_on_the_node_is_named(scene, drive) -> None:
     error = drive(model_repository=str(scene.directory / "nowhere")).read()["error"]
 
     assert error == (
-        f"{os.uname().nodename}: model_repository: model repository {scene.directory}/nowhere"
-        " does not exist: check --model-repository"
+        f"model repository {scene.directory}/nowhere is not visible on node {os.uname().nodename}:"
+        " put it on a shared disk, or give a URL, which each node fetches"
     )

@@ -67,6 +67,24 @@ def test_equal_nodes_can_run(scene, cluster: str) -> None:
     assert row(document, "OMP_NUM_THREADS")["values"][0]["value"] == "not set"
 
 
+def test_what_a_run_would_fetch_is_only_looked_at(
+    scene, cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = scene.directory / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+
+    status, document = check(
+        scene, cluster, model_repository=f"file://{scene.models}", runtime_install=True
+    )
+
+    assert status == 0, document
+    [files] = row(document, "model repository")["values"]
+    assert " files, " in files["value"]
+    [server] = row(document, "tritonserver")["values"]
+    assert server["value"].endswith("(installed by the run)")
+    assert not [*cache.glob("model-analyzer/r*")]
+
+
 def test_what_prevents_a_run_is_a_problem_of_the_nodes(scene, cluster: str) -> None:
     missing = str(scene.directory / "nowhere")
 

@@ -46,6 +46,22 @@ def begin(scene, cluster: str) -> Callable[..., subprocess.Popen[str]]:
     return start
 
 
+@pytest.fixture
+def under_way(scene, begin) -> Callable[..., subprocess.Popen[str]]:
+    """Starts a run, and waits until it has tested the slots that share this machine."""
+    journal = scene.directory / "checkpoints" / "journal"
+
+    def is_tested() -> bool:
+        return journal.exists() and "shared-host" in journal.read_text()
+
+    def start(*arguments: str, **changes: Any) -> subprocess.Popen[str]:
+        process = begin(*arguments, **changes)
+        scene.wait_until(is_tested)
+        return process
+
+    return start
+
+
 def end(process: subprocess.Popen[str]) -> tuple[int, str]:
     output, _ = process.communicate(timeout=600)
     assert "Traceback" not in output, output
@@ -84,8 +100,8 @@ def test_two_slots_measure_the_trials_of_this_machine(scene, begin) -> None:
     assert {event["slot"] for event in finished if not event["known"]} == set(model["slots"])
 
 
-def test_a_slot_that_dies_loses_no_trial(scene, begin) -> None:
-    process = begin()
+def test_a_slot_that_dies_loses_no_trial(scene, under_way) -> None:
+    process = under_way()
     scene.wait_until(lambda: len(scene.measuring) == 2)
 
     slot_of(scene.held()).kill()
@@ -121,8 +137,8 @@ def test_a_driver_that_dies_loses_only_what_was_under_way(scene, begin) -> None:
     assert {event["trial"] for event in finished if event["known"]} >= set(before)
 
 
-def test_an_interrupt_keeps_what_is_under_way(scene, begin) -> None:
-    process = begin()
+def test_an_interrupt_keeps_what_is_under_way(scene, begin, under_way) -> None:
+    process = under_way()
     load = scene.held()
 
     output = scene.interrupt(process, 1)
@@ -140,8 +156,8 @@ def test_an_interrupt_keeps_what_is_under_way(scene, begin) -> None:
     assert any(event["known"] for event in events_of(output))
 
 
-def test_a_third_interrupt_does_not_wait_for_slots(scene, begin) -> None:
-    process = begin()
+def test_a_third_interrupt_does_not_wait_for_slots(scene, under_way) -> None:
+    process = under_way()
     load = scene.held()
 
     output = scene.interrupt(process, 3)

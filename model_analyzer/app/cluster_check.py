@@ -16,6 +16,7 @@ import psutil
 from model_analyzer import __version__
 from model_analyzer.app.bench.cluster import slot_request
 from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.programs import installs_load_generator, installs_server
 from model_analyzer.app.bench.slot import writing_to
 from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelConfig
@@ -31,6 +32,7 @@ from model_analyzer.runner.cluster.child_environment import (
     user_environment,
 )
 from model_analyzer.runner.cluster.comparison import (
+    INSTALLED_BY_RUN,
     Comparison,
     ExaminedNode,
     NodeReport,
@@ -48,6 +50,8 @@ from model_analyzer.runner.cluster.slot_places import GPU, Node, SlotPlace, plan
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, visible
 from model_analyzer.runner.host import THREADS, core_count, processor
 from model_analyzer.runner.repository import ModelRepository
+from model_analyzer.runner.repository_copy import list_repository
+from model_analyzer.runner.runtime import VERSION
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
 
@@ -106,8 +110,10 @@ def node_names(nodes: Sequence[Node]) -> Mapping[str, str]:
 
 def _question(job: Job, place: SlotPlace, examine: Examine) -> _SlotExamination:
     repository = job.settings.repository
-    path = repository.path and Path.cwd() / repository.path
-    settings = replace(job.settings, repository=replace(repository, path=path), config_file=None)
+    source = repository.url or (repository.path and Path.cwd() / repository.path)
+    settings = replace(
+        job.settings, repository=replace(repository, source=source), config_file=None
+    )
     return _SlotExamination(
         settings=settings,
         environment=user_environment(job.environment),
@@ -158,8 +164,12 @@ class _SlotExamination:
             analyzer=__version__,
             python=platform.python_version(),
             ray=str(require_ray().__version__),
-            server=(server_version(server) or "unknown") if server else "",
-            perf_analyzer=load.version if load else "",
+            server=(server_version(server) or "unknown")
+            if server
+            else _to_install(installs_server(job.settings)),
+            perf_analyzer=load.version
+            if load
+            else _to_install(installs_load_generator(job.settings)),
             gpus=tuple(gpu.name for gpu in visible(present, environment.get(VISIBLE_DEVICES))),
             gpu_driver=driver.version,
             processor=processor(),
@@ -169,9 +179,28 @@ class _SlotExamination:
             niceness=os.getpriority(os.PRIO_PROCESS, 0),
             threads=environment.get(THREADS, ""),
             free_gib=read_place(work).free_mib / _MIB_IN_GIB,
+            repository=_stored(job),
             models=_fingerprints(job.settings),
             findings=tuple(self.examine(job)),
         )
+
+
+def _to_install(is_installed: bool) -> str:
+    """The version of a program that a node does not have yet; "" if the run does not install it."""
+    return f"{VERSION} {INSTALLED_BY_RUN}" if is_installed else ""
+
+
+def _stored(job: Job) -> str | None:
+    """What this machine sees of a model repository with a URL, "" if nothing: the doctor says why;
+    None if the repository has no URL.
+    """
+    url = job.settings.repository.url
+    if url is None:
+        return None
+    try:
+        return str(list_repository(url, job.environment))
+    except ModelAnalyzerError:
+        return ""
 
 
 def _fingerprints(settings: ProfileSettings) -> Mapping[str, str]:

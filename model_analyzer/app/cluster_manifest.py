@@ -15,14 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.config.given_options import GivenOptions
+from model_analyzer.config.kinds import is_url
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.resolve import Resolved
 from model_analyzer.config.sources import parse_yaml, read_text
 from model_analyzer.config.table import VARIABLE_PREFIX
-from model_analyzer.domain.secrets import is_secret_name, masked_text
+from model_analyzer.domain.secrets import is_secret_name, masked_text, masked_url
 from model_analyzer.domain.settings import ExecutorKind, LaunchMode, ProfileSettings
 from model_analyzer.errors import ConfigError, Problem, wrong
 from model_analyzer.reports.run_objects import (
+    CACHE_SIZE,
     DATA,
     Kind,
     RunDeployment,
@@ -65,7 +67,7 @@ def cluster_manifest(
     options = GivenOptions(command_line=(), environment=(), yaml=yaml, cwd=Path(DATA))
     if form == "helm-values" and not _is_ray(options):
         kind = "job"
-    has_models = not _is_remote(options)
+    has_models = not (_is_remote(options) or _has_url(options))
     resolved = _in_pod(options, kind, has_models=has_models)
     _refuse(resolved, text, config_file)
     run = _deployment(
@@ -97,6 +99,10 @@ def _is_ray(options: GivenOptions) -> bool:
 def _is_remote(options: GivenOptions) -> bool:
     is_remote = _given(options, "triton_launch_mode") == LaunchMode.REMOTE.value
     return is_remote and not _given(options, "model_repository")
+
+
+def _has_url(options: GivenOptions) -> bool:
+    return is_url(str(_given(options, "model_repository")))
 
 
 def _in_pod(options: GivenOptions, kind: Kind, *, has_models: bool) -> Resolved[ProfileSettings]:
@@ -186,9 +192,11 @@ def _gpus(settings: ProfileSettings) -> int:
 def _to_do(run: RunDeployment, settings: ProfileSettings) -> Iterator[str]:
     """What the user must fill in, or prepare."""
     if run.image == _IMAGE:
+        programs = ", and tritonserver and perf_analyzer on its PATH (or set runtime_install)"
+        installed = settings.server.installs_runtime
         yield (
-            f"image: replace {_IMAGE} (or give --image): an image with model-analyzer[ray],"
-            " tritonserver and perf_analyzer on its PATH"
+            f"image: replace {_IMAGE} (or give --image): an image with model-analyzer[ray]"
+            f"{'' if installed else programs}"
         )
     if run.models_claim:
         yield (
@@ -216,6 +224,7 @@ def _notes(
     """What is different in the pod from this machine."""
     settings, given = resolved.settings, resolved.places.given
     yield from resolved.remarks
+    yield from _fetched(settings)
     if kind == "job" and (settings.executor.slots or 1) > 1:
         yield "slots: a Job has one; use --kind rayjob for several"
     if settings.executor.labels:
@@ -239,6 +248,18 @@ def _notes(
     for name in sorted(variables):
         if name.startswith(VARIABLE_PREFIX) and name != f"{VARIABLE_PREFIX}CONFIG_FILE":
             yield f"{name}: set here but not in the pod; put the option into the file"
+
+
+def _fetched(settings: ProfileSettings) -> Iterator[str]:
+    """What each pod fetches for itself."""
+    if settings.repository.url is not None:
+        yield (
+            f"model_repository: each pod copies {masked_url(settings.repository.url)}"
+            f" to /cache, which has {CACHE_SIZE}: its credentials belong into the Secret, and the"
+            " package of its scheme (s3fs for s3://) into the image"
+        )
+    if settings.server.installs_runtime:
+        yield "runtime_install: each pod fetches 70 MB from a package index"
 
 
 _SET_IN_POD = frozenset(

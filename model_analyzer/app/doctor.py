@@ -15,6 +15,8 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.launch import launcher
 from model_analyzer.app.bench.models import read_models, repository_facts
 from model_analyzer.app.bench.preflight import without_gpus
+from model_analyzer.app.bench.programs import installs_load_generator, installs_server
+from model_analyzer.app.bench.repository import fetched_for_user
 from model_analyzer.app.bench.subjects import infeasible
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
@@ -64,9 +66,11 @@ from model_analyzer.runner.checks.programs import (
     check_load_generator,
     check_models_interpreter,
     check_server,
+    to_be_installed,
 )
 from model_analyzer.runner.checks.storage import (
     check_readable,
+    check_store,
     judge_place,
     judge_shared_memory,
     read_place,
@@ -95,11 +99,14 @@ Findings = Iterator[Finding]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What to examine: a run, with the origins of its options; and whether models are loaded."""
+    """What to examine: a run, with the origins of its options; and whether models are loaded.
+    `unfetched` are problems of a model repository with a URL.
+    """
 
     job: Job
     origins: Sequence[OptionOrigin]
     with_models: bool
+    unfetched: Sequence[Problem] = ()
 
     @classmethod
     def of(
@@ -109,21 +116,33 @@ class Examination:
         timings: Timings | None,
         *,
         with_models: bool,
+        stack: ExitStack | None = None,
     ) -> Examination:
-        """That of the run, or of all models in the repository if the options name none."""
-        resolved = options.profile(DOCTOR)
-        repository = resolved.settings.repository.path
-        if repository is not None and not resolved.settings.models:
-            where = str(repository)
-            names = tuple(Entry(name, where, Node(None, where)) for name in model_names(repository))
+        """That of the run, or of all models in the repository if the options name none. With a
+        `stack`, the repository of a URL is fetched, and kept until the stack closes.
+        """
+        job = Job.of(options.profile(DOCTOR), environment, timings)
+        unfetched: Sequence[Problem] = ()
+        if stack is not None:
+            try:
+                job = fetched_for_user(job, stack)
+            except ConfigError as error:
+                unfetched = error.problems
+        repository = job.settings.repository
+        if repository.path is not None and not job.settings.models:
+            where = str(repository.path)
+            names = [Entry(name, where, Node(None, where)) for name in model_names(repository.path)]
             if names:
-                every = Entry("profile_models", where, Node(names, where, is_mapping=True))
+                every = Entry("profile_models", where, Node(tuple(names), where, is_mapping=True))
                 given = [*options.command_line, every]
                 resolved = replace(options, command_line=given).profile(DOCTOR)
+                settings = replace(resolved.settings, repository=repository)
+                job = replace(job, settings=settings, places=resolved.places)
         return cls(
-            job=Job.of(resolved, environment, timings),
+            job=job,
             origins=options.origins(options_of(DOCTOR)),
             with_models=with_models,
+            unfetched=unfetched,
         )
 
 
@@ -202,7 +221,7 @@ class _Doctor:
             if not _devices(self._job, stack).present:
                 refused, warnings = without_gpus(self._settings, facts, places)
                 problems += refused
-        for error in problems:
+        for error in (*self._examination.unfetched, *problems):
             fix = error.hint or f"change {error.where}"
             yield problem("option", f"{error.where}: {error.message}", fix)
         for caution in warnings:
@@ -224,7 +243,9 @@ class _Doctor:
     def _storage(self) -> Findings:
         yield judge_shared_memory(read_shared_memory())
         settings = self._settings
-        repository = settings.repository.path
+        repository, url = settings.repository.path, settings.repository.url
+        if url is not None and not self._examination.unfetched:
+            yield check_store(url, self._environment)
         models = [model.name for model in settings.models]
         needed = size_mib([repository / name for name in models]) if repository else 0.0
         if repository is not None:
@@ -263,9 +284,9 @@ class _Doctor:
         finding, self._server = check_server(
             self._settings.server, environment, self._work / "library"
         )
-        yield finding
+        yield to_be_installed(finding) if installs_server(self._settings) else finding
         finding, self._load = check_load_generator(self._settings.load_generator.path, environment)
-        yield finding
+        yield to_be_installed(finding) if installs_load_generator(self._settings) else finding
         if self._server is not None:
             runtime = installed_runtime(environment)
             python = check_models_interpreter(self._server, runtime, environment)
@@ -279,13 +300,15 @@ class _Doctor:
             return
         if self._server is not None and self._models_python_works:
             yield from self._tiny_model(self._server)
-        if not self._settings.models:
+        if not self._settings.models or self._examination.unfetched:
             return
         mode = self._settings.server.launch
         if mode in (LaunchMode.REMOTE, LaunchMode.C_API):
             yield ok("models", f"not loaded in launch mode {mode.value}: a run checks it")
         elif mode is LaunchMode.DOCKER or (self._server and self._models_python_works):
             yield from self._own_models()
+        elif self._server is None and installs_server(self._settings):
+            yield ok("models", "not loaded: the run installs the server first (runtime_install)")
 
     def _tiny_model(self, program: Program) -> Findings:
         repository = ModelRepository(STARTER / "model_repository")

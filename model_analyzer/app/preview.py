@@ -11,6 +11,7 @@ from typing import Any
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import Preflight, preflight
+from model_analyzer.app.bench.repository import fetched_for_user
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
@@ -42,8 +43,9 @@ class Preview:
 
 def preview(job: Job) -> Preview:
     """The preview of a job; it has no plans if there are problems."""
-    settings = job.settings
     with ExitStack() as stack:
+        job = fetched_for_user(job, stack)
+        settings = job.settings
         checked = preflight(job, stack)
         has_gpus = bool(checked.devices.present)
         plans = () if checked.problems else tuple(_plans(settings, checked))

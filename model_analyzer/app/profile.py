@@ -17,7 +17,9 @@ from model_analyzer.app.bench.cluster import is_on_cluster, set_up_slots
 from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import preflight
+from model_analyzer.app.bench.programs import provide_programs
 from model_analyzer.app.bench.remote_slots import has_several_servers, set_up_servers
+from model_analyzer.app.bench.repository import fetched_for_user
 from model_analyzer.app.bench.serving import Serving, make_server, serve
 from model_analyzer.app.bench.workplace import Workplace, claim_output, prepare
 from model_analyzer.app.conceal import Conceal, conceal_error
@@ -27,6 +29,7 @@ from model_analyzer.app.ports import Interrupts, Questions
 from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.resume import log_changed_secrets, open_state, settle_differences
+from model_analyzer.app.shared_hosts import examine_shared_hosts
 from model_analyzer.config.resolve import described, search_settings
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.models import VariantNames
@@ -133,10 +136,16 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
     settings = job.settings
     if not settings.export.skip_summary:
         check_installed(settings.export.formats)
+    if settings.repository.url is not None:
+        with ExitStack() as before:  # what is known before a download, which may take long
+            preflight(job, before).raise_any()
+    job = fetched_for_user(job, stack)
     checked = preflight(job, stack)
     for warning in checked.warnings:
         log.warning("%s", warning)
     checked.raise_any()
+    if settings.server.installs_runtime:
+        provide_programs(settings, job.environment)
     devices = checked.devices
     place = prepare(job, checked, stack)
     state = open_state(
@@ -257,6 +266,15 @@ def _measure(session: _Session, caller: Caller) -> bool:
             subject.goal,
             subject.bases,
             [each.setup.kind for each in placed],
+        )
+    if session.bench.shared:
+        caller.tracker.phase(Phase.TESTING_SLOTS)
+        examine_shared_hosts(
+            session.bench.shared,
+            groups[0],
+            session.bench.executor,
+            state,
+            is_stopping=lambda: caller.interrupts.requested,
         )
     for index, placed in enumerate(groups):
         if caller.interrupts.requested:

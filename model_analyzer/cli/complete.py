@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import BashComplete, CompletionItem, add_completion_class
 
-from model_analyzer.config.kinds import Choice, FilePath, ListOf
+from model_analyzer.config.kinds import Choice, FilePath, ListOf, PathOrUrl
 from model_analyzer.config.table import Option
 from model_analyzer.domain.printable import one_line
 
@@ -46,7 +46,7 @@ def complete_option(
         return _beginning(incomplete, kind.words)
     if isinstance(kind, ListOf) and isinstance(kind.item, Choice):
         return _after_comma(incomplete, kind.item.words)
-    if isinstance(kind, FilePath) or option.key in _PROGRAMS:
+    if isinstance(kind, (FilePath, PathOrUrl)) or option.key in _PROGRAMS:
         return [CompletionItem(incomplete, type="file")]
     if option.key not in _WITH_NAMES:
         return []

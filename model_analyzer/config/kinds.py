@@ -76,7 +76,7 @@ class Label(Text):
     """LABEL=VALUE, as text."""
 
     metavar = "LABEL=VALUE"
-    pattern = "[^,=]+=[^,]*"
+    pattern = r"[^,=]*[^,=\s][^,=]*=[^,]*"
 
     def parse(self, node: Node) -> str:
         written = super().parse(node).strip()
@@ -119,6 +119,24 @@ class FilePath:
 
     def schema(self) -> Schema:
         return {**SCALAR, "pattern": r"^[^\u0000]+$"}
+
+
+class PathOrUrl:
+    """A path, or the URL of a place that fsspec reaches."""
+
+    metavar = "PATH|URL"
+
+    def parse(self, node: Node) -> Path | str:
+        written = Text().parse(node)
+        return Url().parse(node) if is_url(written) else FilePath().parse(node)
+
+    def schema(self) -> Schema:
+        return FilePath().schema()
+
+
+def is_url(text: str) -> bool:
+    """Whether the text of a path or URL is a URL."""
+    return "://" in text
 
 
 class FilePrefix:

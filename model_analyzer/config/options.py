@@ -29,6 +29,7 @@ from model_analyzer.config.kinds import (
     Label,
     ListOf,
     Number,
+    PathOrUrl,
     Text,
     Url,
 )
@@ -120,9 +121,10 @@ OPTIONS: Sequence[Option] = (
     ),
     # ------------------------------------------------------- model repository
     Option(
-        key="model_repository", flags=("-m", "--model-repository"), kind=FilePath(),
-        target="repository.path", group=REPOSITORY,
-        help="Model repository: a directory in Triton's layout.",
+        key="model_repository", flags=("-m", "--model-repository"), kind=PathOrUrl(),
+        target="repository.source", group=REPOSITORY,
+        help="Model repository in Triton's layout: a directory, or a URL that each machine fetches"
+        " once, for example s3://bucket/models.",
     ),
     Option(
         key="output_model_repository_path", flags=("--output-model-repository-path",),
@@ -377,7 +379,8 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="slots_per_host", flags=("--slots-per-host",), kind=Integer(1), default=1,
         target="executor.per_host", group=EXECUTOR,
-        help="Slots on one host at most. Slots on the same host slow each other down.",
+        help="Slots on one host at most. If more than 1, the run first tests how much slots on the"
+        " same host slow each other down.",
     ),
     # ---------------------------------------------------------- triton server
     Option(
@@ -396,6 +399,12 @@ OPTIONS: Sequence[Option] = (
         target="server.install_path", group=SERVER,
         help="Directory of Triton's library for launch mode c_api. If not given: /opt/tritonserver"
         " or the installed runtime.",
+    ),
+    Option(
+        key="runtime_install", flags=("--runtime-install",), kind=Boolean(), default=False,
+        target="server.installs_runtime", group=SERVER,
+        help="Install the runtime in the cache directory, as `runtime install` does, on each"
+        " machine where tritonserver or perf_analyzer is missing.",
     ),
     Option(
         key="reload_model_disable", flags=("--reload-model-disable",), kind=Boolean(),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.config.kinds import FilePath, ListOf, Text, Url
+from model_analyzer.config.kinds import FilePath, ListOf, PathOrUrl, Text, Url, is_url
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.table import VARIABLE_PREFIX, Option, plain
 from model_analyzer.domain.environment import Veil
@@ -96,8 +96,8 @@ def origins(
 
 def _absolute(option: Option, value: Any, cwd: Path) -> str:
     """The absolute path of a relative one; "" for any other value."""
-    is_path = isinstance(option.kind, FilePath) and isinstance(value, str)
-    is_relative = is_path and not value.startswith(("/", "~"))
+    is_path = isinstance(option.kind, (FilePath, PathOrUrl)) and isinstance(value, str)
+    is_relative = is_path and not (value.startswith(("/", "~")) or is_url(value))
     return os.path.normpath(cwd / value) if is_relative else ""
 
 
@@ -130,4 +130,9 @@ def _veiled(values: Mapping[str, Any], veil: Veil) -> Mapping[str, Any]:
 
 
 def _masked_url(option: Option, value: Any) -> Any:
-    return masked_url(value) if isinstance(option.kind, Url) and isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    is_masked = isinstance(option.kind, Url) or (
+        isinstance(option.kind, PathOrUrl) and is_url(value)
+    )
+    return masked_url(value) if is_masked else value

@@ -13,6 +13,7 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, empty
+from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.trials import Failure, Trial
 
 
@@ -58,7 +59,8 @@ class Profile:
     server without models. `conclusions` holds the last conclusion of each search, `unfinished` the
     searches that will draw one but have not ended. `bases` holds, by name of the model or of the
     group of models, the `ModelFacts.identity` of its models in the last run. `is_growing` means
-    that a run was still measuring.
+    that a run was still measuring. `shared_hosts` has the tests of hosts with several slots, by
+    host.
     """
 
     records: Collection[TrialRecord] = ()
@@ -70,6 +72,7 @@ class Profile:
     bases: Mapping[str, tuple[str, ...]] = field(default_factory=empty)
     unfinished: frozenset[Lane] = frozenset()
     is_growing: bool = False
+    shared_hosts: Mapping[str, SharedHost] = field(default_factory=empty)
 
     @property
     def variants(self) -> tuple[ModelVariant, ...]:

@@ -151,12 +151,22 @@ class ComposingSettings:
 class RepositorySettings:
     """Where models are read, and where their variants are written.
 
-    `path` is None only in launch mode `remote`: the server has the models.
+    `source` is a path or a URL, and None only in launch mode `remote`: the server has the models.
     """
 
-    path: Path | None
+    source: Path | str | None
     output: Path
     override_output: bool
+
+    @property
+    def path(self) -> Path | None:
+        """The source, if it is a path. A run fetches a URL first, and has its path from then on."""
+        return self.source if isinstance(self.source, Path) else None
+
+    @property
+    def url(self) -> str | None:
+        """The source, if it is a URL."""
+        return self.source if isinstance(self.source, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +177,7 @@ class ServerSettings:
     ports on a remote server. Only remote servers may be several. Variables of the server that
     `show_environment` names are not masked. `install_path` is the directory of the server's library
     (mode c_api); None: search for it. With `reload_disable`, a remote server is never asked to load
-    or unload a model.
+    or unload a model. A run that `installs_runtime` installs the programs that are missing.
     """
 
     launch: LaunchMode
@@ -183,6 +193,7 @@ class ServerSettings:
     load_timeout_s: int
     restart: ServerRestart
     show_environment: tuple[str, ...] = ()
+    installs_runtime: bool = False
 
     @property
     def count(self) -> int:

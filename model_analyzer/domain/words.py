@@ -26,6 +26,14 @@ def whole(number: float) -> float:
     return round(number, 0) + 0.0
 
 
+def size_text(count: int) -> str:
+    """A number of bytes with a decimal unit: `12 kB`, `1.4 GB`."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return counted(count, "byte")
+
+
 def first_few(names: Sequence[str], most: int = 12) -> str:
     """The names, separated by commas; if there are more than `most`, the number of the others:
     `a, b and 3 more`.

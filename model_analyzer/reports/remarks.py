@@ -77,6 +77,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_overloaded(answer),
         *_first_notice(answer, NoticeKind.FEW_REQUESTS),
         *_first_notice(answer, NoticeKind.BUSY_MACHINE),
+        *_shared_hosts(ranking),
         *_unused_conclusion(ranking),
         *_unfinished(ranking),
         *_unmeasured(ranking),
@@ -188,6 +189,14 @@ def _first_notice(answer: Answer, kind: NoticeKind) -> Sequence[str]:
     best = answer.best
     notices = () if best is None else best.best.measurement.notices
     return [notice.text for notice in notices if notice.kind is kind][:1]
+
+
+def _shared_hosts(ranking: Ranking) -> Iterator[str]:
+    """Hosts whose slots have slowed each other down."""
+    if ranking.results:
+        for shared in ranking.shared_hosts:
+            if shared.is_slower:
+                yield f"Measured on a shared host. {shared.sentence}."
 
 
 def _unused_conclusion(ranking: Ranking) -> Iterator[str]:

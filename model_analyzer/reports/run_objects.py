@@ -17,7 +17,7 @@ CONFIG, MODELS, DATA, VARIANTS = "/config/config.yaml", "/models", "/data", "/tm
 _NAME, _COMPONENT = "app.kubernetes.io/name", "app.kubernetes.io/component"
 _USER = 1000
 _GRACE_S = 120
-_TMP = "16Gi"
+_TMP = CACHE_SIZE = "16Gi"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class RunDeployment:
     """A run on Kubernetes.
 
     `config` is the text of the YAML file. `gpus` and `cpus` are those of each measuring pod; cpus
-    is 0 for no limit. `models_claim` is "" if no pod needs the model repository. `storage_class`
+    is 0 for no limit. `models_claim` is "" if no volume has the model repository. `storage_class`
     is "" for that of the cluster. `retries` is the number of times that a failed run starts again.
     """
 
@@ -254,7 +254,7 @@ def _volumes(run: RunDeployment, *, has_data: bool) -> list[Object]:
     memory = {"medium": "Memory", "sizeLimit": run.shared_memory}
     return [
         {"name": "tmp", "emptyDir": {"sizeLimit": _TMP}},
-        {"name": "cache", "emptyDir": {"sizeLimit": _TMP}},
+        {"name": "cache", "emptyDir": {"sizeLimit": CACHE_SIZE}},
         {"name": "shared-memory", "emptyDir": memory},
         *(models if run.models_claim else ()),
         *(data if has_data else ()),

@@ -17,6 +17,7 @@ from model_analyzer.domain.measurements import Columns, Measurement, averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
+from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.ties import (
     Comparison,
     assurance,
@@ -106,6 +107,7 @@ class Ranking:
     unused_conclusion: str = ""
     is_unfinished: bool = False
     is_growing: bool = False
+    shared_hosts: tuple[SharedHost, ...] = ()
     unmeasured: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     groups: tuple[Group, ...] = ()
@@ -208,12 +210,22 @@ def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ra
         unused_conclusion=unused,
         is_unfinished=lane in profile.unfinished,
         is_growing=profile.is_growing,
+        shared_hosts=_shared_hosts(profile, chosen),
         unmeasured=unmeasured,
         left_out=chosen.left_out,
         groups=chosen.groups,
         group=chosen.group,
         beside=chosen.beside,
     )
+
+
+def _shared_hosts(profile: Profile, chosen: Comparable) -> tuple[SharedHost, ...]:
+    """The tests of hosts with several slots that measured one of the chosen outcomes."""
+    if not profile.shared_hosts:
+        return ()
+    machines = {record.outcome.machine for record in chosen.records}
+    hosts = {machine.host for machine in machines if machine is not None}
+    return tuple(test for host, test in profile.shared_hosts.items() if host in hosts)
 
 
 def _comparable(

@@ -52,6 +52,8 @@ _LIBRARY_PLACES = (
 
 _NUMPY = "numpy<2"
 
+_INSTALLING = ".installing-"
+
 _PROBE = """
 import sys, sysconfig
 print("%d.%d" % sys.version_info[:2])
@@ -127,9 +129,9 @@ def _install_anew(
 ) -> None:
     interpreter = _find_interpreter(python, environment)
     say(f"Python of the models: {interpreter.executable} ({interpreter.version})")
-    with tempfile.TemporaryDirectory(
-        dir=cache_directory(environment), prefix=".installing-"
-    ) as temporary:
+    cache = cache_directory(environment)
+    _remove_leftovers(cache)
+    with tempfile.TemporaryDirectory(dir=cache, prefix=_INSTALLING) as temporary:
         new = InstalledRuntime(Path(temporary, "runtime"))
         new.root.mkdir()
         _make_environment(new, interpreter, environment, say)
@@ -141,6 +143,12 @@ def _install_anew(
             runtime.root.rename(Path(temporary, "old"))
         new.root.rename(runtime.root)
     say(f"Installed in {runtime.root}.")
+
+
+def _remove_leftovers(cache: Path) -> None:
+    """Removes what killed installations left. Only whoever holds the lock may call it."""
+    for path in cache.glob(f"{_INSTALLING}*"):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _check_machine() -> None:

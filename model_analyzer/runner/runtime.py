@@ -17,6 +17,7 @@ from model_analyzer.runner.process import run
 
 VERSION = "2.51.0"
 INSTALL = "model-analyzer runtime install"
+_HINT = f"run `{INSTALL}`, or give --runtime-install"
 
 _CONTAINER_SERVER = Path("/opt/tritonserver/bin/tritonserver")
 _LIBRARY = Path("lib", "libtritonserver.so")
@@ -194,7 +195,7 @@ def find_perf_analyzer(name: str | None, environment: Mapping[str, str]) -> Prog
         version, reason = perf_analyzer_version(program)
         if reason:
             raise RuntimeNotFound(
-                f"{reason}; check --perf-analyzer-path; `ldd {path}` shows missing libraries"
+                reason, f"check --perf-analyzer-path; `ldd {path}` shows missing libraries"
             )
         return replace(program, version=version)
     reasons: list[str] = []
@@ -295,7 +296,8 @@ def check_models_python(program: Program, environment: Mapping[str, str]) -> Non
         have = f"numpy {version}" if version else "no numpy"
         raise RuntimeNotFound(
             f"the Python of the models ({runtime.python}) has {have}, but this server needs"
-            f" numpy 1: with other versions, models answer with empty tensors; run `{INSTALL}`"
+            " numpy 1: with other versions, models answer with empty tensors",
+            f"run `{INSTALL}`",
         )
 
 
@@ -353,8 +355,8 @@ def _executable(option: str, name: str, environment: Mapping[str, str]) -> Path:
 
 def _not_found(name: str, places: str, reasons: list[str]) -> ModelAnalyzerError:
     if reasons:
-        return RuntimeNotFound(f"no {name} starts: {'; '.join(reasons)}; run `{INSTALL}`")
-    return RuntimeNotFound(f"no {name} {places}, and no runtime is installed: run `{INSTALL}`")
+        return RuntimeNotFound(f"no {name} starts: {'; '.join(reasons)}", _HINT)
+    return RuntimeNotFound(f"no {name} {places}, and no runtime is installed", _HINT)
 
 
 def _reason(status: int, output: str) -> str:

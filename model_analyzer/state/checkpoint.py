@@ -22,6 +22,7 @@ from model_analyzer.domain.measurements import Measurement, Values, best_value
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, unreadable
 from model_analyzer.reading import open_regular
@@ -46,6 +47,7 @@ from model_analyzer.state.format.codec import (
     encode_conclusion,
     encode_goal,
     encode_server_only,
+    encode_shared_host,
 )
 from model_analyzer.state.format.decoder import decode_goal
 from model_analyzer.state.format.header import Header, decode_header, header_entry
@@ -70,7 +72,8 @@ class Checkpoint:
     directory, and for bytes. `is_growing` means that a run was writing to its directory. `base` is
     the checkpoint before notes were added. `metadata` are the user's notes. `searches` are search
     settings, by model group; `conclusions` the results of searches, and `asked` the questions to
-    searches with several slots. `damage` has a line for each damaged file; `remarks` are
+    searches with several slots. `shared_hosts` has the tests of hosts with several slots, by host.
+    `damage` has a line for each damaged file; `remarks` are
     other warnings.
     """
 
@@ -81,6 +84,7 @@ class Checkpoint:
     searches: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
     conclusions: Mapping[Lane, Conclusion] = field(default_factory=empty)
     asked: Mapping[Lane, tuple[Asked, ...]] = field(default_factory=empty)
+    shared_hosts: Mapping[str, SharedHost] = field(default_factory=empty)
     path: Path | None = None
     is_growing: bool = field(default=False, compare=False)
     damage: tuple[str, ...] = ()
@@ -108,6 +112,7 @@ class Checkpoint:
                 if (lane := Lane(subject, kind)) not in self.conclusions
             ),
             is_growing=self.is_growing,
+            shared_hosts=self.shared_hosts,
         )
 
     @property
@@ -197,6 +202,7 @@ class Checkpoint:
         for lane, questions in self.asked.items():
             for number, asked in enumerate(questions):
                 yield encode_asked(lane, number, asked)
+        yield from map(encode_shared_host, self.shared_hosts.values())
 
 
 def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Checkpoint:
@@ -293,6 +299,7 @@ def assemble(files: Sequence[tuple[Path | str, Content]]) -> Checkpoint:
         searches=merged(each.searches for each in notes),
         conclusions=merged(each.conclusions for each in notes),
         asked=_combined_questions(notes),
+        shared_hosts=merged(content.shared_hosts for content in contents),
         path=next((place for place in with_outcomes if isinstance(place, Path)), None),
         damage=tuple(_damage_line(place, content) for place, content in damaged),
         remarks=tuple(

@@ -23,6 +23,7 @@ from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
@@ -36,6 +37,7 @@ from model_analyzer.state.format.codec import (
     OUTCOMES,
     SEARCH,
     SERVER_ONLY,
+    SHARED_HOST,
     Encoder,
     encode_server_only,
 )
@@ -48,6 +50,7 @@ from model_analyzer.state.format.decoder import (
     decode_metadata,
     decode_search,
     decode_server_only,
+    decode_shared_host,
 )
 from model_analyzer.state.format.header import Header, decode_header, header_entry
 from model_analyzer.state.format.lines import (
@@ -88,7 +91,8 @@ class Content:
     * `header` is the last one: a journal has one for each run.
     * `metadata` has values by key; None means removed. `searches` are by model group, `conclusions`
       by search. `asked` has questions to searches, with their numbers; one replaces all from its
-      number on. `server_only` is None if the file has no such entry. `remarks` are warnings.
+      number on. `shared_hosts` are tests of hosts with several slots. `server_only` is None if the
+      file has no such entry. `remarks` are warnings.
     * `intact` is the number of used lines, `lost` of unusable ones. `announced` is the number of
       entries that the last line of a checkpoint states. `is_endless` means that this line is
       missing. `lost_outcomes` describes the loss if there is damage.
@@ -103,6 +107,7 @@ class Content:
     searches: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     conclusions: dict[Lane, Conclusion] = field(default_factory=dict)
     asked: list[tuple[Lane, int, Asked]] = field(default_factory=list)
+    shared_hosts: dict[str, SharedHost] = field(default_factory=dict)
     damage: str = ""
     remarks: Sequence[str] = ()
     intact: int = 0
@@ -149,6 +154,9 @@ class Content:
                 lane, self.conclusions[lane] = decode_conclusion(entry)
             case kind if kind == ASKED:
                 self.asked.append(decode_asked(entry))
+            case kind if kind == SHARED_HOST:
+                shared = decode_shared_host(entry)
+                self.shared_hosts[shared.host] = shared
             case kind:
                 raise ValueError(f"unknown kind of entry {kind!r}")
 

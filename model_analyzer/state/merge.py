@@ -37,7 +37,8 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
     """Merges checkpoints into one.
 
     If a trial has two outcomes, a measurement replaces a failure; otherwise the newer one is used.
-    Metadata, searches and conclusions of later checkpoints replace those with the same key.
+    Metadata, searches, conclusions and tests of hosts of later checkpoints replace those with the
+    same key.
     Raises CheckpointError if they have the same kind of GPUs on different processors.
     """
     _check_hardware(checkpoints)
@@ -57,6 +58,7 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
             metadata=merged(each.metadata for each in checkpoints),
             searches=merged(each.searches for each in checkpoints),
             conclusions=merged(each.conclusions for each in checkpoints),
+            shared_hosts=merged(each.shared_hosts for each in checkpoints),
         ),
         conflicts=conflicts,
         renamed=names.renamed,

@@ -18,6 +18,7 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome, Values
 from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
@@ -37,6 +38,7 @@ from model_analyzer.state.format.codec import (
     encode_asked,
     encode_conclusion,
     encode_server_only,
+    encode_shared_host,
     stored,
 )
 from model_analyzer.state.format.header import Header, header_entry
@@ -65,6 +67,7 @@ class ProfileState:
     _searches: dict[str, Mapping[str, Any]]
     _conclusions: dict[Lane, Conclusion]
     _asked: dict[Lane, list[Asked]]
+    _shared_hosts: dict[str, SharedHost]
     _newest: Path | None
     _encoder: Encoder
     _pending: list[Entry]
@@ -159,6 +162,7 @@ class ProfileState:
             searches=MappingProxyType(dict(self._searches)),
             conclusions=MappingProxyType(dict(self._conclusions)),
             asked=MappingProxyType({lane: tuple(each) for lane, each in self._asked.items()}),
+            shared_hosts=MappingProxyType(dict(self._shared_hosts)),
             path=self._newest,
         )
 
@@ -269,6 +273,12 @@ class ProfileState:
         self._append([encode_asked(lane, number, asked)])
         put_question(self._asked.setdefault(lane, []), number, asked)
 
+    def record_shared_host(self, shared: SharedHost) -> None:
+        """Stores the test of a host with several slots; replaces an earlier one of that host."""
+        self._check_files()
+        self._append([encode_shared_host(shared)])
+        self._shared_hosts[shared.host] = shared
+
     def record_metadata(self, values: Mapping[str, Any]) -> None:
         """Sets keys of the user's metadata; each value replaces a whole tree, None removes it."""
         self._check_files()
@@ -347,6 +357,7 @@ class ProfileState:
         self._searches = dict(loaded.searches)
         self._conclusions = dict(loaded.conclusions)
         self._asked = {lane: list(questions) for lane, questions in loaded.asked.items()}
+        self._shared_hosts = dict(loaded.shared_hosts)
         self._newest = loaded.path
         self._begin_journal()
 

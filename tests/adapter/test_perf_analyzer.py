@@ -230,6 +230,19 @@ def test_the_next_load_starts_with_the_stable_window(pretend, make) -> None:
     assert intervals == ["100", "200", "200"]
 
 
+def test_other_conditions_do_not_start_with_it(pretend, make) -> None:
+    unstable = {"status": 2, "text": "Failed to obtain stable measurement."}
+    program = pretend.perf_analyzer(unstable, {})
+    generator = make(program)
+    flags = {"measurement_mode": "time_windows", "measurement_interval": "100"}
+
+    generator.generate([work(1, **flags)], AliveServer())
+    generator.generate([work(1, **flags, shape="INPUT:3")], AliveServer())
+
+    intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
+    assert intervals == ["100", "200", "100"]
+
+
 SPARSE = {"requests": 3, "throughput": 0.5, "windows": [0.5, 0.5, 0.5]}
 
 

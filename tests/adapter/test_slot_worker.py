@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.repository import fetched
 from model_analyzer.app.bench.setups import server_setups
 from model_analyzer.app.bench.slot import slot_order
 from model_analyzer.app.bench.subjects import searched_subjects
@@ -151,8 +152,64 @@ def test_a_repository_that_the_node_does_not_see_is_named_with_the_host(
         make().prepare(sent)
 
     assert str(raised.value) == (
-        f"{HOST}: model_repository: model repository {tmp_path}/world/models does not exist:"
-        " check --model-repository"
+        f"model repository {tmp_path}/world/models is not visible on node {HOST}: put it on a"
+        " shared disk, or give a URL, which each node fetches"
+    )
+
+
+@pytest.fixture
+def remote_job(job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
+    """The same job with its models in a store, which the driver has fetched."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    url = f"file://{tmp_path}/world/models"
+    repository = replace(job.settings.repository, source=url)
+    with ExitStack() as stack:
+        yield fetched(
+            replace(
+                job,
+                settings=replace(job.settings, repository=repository),
+                environment={**job.environment, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+            ),
+            stack,
+        )
+
+
+def test_a_node_fetches_the_models_of_a_url_once(remote_job: Job, make, tmp_path: Path) -> None:
+    sent = slot_order(remote_job, "run")
+    (tmp_path / "cache").rename(tmp_path / "cache of the driver")
+
+    facts = make().prepare(sent).facts
+    (tmp_path / "world" / "models").rename(tmp_path / "elsewhere")  # nothing is fetched again
+
+    assert make().prepare(sent).facts == facts
+    assert sorted(facts) == ["m"]
+
+
+def test_a_node_that_sees_other_models_at_a_url_is_named(
+    remote_job: Job, make, tmp_path: Path
+) -> None:
+    sent = slot_order(remote_job, "run")
+    (tmp_path / "cache").rename(tmp_path / "cache of the driver")
+    (tmp_path / "world" / "models" / "m" / "1" / "more").touch()
+
+    with pytest.raises(ClusterError) as raised:
+        make().prepare(sent)
+
+    assert str(raised.value).startswith(f"{HOST}: file://{tmp_path}/world/models: its files here ")
+
+
+def test_a_node_without_a_runtime_is_named_with_what_to_do(job: Job, make, tmp_path: Path) -> None:
+    load = replace(job.settings.load_generator, path=None)
+    environment = {**job.environment, "PATH": "/bin", "XDG_CACHE_HOME": str(tmp_path / "none")}
+    settings = replace(job.settings, load_generator=load)
+    sent = slot_order(replace(job, settings=settings, environment=environment), "run")
+
+    with pytest.raises(ClusterError) as raised:
+        make().prepare(sent)
+
+    assert str(raised.value) == (
+        f"no runtime on node {HOST}: no perf_analyzer on the PATH, and no runtime is installed; run"
+        " `model-analyzer runtime install`, or give --runtime-install"
     )
 
 

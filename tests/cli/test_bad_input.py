@@ -212,6 +212,23 @@ def test_no_programs_at_all(setting, run, tmp_path: Path) -> None:
     assert not (tmp_path / "output_model_repository").exists()  # nothing half done
 
 
+def test_a_runtime_that_cannot_be_installed(setting, run, tmp_path: Path) -> None:
+    cache = tmp_path / "c" / "model-analyzer"
+    (cache / ".installing-killed" / "runtime").mkdir(parents=True)
+    environment = {
+        **os.environ, "PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(cache.parent),
+        "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1",
+    }  # fmt: skip
+    status, _, error = run(
+        "profile", "-m", setting.config["model_repository"], "--profile-models", "m",
+        "--runtime-install", env=environment,
+    )  # fmt: skip
+
+    assert status == RUN_FAILED
+    assert "model-analyzer: cannot " in error.splitlines()[-1]
+    assert not [*cache.glob("runtime-*/"), *cache.glob(".installing-*")]
+
+
 def test_a_port_in_use(complain) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -184,6 +184,18 @@ def test_a_program_that_is_not_there_is_a_problem_with_its_fix(examine, tmp_path
     assert findings["model m"]["level"] == "ok"
 
 
+def test_a_runtime_that_the_run_installs_is_no_problem(examine, setting, tmp_path: Path) -> None:
+    setting.environment |= {"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(tmp_path / "none")}
+
+    _, findings = examine(perf_analyzer_path=None, triton_server_path=None, runtime_install=True)
+
+    for name in ("tritonserver", "perf_analyzer"):
+        assert findings[name]["level"] == "ok"
+        assert findings[name]["found"].endswith("the run installs it (runtime_install)")
+    assert "not loaded" in findings["models"]["found"]
+    assert not [*(tmp_path / "none").glob("*/runtime*")]
+
+
 def test_a_port_that_is_taken_does_not_keep_models_from_being_tried(examine) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

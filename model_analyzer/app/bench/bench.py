@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from model_analyzer.app.bench.job import Job
@@ -14,6 +14,7 @@ from model_analyzer.app.bench.serving import AnyServer, Serving
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.conceal import Conceal
 from model_analyzer.domain.metrics import Source
+from model_analyzer.domain.models import empty
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.protocols import Executor, Monitor
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
@@ -32,13 +33,15 @@ from model_analyzer.search.plan import Subject
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
     """What measures the trials of a run, and the `subjects` to search: those with the same name are
-    searched at the same time, each on its kind of hardware.
+    searched at the same time, each on its kind of hardware. `shared` are the names of slots that
+    share a host, by host.
     """
 
     serving: Serving
     executor: Executor
     output: OutputRepository
     subjects: tuple[Subject, ...]
+    shared: Mapping[str, Sequence[str]] = field(default_factory=empty)
 
 
 def set_up(

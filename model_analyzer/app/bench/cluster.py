@@ -17,6 +17,8 @@ from model_analyzer.app.bench.serving import Serving
 from model_analyzer.app.bench.slot import slot_order
 from model_analyzer.app.bench.subjects import log_kinds, on_each_kind, searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.secrets import masked_url
 from model_analyzer.domain.settings import ExecutorKind, ExecutorSettings
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.words import counted
@@ -82,8 +84,12 @@ def set_up_slots(
     order = slot_order(job, uuid.uuid4().hex)
     cluster = stack.enter_context(RayCluster(group, places, order))
     log.info("Starting %s: %s", counted(len(places), "slot"), ", ".join(cluster.hosts))
+    if job.fetched is not None:
+        url = masked_url(job.fetched.url)
+        log.info("Each node fetches %s, unless it has the same files already", url)
     slots = cluster.begin()
     _check(slots)
+    check_files(place.facts, slots)
     first, *_ = slots.values()
     gpus = ObservedGpus(first.machine.devices, Nvml().read)
     machines = tuple(facts.machine for facts in slots.values())
@@ -116,6 +122,7 @@ def set_up_slots(
         ),
         output=OutputRepository(settings.repository.output, place.repository),
         subjects=subjects,
+        shared=cluster.shared,
     )
 
 
@@ -144,3 +151,21 @@ def _check(slots: Mapping[str, SlotFacts]) -> None:
     ]
     for remark in filter(None, dict.fromkeys(remarks)):
         log.warning("%s", remark)
+
+
+def check_files(driver: Mapping[str, ModelFacts], slots: Mapping[str, SlotFacts]) -> None:
+    """Raises ClusterError if a node has other files of a model than the driver."""
+    ours = _files(driver)
+    for name, facts in slots.items():
+        theirs = _files(facts.facts)
+        different = [model for model in ours if ours[model] != theirs.get(model)]
+        if different:
+            raise ClusterError(
+                f"{name}: its files of the model {different[0]} are not those of the driver: give"
+                " all nodes the same files, or a URL as --model-repository"
+            )
+
+
+def _files(facts: Mapping[str, ModelFacts]) -> Mapping[str, str]:
+    """The fingerprints of the files of all models, composing ones included, by name."""
+    return {part.name: part.files for model in facts.values() for part in model.with_parts()}

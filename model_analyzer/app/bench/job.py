@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from model_analyzer.config.places import Places
 from model_analyzer.config.resolve import Resolved
 from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.runner.repository_copy import RepositoryCopy
 from model_analyzer.runner.timings import Timings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """The settings of a run, with remarks about them and where the user gave each; environment
-    variables; and how long the runner waits.
+    variables; and how long the runner waits. `fetched` is the copy of a model repository that the
+    user has given as a URL; then the settings have its path.
     """
 
     settings: ProfileSettings
@@ -24,6 +26,7 @@ class Job:
     environment: Mapping[str, str]
     timings: Timings = field(default_factory=Timings)
     remarks: Sequence[str] = ()
+    fetched: RepositoryCopy | None = None
 
     @classmethod
     def of(

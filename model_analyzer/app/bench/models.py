@@ -52,6 +52,8 @@ def read_models(settings: ProfileSettings, places: Places) -> Models:
     path = None if settings.server.reload_disable else settings.repository.path
     if path is None:
         reason = "only the server knows its models, and this command does not ask a server"
+        if settings.repository.url is not None and not settings.server.reload_disable:
+            reason = "its files are in a store, and this command does not fetch them"
         return Models(unknown=dict.fromkeys(names, reason))
     try:
         repository = ModelRepository(path, fingerprint=lambda _: "")

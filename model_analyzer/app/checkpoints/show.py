@@ -16,6 +16,7 @@ from model_analyzer.domain.hardware import Machine, with_place
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.shared_hosts import Shift
 from model_analyzer.domain.words import setting_text
 from model_analyzer.reports.flat_text import to_table
 from model_analyzer.reports.method import end_of_search
@@ -37,6 +38,7 @@ def content_tables(
     """Everything in a checkpoint, each variant at its best value of the `metric`."""
     yield "Checkpoint", pairs_table(_identity(checkpoint))
     yield from _hardware(checkpoint)
+    yield from _shared_hosts(checkpoint)
     rankings = default_rankings(checkpoint)
     yield from _variants(checkpoint, metric, rankings)
     for subject, table in circumstances_tables(rankings):
@@ -101,6 +103,29 @@ def _machines(machines: Sequence[Machine], outcomes: Mapping[Machine | None, int
     return Table(
         headers=tuple(headers), rows=tuple(tuple(row[name] for name in headers) for row in rows)
     )
+
+
+def _shared_hosts(checkpoint: Checkpoint) -> Iterator[TitledTable]:
+    """What changes on a slot if all slots of its host measure."""
+    if checkpoint.shared_hosts:
+        rows = tuple(
+            (
+                shared.host,
+                shared.slots,
+                shared.model,
+                *_shift(shared.throughput),
+                *_shift(shared.latency_p99),
+            )
+            for shared in checkpoint.shared_hosts.values()
+        )
+        headers = (
+            "Host", "Slots", "Tested with", "Throughput (%)", "±", "p99 Latency (%)", "± ",
+        )  # fmt: skip
+        yield "Slots that share a host, compared with one alone", Table(headers=headers, rows=rows)
+
+
+def _shift(shift: Shift | None) -> tuple[float | None, float | None]:
+    return (None, None) if shift is None else (round(shift.percent, 1), round(shift.error, 1))
 
 
 def _variants(

@@ -21,6 +21,7 @@ class Phase(Enum):
 
     STARTING_SERVER = "starting_server"
     OBSERVING_IDLE_SERVER = "observing_idle_server"
+    TESTING_SLOTS = "testing_slots"
     MEASURING = "measuring"
     REFINING = "refining"
     FINALISTS = "finalists"

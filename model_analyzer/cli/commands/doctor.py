@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 
 import click
 
@@ -36,14 +37,16 @@ def doctor(invocation: Invocation) -> int:
     from model_analyzer.app.doctor import Examination, examine
     from model_analyzer.cli.findings import show
 
-    examination = Examination.of(
-        invocation.options,
-        os.environ,
-        invocation.timings,
-        with_models=not invocation.switches["no_models"],
-    )
-    return show(
-        examine(examination),
-        as_json=invocation.switches["as_json"],
-        verbosity=invocation.verbosity,
-    )
+    with ExitStack() as stack:
+        examination = Examination.of(
+            invocation.options,
+            os.environ,
+            invocation.timings,
+            with_models=not invocation.switches["no_models"],
+            stack=stack,
+        )
+        return show(
+            examine(examination),
+            as_json=invocation.switches["as_json"],
+            verbosity=invocation.verbosity,
+        )

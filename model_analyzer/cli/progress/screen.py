@@ -35,6 +35,7 @@ from model_analyzer.results.ranking import NO_GAIN
 _PHASES = {
     Phase.STARTING_SERVER: "starting the server",
     Phase.OBSERVING_IDLE_SERVER: "measuring the idle server",
+    Phase.TESTING_SLOTS: "testing slots on one host",
     Phase.MEASURING: "measuring",
     Phase.REFINING: "refining the best",
     Phase.FINALISTS: "measuring the best again",

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from model_analyzer.domain.settings import LaunchMode, ServerSettings
-from model_analyzer.errors import ConfigError, ModelAnalyzerError
-from model_analyzer.runner.checks.finding import Finding, ok, problem
+from model_analyzer.errors import ConfigError, ModelAnalyzerError, RuntimeNotFound
+from model_analyzer.runner.checks.finding import Finding, Level, ok, problem
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import (
     INSTALL,
@@ -119,7 +119,14 @@ def without_advice(error: ModelAnalyzerError) -> str:
     """The message of an error, without what to do: the finding says that."""
     if isinstance(error, ConfigError):
         return "; ".join(f"{problem.where}: {problem.message}" for problem in error.problems)
-    return re.sub(rf"[;:] run `{INSTALL}`$", "", str(error))
+    return error.message if isinstance(error, RuntimeNotFound) else str(error)
+
+
+def to_be_installed(finding: Finding) -> Finding:
+    """The finding, for a run that installs what is missing."""
+    if finding.level is Level.OK:
+        return finding
+    return ok(finding.check, f"{finding.found}: the run installs it (runtime_install)")
 
 
 def missing_libraries(output: str) -> Sequence[str]:

@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from model_analyzer.domain.secrets import masked_url
+from model_analyzer.errors import ConfigError, RepositoryError
 from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
 from model_analyzer.runner.repository import LAYOUT
+from model_analyzer.runner.repository_copy import list_repository
 
 _MIB = 2**20
 _LEAST_SHM_MIB = 64
@@ -104,6 +107,16 @@ def size_mib(directories: Sequence[Path]) -> float:
                 except OSError:
                     continue  # the check of the repository reports unreadable files
     return total / _MIB
+
+
+def check_store(url: str, environment: Mapping[str, str]) -> Finding:
+    """Whether this machine can list the model repository that a URL names."""
+    name = "model repository"
+    try:
+        listing = list_repository(url, environment)
+    except (RepositoryError, ConfigError) as error:
+        return problem(name, str(error), f"{_FIX_REPOSITORY}, and the credentials on this machine")
+    return ok(name, f"{masked_url(url)}: {listing}")
 
 
 def check_readable(name: str, path: Path, models: Sequence[str] | None) -> Finding:

@@ -18,6 +18,9 @@ _MOST_OFFSET_MS = 500.0
 _LEAST_FREE_GIB = 0.5
 _MEMORY_TOLERANCE = 0.1
 
+# follows the version of a program that a node does not have yet
+INSTALLED_BY_RUN = "(installed by the run)"
+
 _INSTALL_SAME = "install the same version on all nodes"
 _CHOOSE_EQUAL = "choose equal nodes with --slot-label"
 
@@ -35,9 +38,11 @@ class Clock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeReport:
-    """What a node says about itself. Programs that are missing have the version "".
+    """What a node says about itself. Programs that are missing have the version ""; if the run will
+    install them, INSTALLED_BY_RUN follows their version.
 
-    `gpus` are names. `models` are fingerprints by name, "" for a model that the node does not have.
+    `gpus` are names. `repository` is what the node sees of a model repository with a URL ("" for
+    nothing), otherwise None. `models` are fingerprints by name, "" for a model that is missing.
     `niceness` and `threads` (OMP_NUM_THREADS, "" if not set) are those of the programs of a slot.
     """
 
@@ -55,6 +60,7 @@ class NodeReport:
     niceness: int
     threads: str
     free_gib: float
+    repository: str | None
     models: Mapping[str, str]
     findings: tuple[tuple[str, Finding], ...]
 
@@ -178,6 +184,17 @@ def _rows(nodes: Sequence[ExaminedNode]) -> Iterator[Row]:
         "free some space, or choose another directory with TMPDIR where Ray is started",
         is_bad=lambda r: r.free_gib < _LEAST_FREE_GIB,
     )
+    stored = {
+        node: report.repository for node, report in reports.items() if report.repository is not None
+    }
+    if stored:
+        yield _judged(
+            "model repository",
+            _by_value({node: text or "not visible" for node, text in stored.items()}),
+            bad=len(set(stored.values())) > 1 or "" in stored.values(),
+            level=Level.PROBLEM,
+            fix="each node fetches it: give all of them access and credentials",
+        )
     for name in dict.fromkeys(name for report in reports.values() for name in report.models):
         digests = {node: report.models.get(name, "") for node, report in reports.items()}
         yield _judged(
@@ -219,12 +236,14 @@ def _hardware(reports: Mapping[str, NodeReport]) -> Iterator[Row]:
 
 
 def _program(name: str, versions: Mapping[str, str]) -> Row:
+    present = {version.removesuffix(f" {INSTALLED_BY_RUN}") for version in versions.values()}
     return _judged(
         name,
         _by_value({node: version or "missing" for node, version in versions.items()}),
-        bad=len(set(versions.values())) > 1 or "" in versions.values(),
+        bad=len(present) > 1 or "" in present,
         level=Level.PROBLEM,
-        fix="`model-analyzer runtime install` there, or the same version at the same path",
+        fix="`model-analyzer runtime install` there, --runtime-install, or the same version at the"
+        " same path",
     )
 
 

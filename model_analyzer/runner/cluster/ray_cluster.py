@@ -66,6 +66,16 @@ class RayCluster:
         """The node of each slot, by the name of the slot."""
         return {name: self._places[index].node.id for name, index in self._index.items()}
 
+    @property
+    def shared(self) -> Mapping[str, Sequence[str]]:
+        """The names of slots that share a machine, by its host name. Several nodes may be on one
+        machine.
+        """
+        names: dict[str, list[str]] = {}
+        for name, index in self._index.items():
+            names.setdefault(self._places[index].node.host, []).append(name)
+        return {host: slots for host, slots in names.items() if len(slots) > 1}
+
     def begin(self) -> Mapping[str, SlotFacts]:
         """Starts all slots; returns their facts, by name. Raises ClusterError if one fails."""
         tickets = {name: self._prepare(name) for name in self._index}

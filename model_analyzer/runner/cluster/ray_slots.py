@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ray.util.placement_group import PlacementGroup as PlacementGroup
 
 _CONNECT_S = 5.0
+_MISMATCH = "Version mismatch"
 
 # The clock of a node is that of the quickest answer.
 _CLOCK_QUESTIONS = 3
@@ -51,7 +52,9 @@ def connected(address: str) -> Iterator[None]:
     except ConnectionError as error:
         raise _nothing_at(address) from error
     except (RuntimeError, ValueError) as error:  # versions of Ray or Python differ, or no address
-        raise ClusterError(f"{address}: {' '.join(str(error).split())}") from error
+        text = " ".join(str(error).split())
+        hint = "; use equal versions of Ray and Python on all machines"
+        raise ClusterError(f"{address}: {text}{hint if _MISMATCH in text else ''}") from error
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -75,6 +78,19 @@ def _check_address(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_S).close()
     except (OSError, OverflowError) as error:
         raise _nothing_at(address) from error
+    if os.environ.get("RAY_USE_TLS", "0") in ("", "0"):  # otherwise this needs Ray's certificates
+        _check_protocol(address)
+
+
+def _check_protocol(address: str) -> None:
+    """Something listens at the address, but it may be the dashboard, or another program."""
+    import grpc
+
+    with grpc.insecure_channel(address) as channel:
+        try:
+            grpc.channel_ready_future(channel).result(_CONNECT_S)
+        except grpc.FutureTimeoutError as error:
+            raise _nothing_at(address) from error
 
 
 def _nothing_at(address: str) -> ClusterError:

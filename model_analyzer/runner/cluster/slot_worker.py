@@ -19,7 +19,12 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.protocols import Runner
 from model_analyzer.domain.trials import Trial
-from model_analyzer.errors import ClusterError, ConfigError, ModelAnalyzerError
+from model_analyzer.errors import (
+    ClusterError,
+    ConfigError,
+    ModelAnalyzerError,
+    RuntimeNotFound,
+)
 from model_analyzer.runner.cluster.child_environment import child_environment
 from model_analyzer.runner.cluster.host_lock import HostLock
 from model_analyzer.runner.cluster.parent_watch import ParentWatch
@@ -138,6 +143,8 @@ class SlotWorker:
         except ConfigError as error:
             problems = "; ".join(map(str, error.problems))
             raise ClusterError(f"{self._host}: {problems}") from error
+        except RuntimeNotFound as error:
+            raise ClusterError(f"no runtime on node {self._host}: {error}") from error
         except ModelAnalyzerError as error:
             raise ClusterError(f"{self._host}: {error}") from error
 

@@ -73,6 +73,10 @@ _MOST_BYTES = 4 * 2**30
 _UNCOUNTED_LAUNCHES = 2
 
 
+# The variant, the batch size and the conditions of a measurement.
+_Kind = tuple[str, int, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The result of a perf_analyzer run: a measurement for each workload, and the statistics of the
@@ -114,8 +118,8 @@ class PerfAnalyzer:
         self._transcript = transcript
         self._most_bytes = most_bytes
         self._running: Sequence[Child] = ()
-        # enlarged windows that were stable, by variant and batch size: later loads start with them
-        self._learned: dict[tuple[str, int], Window] = {}
+        # enlarged windows that were stable: later loads of the same kind start with them
+        self._learned: dict[_Kind, Window] = {}
 
     def processes(self) -> Sequence[psutil.Process]:
         """All running processes, with an embedded server."""
@@ -423,5 +427,5 @@ def _log_larger(work: Workload, reason: str, larger: Window) -> None:
     log.info("%s: measurement window %s, increased to %s", work.variant.name, reason, larger)
 
 
-def _kind(work: Workload) -> tuple[str, int]:
-    return work.variant.identity, work.load.batch_size
+def _kind(work: Workload) -> _Kind:
+    return work.variant.identity, work.load.batch_size, work.conditions

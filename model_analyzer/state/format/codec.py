@@ -27,6 +27,7 @@ from model_analyzer.domain.measurements import (
 from model_analyzer.domain.models import ModelVariant, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import (
@@ -56,6 +57,7 @@ KINDS = "kinds"
 SERVER_ONLY = "server-only"
 CONCLUSION = "conclusion"
 ASKED = "asked"
+SHARED_HOST = "shared-host"
 DEFINITIONS = frozenset({"machine", "setup", "variant", "generator"})
 OUTCOMES = frozenset({"measurement", "failure"})
 
@@ -208,6 +210,19 @@ def encode_asked(lane: Lane, number: int, asked: Asked) -> Entry:
         "number": number,
         "key": asked.key,
         "after": list(asked.after),
+    }
+
+
+def encode_shared_host(shared: SharedHost) -> Entry:
+    def row(shift: Shift | None) -> list[float] | None:
+        return None if shift is None else [shift.percent, shift.error]
+
+    return {
+        **asdict(shared),
+        "throughput": row(shared.throughput),
+        "latency_p99": row(shared.latency_p99),
+        "started": _rounded(shared.started),
+        "entry": SHARED_HOST,
     }
 
 

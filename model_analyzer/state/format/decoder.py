@@ -29,6 +29,7 @@ from model_analyzer.domain.measurements import (
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.domain.trials import (
@@ -327,6 +328,26 @@ def decode_asked(entry: Entry) -> tuple[Lane, int, Asked]:
     """A question to a search, with its number. Raises ValueError if the entry is invalid."""
     lane, fields = Lane(**_decoded(_lane, entry)), _decoded(_asked, entry)
     return lane, fields["number"], Asked(key=fields["key"], after=fields["after"])
+
+
+_shift = row(Shift, number(), amount)
+
+_shared_host = record(
+    SharedHost,
+    host=name,
+    slots=integer(1),
+    model=text,
+    trial=name,
+    throughput=_shift,
+    latency_p99=or_null(_shift),
+    started=seconds,
+)
+
+
+def decode_shared_host(entry: Entry) -> SharedHost:
+    """The test of a host with several slots. Raises ValueError if the entry is invalid."""
+    shared: SharedHost = _decoded(_shared_host, entry)
+    return shared
 
 
 def decode_metadata(entry: Entry) -> tuple[str, Any]:

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
-from model_analyzer.domain.secrets import masked_url, without_secrets_of
-from model_analyzer.errors import CheckpointError, ConfigError, Problem
+from model_analyzer.domain.secrets import masked_url
+from model_analyzer.errors import CheckpointError
 from model_analyzer.state.format.layout import name_of, numbers_of
 from model_analyzer.state.stores.checkpointer import Checkpointer
+from model_analyzer.urls import can_rename, open_url, reporting
 
 
 class StorageCheckpointer(Checkpointer):
@@ -25,7 +25,8 @@ class StorageCheckpointer(Checkpointer):
         """Raises ConfigError if the URL cannot be used, or if a package is missing."""
         self._url = url
         self._prefix = prefix
-        self._files, folder, self._renames = _open(url)
+        self._files, folder = open_url(url, "checkpoints")
+        self._renames = can_rename(self._files)
         self._folder = folder.rstrip("/")
 
     def __str__(self) -> str:
@@ -81,40 +82,5 @@ class StorageCheckpointer(Checkpointer):
     def _path(self, index: int) -> str:
         return f"{self._folder}/{self._name(index)}"
 
-    @contextmanager
-    def _reporting(self, problem: str) -> Iterator[None]:
-        """Turns any exception into a CheckpointError of one line, without secrets."""
-        try:
-            yield
-        except CheckpointError:
-            raise
-        except Exception as error:  # each library raises its own
-            raise CheckpointError(f"{self}: {problem}: {_reason(error, self._url)}") from error
-
-
-def _open(url: str) -> tuple[Any, str, bool]:
-    """The file system of a URL, its folder, and whether it can rename files.
-
-    Object stores cannot: they copy and delete instead.
-    """
-    try:
-        from fsspec import AbstractFileSystem  # imported when used: optional
-        from fsspec.core import url_to_fs
-    except ImportError as error:
-        raise _unusable(url, "checkpoints there need fsspec", "pip install fsspec") from error
-    try:
-        files, folder = url_to_fs(url)
-    except ImportError as error:
-        raise _unusable(url, _reason(error, url), "install it beside model-analyzer") from error
-    except Exception as error:  # each library raises its own
-        raise _unusable(url, _reason(error, url), "check the URL and what it needs") from error
-    return files, folder, type(files).mv is not AbstractFileSystem.mv
-
-
-def _reason(error: Exception, url: str) -> str:
-    text = str(error).strip() or type(error).__name__
-    return without_secrets_of(url, text.splitlines()[0])
-
-
-def _unusable(url: str, message: str, hint: str) -> ConfigError:
-    return ConfigError(Problem(where=masked_url(url), message=message, hint=hint))
+    def _reporting(self, problem: str) -> AbstractContextManager[None]:
+        return reporting(self._url, problem, CheckpointError)

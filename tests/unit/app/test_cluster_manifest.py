@@ -30,6 +30,7 @@ CONFIGS = {
     "slots": PLAIN + "executor: ray\nslots: 4\nslot_gpus: 2\nslot_cpus: 8\nslots_per_host: 2\n",
     "cpu": "profile_models: {m: {cpu_only: true}}\nexecutor: ray\n",
     "remote": PLAIN + "triton_launch_mode: remote\ntriton_grpc_endpoint: triton.example:8001\n",
+    "url": PLAIN + "executor: ray\nmodel_repository: s3://bucket/models\n",
     "unicode": "# {{ .Values.image }} \u00e9\u4e2d\U0001f600 \u2028# --- \"'%\n" + PLAIN,
     "specials": "profile_models: ['a: b', '- c', '*f', '{{ g }}', '# h', '$(i)']\n",
     "no last line break": "profile_models: [m]",
@@ -163,6 +164,18 @@ def test_the_model_repository_of_a_remote_server_is_not_mounted(write) -> None:
         text_of(write(CONFIGS["remote"]), "rayjob")
 
 
+def test_the_models_of_a_url_need_no_claim(write) -> None:
+    for template in templates(made(write(CONFIGS["url"]), "rayjob")):
+        assert "models" not in {volume["name"] for volume in template["spec"]["volumes"]}
+    assert "--model-repository " not in text_of(write(CONFIGS["url"]), "rayjob")
+
+
+def test_an_image_needs_no_programs_if_pods_install_them(write) -> None:
+    with_programs = "tritonserver and perf_analyzer on its PATH (or set runtime_install)"
+    assert with_programs in remarks(write(PLAIN))
+    assert with_programs not in remarks(write(PLAIN + "runtime_install: true\n"))
+
+
 def test_models_without_gpus_need_none(write) -> None:
     assert "nvidia" not in text_of(write(CONFIGS["cpu"]), "rayjob")
     assert "nvidia" not in text_of(write(PLAIN + "gpus: []\n"), "job")
@@ -201,6 +214,7 @@ def test_an_image_that_is_none_is_refused(write, image: str) -> None:
         ("fresh: true\n", ":2:8", "delete all measurements"),
         ("no_checkpoint: true\n", ":2:16", "could not resume"),
         ("checkpoint_storage: s3://a:secret@b/c\n", ":2:1", "contains a secret"),
+        ("model_repository: s3://a:secret@b/c\n", ":2:1", "contains a secret"),
         ("triton_server_environment: {HF_TOKEN: hf_abcdefghijklmnopqrstuvwxyzABCDEFGH}\n",
          ":2:1", "contains a secret"),
         ("triton_server_environment: {DB_PASSWORD: hunter2}\n", ":2:28", "contains a secret"),
@@ -227,6 +241,8 @@ def test_a_reference_to_a_secret_is_accepted(write) -> None:
         ("triton_server_path: /opt/t\n", "triton_server_path: /opt/t must exist in the image"),
         ("perf_analyzer_flags: {input-data: in.json}\n", "/data/in.json must exist"),
         ("checkpoint_storage: s3://bucket/a\n", "checkpoint_storage: gets copies"),
+        ("model_repository: s3://bucket/a\n", "copies s3://bucket/a to /cache, which has 16Gi"),
+        ("runtime_install: true\n", "runtime_install: each pod fetches 70 MB"),
         ("slots: 3\n", "use --kind rayjob"),
         ("slot_label: [a=b]\n", "nodeSelector"),
         ("triton_launch_mode: remote\n", "not localhost"),

@@ -27,6 +27,7 @@ from model_analyzer.config.kinds import (
     Label,
     ListOf,
     Number,
+    PathOrUrl,
     Text,
 )
 from model_analyzer.config.nodes import Node
@@ -42,6 +43,7 @@ class Colour(Enum):
 EVERY_KIND: list[Kind] = [
     Text(),
     FilePath(),
+    PathOrUrl(),
     Integer(),
     Number(),
     Duration(),
@@ -102,9 +104,23 @@ def test_a_tilde_is_the_home_of_the_user() -> None:
     assert FilePath().parse(flag("~/models")) == Path.home() / "models"
 
 
+@pytest.mark.parametrize("kind", [FilePath(), PathOrUrl()])
 @pytest.mark.parametrize("written", ["''", '"a\\0b"', "[a]", "~no-such-user-here/models"])
-def test_a_path_refuses(written: str) -> None:
-    assert parse_problem(FilePath(), yaml(written)).where == "f.yaml:1:1"
+def test_a_path_refuses(kind: Kind, written: str) -> None:
+    assert parse_problem(kind, yaml(written)).where == "f.yaml:1:1"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("some dir/models", Path("some dir/models")),
+        ("~/models", Path.home() / "models"),
+        ("s3://bucket/models", "s3://bucket/models"),
+        ("simplecache::s3://bucket/~", "simplecache::s3://bucket/~"),
+    ],
+)
+def test_a_url_is_no_path(written: str, meant: Path | str) -> None:
+    assert PathOrUrl().parse(flag(written)) == meant
 
 
 # ------------------------------------------------------------------------------------- integer

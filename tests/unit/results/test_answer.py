@@ -7,9 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import IN_PROGRESS, UNFINISHED, remarks_of
@@ -179,6 +181,25 @@ def test_a_better_trial_that_just_misses_a_bound_is_named() -> None:
         f" Max p99 Latency: 10 ms ({100 * near.chance:.0f} % chance that it meets the constraints)."
     ]
     assert 0.2 < near.chance < 0.5
+
+
+def test_a_host_whose_slots_slow_each_other_down_is_named() -> None:
+    shared = SharedHost(
+        host="gpu1", slots=4, model="m", trial="key",
+        throughput=Shift(-3.0, 1.0), latency_p99=Shift(11.0, 4.0),
+    )  # fmt: skip
+    steady = replace(shared, host="gpu2", throughput=Shift(-1.0, 2.0), latency_p99=None)
+    measured = [
+        record(chosen, replace(measurement(1), machine=Machine(host=host)))
+        for host, chosen in {"gpu1": SMALL, "gpu2": LARGE}.items()
+    ]
+    profile = Profile(records=measured, shared_hosts={"gpu1": shared, "gpu2": steady})
+
+    assert remarks_of(answer_of(rank_one(profile, "m", goal()))) == [
+        "Measured on a shared host. 4 slots on gpu1, compared with one alone: 3.0 ± 1.0 % less"
+        " throughput, p99 latency 11 ± 4 % higher."
+    ]
+    assert not remarks_of(answer_of(rank_one(replace(profile, records=measured[1:]), "m", goal())))
 
 
 def test_a_search_that_did_not_finish_is_named() -> None:

@@ -17,19 +17,8 @@ from model_analyzer.runner.runtime import (
     find_perf_analyzer,
     find_server_library,
     find_tritonserver,
-    installed_runtime,
 )
-
-GOOD_SERVER = "echo 'Usage: --model-repository'; exit 1"
-GOOD_PERF_ANALYZER = "echo 'Perf Analyzer Version 2.51.0 (commit x)'"
-BROKEN = "echo 'x: error while loading shared libraries: libb64.so.0d: cannot open' >&2; exit 127"
-
-
-def program(path: Path, script: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    return path
+from tests.unit.scripts import BROKEN, GOOD_PERF_ANALYZER, GOOD_SERVER, make_runtime, program
 
 
 @pytest.fixture
@@ -40,14 +29,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def runtime(environment: dict[str, str]) -> InstalledRuntime:
     """An installed runtime of scripts."""
-    runtime = installed_runtime(environment)
-    program(runtime.server, GOOD_SERVER)
-    program(runtime.perf_analyzer, GOOD_PERF_ANALYZER)
-    program(runtime.python, "exit 0")
-    site = runtime.root / "python" / "lib" / "python3.11" / "site-packages"
-    (site / "numpy-1.26.4.dist-info").mkdir(parents=True)
-    runtime.backends.mkdir()
-    return runtime
+    return make_runtime(environment)
 
 
 def test_the_path_comes_before_the_installed_runtime(tmp_path, environment, runtime) -> None:

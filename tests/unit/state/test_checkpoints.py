@@ -16,11 +16,13 @@ import pytest
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.contents import checkpoint_lines
-from model_analyzer.state.format.codec import FORMAT, encode_conclusion
-from model_analyzer.state.format.decoder import decode_conclusion
+from model_analyzer.state.format.codec import FORMAT, encode_conclusion, encode_shared_host
+from model_analyzer.state.format.decoder import decode_conclusion, decode_shared_host
+from model_analyzer.state.merge import merge
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.writing import replace_file
 from tests.unit.builders import conclusion, goal
@@ -212,6 +214,50 @@ def test_a_conclusion_is_stored_until_another_one_replaces_it(tmp_path: Path) ->
     loaded = load(tmp_path)
     assert loaded.damage == ()
     assert loaded.profile.conclusions == {Lane("m"): second, Lane("n"): first}
+
+
+def test_the_test_of_a_shared_host_is_stored_and_no_trial(tmp_path: Path) -> None:
+    first = SharedHost(
+        host="gpu1", slots=4, model="m", trial="key", started=7.0,
+        throughput=Shift(-3.0, 1.0), latency_p99=None,
+    )  # fmt: skip
+    second = replace(first, host="gpu2", latency_p99=Shift(11.0, 4.0))
+    newer = replace(first, slots=8)
+    with ProfileState(tmp_path) as state:
+        state.record(trial(), measurement())
+        state.record_shared_host(first)
+        state.record_shared_host(second)
+        assert load(tmp_path).profile.shared_hosts == {"gpu1": first, "gpu2": second}
+        state.save()
+        state.record_shared_host(newer)
+        state.save()
+
+    loaded = load(tmp_path)
+    assert loaded.damage == ()
+    assert loaded.profile.shared_hosts == {"gpu1": newer, "gpu2": second}
+    assert len(loaded.records) == 1
+    assert merge([loaded, loaded]).checkpoint.shared_hosts == loaded.shared_hosts
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"slots": 0},
+        {"throughput": [1.0]},
+        {"throughput": None},
+        {"latency_p99": [0, -1]},
+        {"host": ""},
+    ],
+)
+def test_a_malformed_test_of_a_shared_host_is_refused(change: dict[str, Any]) -> None:
+    shared = SharedHost(
+        host="gpu1", slots=4, model="m", trial="key",
+        throughput=Shift(-3.0, 1.0), latency_p99=None,
+    )  # fmt: skip
+    assert decode_shared_host(encode_shared_host(shared)) == shared
+
+    with pytest.raises(ValueError, match=next(iter(change))):
+        decode_shared_host({**encode_shared_host(shared), **change})
 
 
 def test_a_conclusion_from_before_trials_were_counted_is_read() -> None:

@@ -273,7 +273,7 @@ def test_gpus_come_with_their_memory_and_values() -> None:
     )
     assert profile.server_only == {GPU: {"gpu_used_memory": 3.5}}
     measured = profile.measured[0]
-    assert measured.trial.setup.devices == (GPU, "GPU-b")
+    assert measured.trial.setup.devices == ("big", "small")
     assert measured.measurement.gpus[GPU] == {"gpu_used_memory": 100.5, "gpu_utilization": 50.0}
     assert measured.measurement.value("gpu_used_memory") == 300.5
 

@@ -15,6 +15,7 @@ from model_analyzer.runner.checks.storage import (
     Place,
     SharedMemory,
     check_readable,
+    check_store,
     judge_place,
     judge_shared_memory,
     read_place,
@@ -131,3 +132,22 @@ def test_shared_memory(memory: SharedMemory, level: Level, words: str) -> None:
 def test_shared_memory_is_read(tmp_path: Path) -> None:
     assert read_shared_memory(tmp_path).size_mib > 0
     assert "No such file" in read_shared_memory(tmp_path / "none").reason
+
+
+def test_a_store_of_models_is_listed(tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "config.pbtxt").write_text("text")
+
+    finding = check_store(f"file://{tmp_path}", os.environ)
+
+    assert finding.level is Level.OK
+    assert finding.found == f"file://{tmp_path}: 1 file, 4 bytes"
+
+
+@pytest.mark.parametrize("url", ["memory://nothing/there", "nowhere://bucket"])
+def test_a_store_that_cannot_be_listed_is_a_problem(url: str) -> None:
+    finding = check_store(url, os.environ)
+
+    assert finding.level is Level.PROBLEM
+    assert finding.found.startswith(f"{url}: ")
+    assert "credentials" in finding.fix

@@ -13,6 +13,7 @@ import pytest
 from model_analyzer.cli.nodes_table import lines_of
 from model_analyzer.runner.checks.finding import Level, ok, problem, warning
 from model_analyzer.runner.cluster.comparison import (
+    INSTALLED_BY_RUN,
     Clock,
     Comparison,
     ExaminedNode,
@@ -37,6 +38,7 @@ REPORT = NodeReport(
     niceness=0,
     threads="",
     free_gib=100.0,
+    repository=None,
     models={"add_sub": "0123456789abcdef"},
     findings=(("Machine", ok("load", "idle")),),
 )
@@ -128,6 +130,35 @@ def test_a_program_that_all_nodes_lack_is_a_problem(missing: str) -> None:
 
     [bad] = [row for row in comparison.rows if row.level is Level.PROBLEM]
     assert bad.values == {"missing": ("a", "b")}
+
+
+def test_a_program_that_the_run_installs_is_compared_by_its_version() -> None:
+    def level(missing: str, present: str) -> Level:
+        both = [node("a", server=f"{missing} {INSTALLED_BY_RUN}"), node("b", server=present)]
+        return row(compare_nodes(both, []), "tritonserver").level
+
+    assert level("2.51.0", "2.51.0") is Level.OK
+    assert level("2.51.0", "2.60.0") is Level.PROBLEM
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "level"),
+    [
+        ("3 files, 1.0 MB", "3 files, 1.0 MB", Level.OK),
+        ("3 files, 1.0 MB", "4 files, 1.0 MB", Level.PROBLEM),
+        ("3 files, 1.0 MB", "", Level.PROBLEM),
+        ("", "", Level.PROBLEM),
+    ],
+)
+def test_a_store_of_models_must_be_visible_and_the_same(
+    here: str, there: str, level: Level
+) -> None:
+    both = [node("a", repository=here), node("b", repository=there)]
+
+    stored = row(compare_nodes(both, []), "model repository")
+
+    assert stored.level is level
+    assert set(stored.values) == {here or "not visible", there or "not visible"}
 
 
 def test_niceness_is_bad_on_all_nodes_alike() -> None:

@@ -49,7 +49,8 @@ class Unconnected:
         ),
         (
             RuntimeError("Version mismatch: The cluster has:\n    Ray: 2.59\n    Python: 3.11.6"),
-            "auto: Version mismatch: The cluster has: Ray: 2.59 Python: 3.11.6",
+            "auto: Version mismatch: The cluster has: Ray: 2.59 Python: 3.11.6; use equal versions"
+            " of Ray and Python on all machines",
         ),
         (ValueError("Invalid address format: x"), "auto: Invalid address format: x"),
     ],
@@ -85,3 +86,13 @@ def test_the_ray_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         "ray://head:10001: a driver must run inside the cluster: start it on a node, or submit it"
         " with ray job submit"
     )
+
+
+def test_a_port_that_another_program_has_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", Unconnected(AssertionError("Ray would wait minutes")))
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+
+        assert refusal(address).startswith(f"no Ray cluster at {address}: ")

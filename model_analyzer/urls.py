@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Opens what fsspec reaches by a URL: object stores and other file systems.
+
+fsspec and the package of a scheme are optional. Each package raises exceptions of its own, with
+credentials in their texts: here, they become one line without secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from model_analyzer.domain.secrets import masked_url, without_secrets_of
+from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem
+
+
+def open_url(url: str, contents: str) -> tuple[Any, str]:
+    """The file system of a URL, and the path in it. `contents` (a plural) is what is there.
+
+    Raises ConfigError if the URL cannot be used, or if a package is missing.
+    """
+    try:
+        from fsspec import url_to_fs  # imported when used: optional
+    except ImportError as error:
+        raise _unusable(
+            url, f"{contents} there need fsspec", "pip install 'model-analyzer[remote]'"
+        ) from error
+    try:
+        files, path = url_to_fs(url)
+    except ImportError as error:
+        raise _unusable(url, reason_of(error, url), "install it beside model-analyzer") from error
+    except Exception as error:  # each library raises its own
+        raise _unusable(url, reason_of(error, url), "check the URL and what it needs") from error
+    return files, path
+
+
+def can_rename(files: Any) -> bool:
+    """Whether a file system can rename files. Object stores copy and delete instead."""
+    from fsspec import AbstractFileSystem
+
+    return type(files).mv is not AbstractFileSystem.mv
+
+
+def find_all(files: Any, path: str) -> Mapping[str, Mapping[str, Any]]:
+    """What a file system tells of all files and directories below a path, by their own paths."""
+    from fsspec import AbstractFileSystem
+
+    # this one leaves out directories that it cannot list; others raise, and do not know the word
+    is_lenient = getattr(files.find, "__func__", None) is AbstractFileSystem.find
+    words = {"on_error": "raise"} if is_lenient else {}
+    files.invalidate_cache()
+    entries: Mapping[str, Mapping[str, Any]] = files.find(path, withdirs=True, detail=True, **words)
+    return entries
+
+
+@contextmanager
+def reporting(url: str, problem: str, kind: Callable[[str], ModelAnalyzerError]) -> Iterator[None]:
+    """Turns any exception of a library into an error of this kind: one line, without secrets."""
+    try:
+        yield
+    except ModelAnalyzerError:
+        raise
+    except Exception as error:  # each library raises its own
+        raise kind(f"{masked_url(url)}: {problem}: {reason_of(error, url)}") from error
+
+
+def reason_of(error: Exception, url: str) -> str:
+    """The first line of an exception about a URL, without secrets."""
+    text = str(error).strip() or type(error).__name__
+    return without_secrets_of(url, text.splitlines()[0])
+
+
+def _unusable(url: str, message: str, hint: str) -> ConfigError:
+    return ConfigError(Problem(where=masked_url(url), message=message, hint=hint))

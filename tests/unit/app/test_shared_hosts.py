@@ -1,0 +1,175 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The test of shared hosts before the first trial: with which trial, how often, what is told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.app.shared_hosts import examine_shared_hosts, plain_trial
+from model_analyzer.domain.hardware import WITHOUT_GPU
+from model_analyzer.domain.models import freeze
+from model_analyzer.domain.slots import Slot
+from model_analyzer.domain.trials import Load, LoadKind, Trial
+from model_analyzer.profiling.shared_hosts import ROUNDS
+from model_analyzer.runner.cluster.executor import ClusterExecutor
+from model_analyzer.search.plan import Subject
+from model_analyzer.state.profile_state import ProfileState
+from tests.fakes.cluster import Answer, FakeCluster
+from tests.unit.builders import failure, measurement
+from tests.unit.search import surfaces
+
+SHARED = {"gpu1": ("gpu1", "gpu1 #2")}
+
+# runs of a test on two slots: both load the model, then one, then both
+RUNS = 2 + 3 * ROUNDS
+
+
+def subject(**changes: Any) -> Subject:
+    """A subject whose model has these settings."""
+    plain = surfaces.subject(surfaces.model("m"))
+    settings = replace(plain.models[0].settings, **changes)
+    return replace(plain, models=(replace(plain.models[0], settings=settings),))
+
+
+class Slots:
+    """An executor whose slots together have `percent` less throughput."""
+
+    def __init__(self, percent: float, fault: bool = False, kind: str = WITHOUT_GPU) -> None:
+        self.percent, self.fault = percent, fault
+        self.trials: list[Trial] = []
+        cluster = FakeCluster(self._measure)
+        names = [name for slots in SHARED.values() for name in slots]
+        self.executor = ClusterExecutor(
+            cluster,
+            [Slot(name=name, host="gpu1", kind=kind) for name in names],
+            interruptible=nullcontext,
+            clock=cluster.clock,
+        )
+
+    def _measure(self, slot: str, trial: Trial) -> tuple[Answer, float]:
+        self.trials.append(trial)
+        if self.fault:
+            return failure("the model did not load"), 1.0
+        is_alone = len(self.trials) % 3 == 0  # two load the model, then one, then two, …
+        return measurement(100.0 if is_alone else 100.0 - self.percent, 10.0), 1.0
+
+
+@pytest.fixture
+def examine(tmp_path: Path) -> Callable[..., list[Trial]]:
+    """Runs the test in a run of its own; the trials that were measured."""
+
+    def call(
+        slots: Slots,
+        *of: Subject,
+        shared: Mapping[str, Sequence[str]] = SHARED,
+        is_stopping: Callable[[], bool] = lambda: False,
+    ) -> list[Trial]:
+        with ProfileState(tmp_path) as state:
+            examine_shared_hosts(
+                shared, of or [subject()], slots.executor, state, is_stopping=is_stopping
+            )
+            assert not len(state.profile.records), "its measurements are no outcomes"
+        return slots.trials
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("changes", "flags"),
+    [
+        ({}, {}),
+        ({"perf_analyzer_flags": {"measurement-interval": "100", "shape": "x:3"}}, {"shape": "x:3"}),  # noqa: E501
+        (
+            {
+                "perf_analyzer_flags": {
+                    "measurement-mode": "time_windows", "measurement-interval": "9000",
+                }
+            },
+            {},
+        ),
+        (
+            {
+                "perf_analyzer_flags": {
+                    "measurement-mode": "time_windows", "measurement-interval": "100",
+                }
+            },
+            {"measurement-mode": "time_windows", "measurement-interval": "100"},
+        ),
+        (
+            {
+                "load_kind": LoadKind.REQUEST_INTERVALS,
+                "perf_analyzer_flags": {"request-intervals": "times.txt"},
+            },
+            {},
+        ),
+        ({"load_kind": LoadKind.REQUEST_RATE, "loads": (100,), "batch_sizes": (4,)}, {}),
+    ],
+)  # fmt: skip
+def test_the_trial_is_the_default_under_a_plain_load(
+    changes: dict[str, Any], flags: dict[str, str]
+) -> None:
+    trial = plain_trial(subject(**changes))
+
+    [work] = trial.workloads
+    assert work.variant.is_default
+    assert work.load == Load(value=8)
+    assert work.flags == freeze({**flags, "stability-percentage": "999"})
+
+
+def test_it_is_done_once_for_the_same_host_slots_and_model(examine) -> None:
+    assert len(examine(Slots(3))) == RUNS
+    assert not examine(Slots(3))
+    more = {"gpu1": ("gpu1", "gpu1 #2"), "gpu2": ("gpu1", "gpu1 #2")}
+    assert examine(Slots(3), shared={"gpu2": more["gpu2"]})
+    assert not examine(Slots(3), shared=more)
+    changed = surfaces.subject(replace(surfaces.model("m"), files="other"))
+    assert len(examine(Slots(3), changed)) == RUNS
+
+
+def test_a_host_is_tested_on_its_kind_of_hardware(examine) -> None:
+    plain = subject()
+    small = replace(plain, setup=replace(plain.setup, devices=("NVIDIA L4",)))
+
+    trials = examine(Slots(3, kind="1 x NVIDIA L4"), plain, small)
+
+    assert {trial.setup.kind for trial in trials} == {"1 x NVIDIA L4"}
+    assert len(trials) == RUNS
+
+
+@pytest.mark.parametrize(("percent", "level"), [(3.0, logging.INFO), (6.0, logging.WARNING)])
+def test_the_result_is_told_in_each_run(
+    examine, caplog: pytest.LogCaptureFixture, percent: float, level: int
+) -> None:
+    caplog.set_level(logging.INFO)
+    for _ in range(2):
+        caplog.clear()
+        examine(Slots(percent))
+        [line] = [each for each in caplog.records if "compared with one alone" in each.message]
+        assert line.levelno == level
+        assert f"2 slots on gpu1, compared with one alone: {percent:.1f} ± " in line.message
+        assert ("use a smaller --slots-per-host" in line.message) == (level == logging.WARNING)
+
+
+def test_a_test_that_fails_is_told_and_done_again(
+    examine, caplog: pytest.LogCaptureFixture
+) -> None:
+    examine(Slots(3, fault=True))
+
+    assert "The slots on gpu1 could not be tested: the model did not load" in caplog.text
+    assert len(examine(Slots(3))) == RUNS
+
+
+def test_an_interrupt_records_nothing(examine) -> None:
+    slots = Slots(3)
+
+    examine(slots, is_stopping=lambda: len(slots.trials) > 5)
+
+    assert len(examine(Slots(3))) == RUNS
