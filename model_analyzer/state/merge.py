@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -48,7 +49,12 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
     header = checkpoints[-1].header
     return Merged(
         checkpoint=Checkpoint(
-            header=Header(devices=header.devices, host=header.host, cores=header.cores),
+            header=Header(
+                devices=header.devices,
+                host=header.host,
+                cores=header.cores,
+                lost=sum((Counter(each.header.lost) for each in checkpoints), Counter()),
+            ),
             records=records,
             server_only=merged(each.server_only for each in checkpoints),
             metadata=merged(each.metadata for each in checkpoints),
