@@ -14,11 +14,13 @@ from model_analyzer.domain.trials import Trial
 class Slot:
     """A server with a load generator. `loaded` is the `Trial.content` of its latest trial.
 
-    Slots on one `host` share its CPUs, and fail together.
+    Slots on one `host` share its CPUs, and fail together. `node` is the name for its outcomes in
+    checkpoints, "" if there is no cluster.
     """
 
     name: str = ""
     host: str = ""
+    node: str = ""
     loaded: str = ""
 
 

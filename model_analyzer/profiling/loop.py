@@ -4,20 +4,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import Lost, Slot
-from model_analyzer.domain.trials import Failure, FailureReason, Trial
+from model_analyzer.domain.trials import Trial
 from model_analyzer.profiling.events import Event, TrialFinished, TrialLost, TrialStarted
+from model_analyzer.profiling.losses import Losses
 from model_analyzer.profiling.patience import Patience
 from model_analyzer.profiling.placing import best_slot
 from model_analyzer.profiling.questions import Questions
-
-# A trial that was lost so often is a failure: it may be the cause.
-MOST_LOSSES = 3
 
 
 def profile(
@@ -35,12 +32,13 @@ def profile(
     """
     questions = Questions(search, state, subject, records=len(executor.slots) > 1)
     patience = Patience()
-    lost_on: defaultdict[str, list[str]] = defaultdict(list)  # hosts, by key of the trial
+    losses = Losses(state)
     under_way: set[str] = set()
 
     def finish(answered: Iterable[tuple[Trial, Outcome]], slot: Slot | None) -> Iterator[Event]:
         for trial, outcome in answered:
-            state.record(trial, outcome)  # on disk before anything else happens
+            # on disk before anything else happens
+            state.record(trial, outcome, node="" if slot is None else slot.node)
             yield TrialFinished(trial, outcome, slot)
             patience.add(trial, outcome, is_new=slot is not None)
             slot = None  # further trials have the same content: they are known now
@@ -55,7 +53,7 @@ def profile(
             if outcome is not None:
                 yield from finish(questions.answer(trial.key, outcome), None)
             elif trial.key not in under_way and not is_stopping():
-                slot = best_slot(executor.free, trial, lost_on=lost_on[trial.key])
+                slot = best_slot(executor.free, trial, lost_on=losses.hosts(trial))
                 yield TrialStarted(trial, slot)
                 under_way.add(trial.key)
                 executor.start(trial, slot)
@@ -65,12 +63,12 @@ def profile(
         trial, slot, result = finished.trial, finished.slot, finished.result
         under_way.remove(trial.key)
         if isinstance(result, Lost):
-            lost_on[trial.key].append(slot.host)
-            if len(lost_on[trial.key]) < MOST_LOSSES:
+            outcome = losses.add(trial, slot, result)
+            if outcome is None:
                 questions.again(trial)
                 yield TrialLost(trial, slot, result.reason)
                 continue
-            result = Failure(reason=FailureReason.LOST, message=result.reason)
+            result = outcome
         yield from finish(questions.answer(trial.key, result), slot)
     if patience.given_up is not None:
         yield patience.given_up

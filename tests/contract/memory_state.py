@@ -41,7 +41,7 @@ class MemoryState:
     def outcome_of(self, trial: Trial) -> Outcome | None:
         return None if trial.key in self._retried else self._outcomes.get(trial.key)
 
-    def record(self, trial: Trial, outcome: Outcome) -> None:
+    def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:
         self._retried.discard(trial.key)
         self._outcomes[trial.key] = outcome
         name = (trial.key, trial.variants)
@@ -49,7 +49,10 @@ class MemoryState:
         if earlier is not None and earlier.outcome == outcome and earlier.trial.derives_like(trial):
             return
         self._kept.pop(name, None)
-        self._kept[name] = TrialRecord(trial=trial, outcome=outcome)
+        self._kept[name] = TrialRecord(trial=trial, outcome=outcome, node=node)
+
+    def record_loss(self, trial: Trial, node: str) -> Outcome | None:
+        return self.outcome_of(trial) if node else None
 
     def asked(self, subject: str) -> Sequence[Asked]:
         return tuple(self._kept.asked.get(subject, ()))

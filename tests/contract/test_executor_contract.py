@@ -17,7 +17,7 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.runner.cluster.executor import ClusterExecutor
 from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.runner.executors.slot_threads import SlotThreads
-from tests.fakes.cluster import FakeCluster
+from tests.fakes.cluster import FakeCluster, slots_on
 from tests.unit.search.surfaces import failure, load, measurement
 from tests.unit.state.samples import several
 
@@ -38,7 +38,7 @@ def simulated(slots: int) -> SimulatedExecutor:
 def on_cluster() -> ClusterExecutor:
     cluster = FakeCluster(lambda _, trial: (LoadRunner().run(trial), 1.0 / load(trial)))
     hosts = {name: f"host {name}" for name in ("a", "b", "c")}
-    return ClusterExecutor(cluster, hosts, interruptible=nullcontext, clock=cluster.clock)
+    return ClusterExecutor(cluster, slots_on(hosts), interruptible=nullcontext, clock=cluster.clock)
 
 
 def on_threads(stack: ExitStack) -> ClusterExecutor:
@@ -46,7 +46,7 @@ def on_threads(stack: ExitStack) -> ClusterExecutor:
     slots = dict.fromkeys(hosts, (lambda *_: LoadRunner(), lambda: True))
     threads = stack.enter_context(SlotThreads(slots))
     threads.begin()
-    return ClusterExecutor(threads, hosts, interruptible=nullcontext)
+    return ClusterExecutor(threads, slots_on(hosts), interruptible=nullcontext)
 
 
 @pytest.fixture(params=["local", "threads", "cluster", "simulated 1", "simulated 3"])

@@ -5,15 +5,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Trial
 
 Answer = Outcome | Exception | None
 
 # A slot that answers at this time never answers.
 NEVER = float("inf")
+
+
+def slots_on(hosts: Mapping[str, str]) -> Sequence[Slot]:
+    """Slots by name, each on a host."""
+    return [Slot(name=name, host=host) for name, host in hosts.items()]
 
 
 class FakeCluster:

@@ -21,6 +21,7 @@ from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.conceal import Conceal
 from model_analyzer.domain.models import ModelFacts, fingerprint, thaw
 from model_analyzer.domain.protocols import Runner
+from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError, RepositoryError, ServerError
 from model_analyzer.runner.cluster.executor import ClusterExecutor, SlotLostError
@@ -134,7 +135,9 @@ def set_up_servers(
             subjects=subjects,
         ),
         executor=ClusterExecutor(
-            threads, {slot.name: slot.name for slot in slots}, interruptible=interruptible
+            threads,
+            [Slot(name=slot.name, host=slot.name) for slot in slots],
+            interruptible=interruptible,
         ),
         output=OutputRepository(settings.repository.output, None),
         subjects=subjects,

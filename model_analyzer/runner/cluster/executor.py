@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -77,7 +77,7 @@ class _Debt:
 
 
 class ClusterExecutor:
-    """Measures on the slots of a cluster. `hosts` are by the name of the slot.
+    """Measures on the slots of a cluster.
 
     Interrupts may be raised within `interruptible` blocks only. `clock` returns seconds.
     """
@@ -85,13 +85,13 @@ class ClusterExecutor:
     def __init__(
         self,
         cluster: Cluster,
-        hosts: Mapping[str, str],
+        slots: Iterable[Slot],
         *,
         interruptible: Callable[[], AbstractContextManager[object]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._cluster = cluster
-        self._slots = {name: Slot(name=name, host=host) for name, host in hosts.items()}
+        self._slots = {slot.name: slot for slot in slots}
         self._debts: dict[Hashable, _Debt] = {}
         self._losses: Counter[str] = Counter()
         self._longest_s = 0.0

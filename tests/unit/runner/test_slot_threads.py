@@ -18,6 +18,7 @@ from model_analyzer.errors import ClusterError, Interrupted, ServerError
 from model_analyzer.runner.cluster.executor import ClusterExecutor, SlotLostError
 from model_analyzer.runner.executors.remote_slot import RemoteSlot
 from model_analyzer.runner.executors.slot_threads import IsLeaving, SlotThreads
+from tests.fakes.cluster import slots_on
 from tests.unit.search.surfaces import measurement
 from tests.unit.state.samples import several
 
@@ -81,7 +82,7 @@ def threads(servers: dict[str, Scripted]) -> Iterator[SlotThreads]:
 @pytest.fixture
 def executor(threads: SlotThreads) -> ClusterExecutor:
     threads.begin()
-    return ClusterExecutor(threads, {"a": "a", "b": "b"}, interruptible=nullcontext)
+    return ClusterExecutor(threads, slots_on({"a": "a", "b": "b"}), interruptible=nullcontext)
 
 
 def test_a_slot_that_is_lost_is_built_again(

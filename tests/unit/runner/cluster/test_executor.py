@@ -19,7 +19,7 @@ from model_analyzer.runner.cluster.executor import (
     ClusterExecutor,
     SlotLostError,
 )
-from tests.fakes.cluster import NEVER, Answer, FakeCluster
+from tests.fakes.cluster import NEVER, Answer, FakeCluster, slots_on
 from tests.unit.state.samples import measurement, trial
 
 # The answers of each slot to its trials, in order; after that, it measures.
@@ -41,7 +41,8 @@ def cluster_of(script: Script | None = None) -> FakeCluster:
 
 
 def executor_of(cluster: FakeCluster, hosts: dict[str, str] | None = None) -> ClusterExecutor:
-    return ClusterExecutor(cluster, hosts or HOSTS, interruptible=nullcontext, clock=cluster.clock)
+    slots = slots_on(hosts or HOSTS)
+    return ClusterExecutor(cluster, slots, interruptible=nullcontext, clock=cluster.clock)
 
 
 def names(executor: ClusterExecutor) -> list[str]:
@@ -262,7 +263,9 @@ def test_interrupts_are_raised_only_where_the_executor_waits() -> None:
 
     cluster = Watched(measuring({"a": [(measurement(), NEVER)]}))
     cluster.unreachable = {"a"}
-    executor = ClusterExecutor(cluster, HOSTS, interruptible=interruptible, clock=cluster.clock)
+    executor = ClusterExecutor(
+        cluster, slots_on(HOSTS), interruptible=interruptible, clock=cluster.clock
+    )
 
     assert isinstance(run_on(executor, "a").result, Lost)
     assert cluster.restarted
@@ -275,7 +278,9 @@ def test_an_interrupt_leaves_the_wait() -> None:
         yield
 
     cluster = cluster_of()
-    executor = ClusterExecutor(cluster, HOSTS, interruptible=interruptible, clock=cluster.clock)
+    executor = ClusterExecutor(
+        cluster, slots_on(HOSTS), interruptible=interruptible, clock=cluster.clock
+    )
 
     with pytest.raises(Interrupted):
         run_on(executor, "a")
