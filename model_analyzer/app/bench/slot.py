@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from model_analyzer.app.bench.bench import make_runner
@@ -26,6 +27,8 @@ from model_analyzer.runner.cluster.slot_worker import BuiltRunner, SlotOrder
 from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
+from model_analyzer.state.node import NodeJournal
+from model_analyzer.state.slot_journal import SlotJournal
 
 
 def slot_order(job: Job, run: str) -> SlotOrder:
@@ -33,11 +36,15 @@ def slot_order(job: Job, run: str) -> SlotOrder:
     settings = job.settings
     path = settings.repository.path
     repository = replace(settings.repository, path=path and Path.cwd() / path)
+    checkpoint = replace(settings.checkpoint, directory=Path.cwd() / settings.checkpoint.directory)
     return SlotOrder(
         run=run,
         environment=user_environment(job.environment),
         directory=Path.cwd(),
-        build=SlotBench(settings=replace(settings, repository=repository), timings=job.timings),
+        build=SlotBench(
+            settings=replace(settings, repository=repository, checkpoint=checkpoint),
+            timings=job.timings,
+        ),
     )
 
 
@@ -69,8 +76,12 @@ class SlotBench:
             show=lambda _: None,
             interruptible=nullcontext,
         )
+        open_journal = partial(
+            NodeJournal, settings.checkpoint.directory, prefix=settings.checkpoint.prefix
+        )
         return BuiltRunner(
             runner=runner,
+            journal=stack.enter_context(SlotJournal(open_journal)),
             devices=tuple(serving.gpus.devices),
             server=serving.version,
             perf_analyzer=place.perf_analyzer.version,

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
 from model_analyzer.runner.cluster.executor import SlotLostError
@@ -27,10 +30,13 @@ from model_analyzer.runner.cluster.slot_worker import SlotFacts, SlotOrder
 if TYPE_CHECKING:
     from model_analyzer.runner.cluster.ray_slots import PlacementGroup
 
+log = logging.getLogger(__name__)
+
 # Slots end their servers in this time, or they are killed.
 _END_S = 20.0
 # A node that works answers within this time, although it may have to start a process first.
 _REACH_S = 15.0
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
 
 
 class RayCluster:
@@ -46,6 +52,7 @@ class RayCluster:
         self._places = places
         self._order = order
         self._index = {name: index for index, name in enumerate(slot_names(places))}
+        self._nodes: Mapping[str, str] = {}
         self._actors: dict[str, Any] = {}
         self._latest: dict[str, Any] = {}  # the ticket of what each slot was told last
 
@@ -61,9 +68,12 @@ class RayCluster:
         self.end()
 
     @property
-    def hosts(self) -> Mapping[str, str]:
-        """The node of each slot, by the name of the slot."""
-        return {name: self._places[index].node.id for name, index in self._index.items()}
+    def slots(self) -> Sequence[Slot]:
+        nodes = node_names(self._places)
+        return [
+            Slot(name=name, host=self._places[index].node.id, node=nodes[index])
+            for name, index in self._index.items()
+        ]
 
     def begin(self) -> Mapping[str, SlotFacts]:
         """Starts all slots; returns their facts, by name. Raises ClusterError if one fails."""
@@ -75,6 +85,18 @@ class RayCluster:
             except self._ray.exceptions.RayError as error:
                 raise ClusterError(f"{name}: the slot does not start: {_reason(error)}") from error
         return facts
+
+    def ask(self, questions: Mapping[str, Callable[[], None]], timeout_s: float) -> None:
+        """Has each of these slots do something, until all have ended or this time has passed."""
+        tickets = [
+            self._actors[slot].ask.remote(question, timeout_s)
+            for slot, question in questions.items()
+        ]
+        self._ray.wait(tickets, num_returns=len(tickets), timeout=timeout_s)
+
+    def store_on(self, nodes: Mapping[str, str]) -> None:
+        """From now on, each of these slots stores its outcomes in the journal of its node."""
+        self._nodes = nodes
 
     def end(self) -> None:
         """Ends all slots and their servers: those in the middle of something at once."""
@@ -88,7 +110,7 @@ class RayCluster:
     # -- see `Cluster` -----------------------------------------------------------------------
 
     def run(self, slot: str, trial: Trial) -> Hashable:
-        self._latest[slot] = self._actors[slot].run.remote(trial)
+        self._latest[slot] = self._actors[slot].run.remote(trial, self._nodes.get(slot, ""))
         return self._ticket(slot)
 
     def restart(self, slot: str) -> Hashable:
@@ -107,7 +129,12 @@ class RayCluster:
             raise  # a defect in the slot: no slot would do better
         except self._ray.exceptions.RayError as error:
             raise SlotLostError(_reason(error)) from error
-        return None if isinstance(result, SlotFacts) else result
+        if isinstance(result, SlotFacts):
+            return None
+        if result.remark:
+            log.warning("%s; its outcomes are stored by this process only", result.remark)
+        outcome: Outcome = result.outcome
+        return outcome
 
     def is_reachable(self, slot: str) -> bool:
         return is_answering(self._places[self._index[slot]].node, _REACH_S)
@@ -128,12 +155,20 @@ class RayCluster:
 
 def slot_names(places: Sequence[SlotPlace]) -> Sequence[str]:
     """Names of slots: those of their hosts, with a number from the second slot of a host on."""
+    return _numbered((place.node.host for place in places), " #")
+
+
+def node_names(places: Sequence[SlotPlace]) -> Sequence[str]:
+    """The same as names of nodes in checkpoints, where they are parts of file names."""
+    return _numbered((_NO_NAME.sub("_", place.node.host) for place in places), "#")
+
+
+def _numbered(hosts: Iterable[str], sign: str) -> Sequence[str]:
     counts: Counter[str] = Counter()
     names = []
-    for place in places:
-        counts[place.node.host] += 1
-        number = counts[place.node.host]
-        names.append(place.node.host if number == 1 else f"{place.node.host} #{number}")
+    for host in hosts:
+        counts[host] += 1
+        names.append(host if counts[host] == 1 else f"{host}{sign}{counts[host]}")
     return names
 
 
