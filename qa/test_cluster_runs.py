@@ -5,13 +5,17 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+
+from model_analyzer.state.contents import read_journal
 
 pytestmark = pytest.mark.slow
 
@@ -78,6 +82,15 @@ def keys(events: Events) -> Counter[str]:
     return Counter(event["trial"] for event in events if not event.get("known"))
 
 
+def keys_in(journal: Path) -> frozenset[str]:
+    return read_journal(journal).records.keys()
+
+
+def stored_by_nodes(directory: Path) -> frozenset[str]:
+    """The trials whose outcomes are in the journals of nodes."""
+    return frozenset().union(*map(keys_in, directory.glob("journal-*")))
+
+
 def slot_of(process: psutil.Process) -> psutil.Process:
     """The process of the slot that has started a program."""
     return next(parent for parent in process.parents() if parent.cmdline()[0].startswith("ray::"))
@@ -135,6 +148,37 @@ def test_a_driver_that_dies_loses_only_what_was_under_way(scene, begin) -> None:
     assert not before & keys(finished), "measured twice"
     assert set(keys(finished).values()) == {1}
     assert {event["trial"] for event in finished if event["known"]} >= set(before)
+
+
+def test_an_outcome_of_a_slot_whose_driver_dies_is_known_to_the_next_run(scene, begin) -> None:
+    """The driver is stopped first, so that it cannot get the outcome that it then dies without."""
+    directory = scene.directory / "checkpoints"
+    process = begin()
+    load = scene.held()
+    process.send_signal(signal.SIGSTOP)
+    scene.wait_until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED)
+    recorded = keys_in(directory / "journal")
+
+    load.resume()
+    scene.wait_until(lambda: stored_by_nodes(directory) - recorded)
+    process.kill()
+    output = process.communicate()[0]
+    scene.wait_until(scene.mark.gone, within_s=GONE_WITH_DRIVER_S)
+    stored = stored_by_nodes(directory) - recorded
+
+    assert "The checkpoint directory is shared by 2 of 2 nodes" in output
+    assert not stored & set(keys(events_of(output)))
+    status, output = end(begin())
+    assert status == 0, output
+    finished = events_of(output)
+    assert not stored & set(keys(finished)), "measured twice"
+    assert {event["trial"] for event in finished if event["known"]} >= stored | recorded
+    assert sorted(path.suffix for path in directory.iterdir()) == [".ckpt"]
+    status, output = scene.run("checkpoint", "stats", "--json")
+    assert status == 0, output
+    nodes = json.loads(output)["nodes"].values()
+    assert sum(node["outcomes"] for node in nodes) == len(finished)
+    assert all(node["complete"] for node in nodes)
 
 
 def test_an_interrupt_keeps_what_is_under_way(scene, begin, under_way) -> None:

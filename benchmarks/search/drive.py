@@ -167,10 +167,13 @@ class _Answers:
     def outcome_of(self, trial: Trial) -> Outcome | None:
         return self._outcomes.get(trial.key)
 
-    def record(self, trial: Trial, outcome: Outcome) -> None:
+    def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:
         if trial.key not in self._outcomes:
             self.records.append(TrialRecord(trial=trial, outcome=outcome))
         self._outcomes[trial.key] = outcome
+
+    def record_loss(self, trial: Trial, node: str) -> Outcome | None:
+        return None
 
     def asked(self, lane: Lane) -> Sequence[Asked]:
         return ()

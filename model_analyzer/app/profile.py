@@ -156,6 +156,7 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
         impatience=caller.interrupts.further,
     )
     bench = _make_bench(job, devices, place, caller, stack)
+    state.fold()  # slots of a killed run end before new ones start on their hosts
     _resume(job, state, place, bench.serving, devices.setups, caller)
     return _Session(job=job, place=place, bench=bench, state=state)
 

@@ -19,15 +19,11 @@ from model_analyzer.domain.trials import Failure, Trial
 
 # There is one for each measurement, and a tuple is made in a third of the time.
 class TrialRecord(NamedTuple):
-    """A trial with its outcome, as it was recorded.
-
-    In a cluster, it was measured on `node`, as the outcome of that `number` (from 1) there.
-    """
+    """A trial with its outcome, as it was recorded; in a cluster, it was measured on `node`."""
 
     trial: Trial
     outcome: Outcome
     node: str = ""
-    number: int = 0
 
 
 class MeasuredTrial(NamedTuple):

@@ -75,8 +75,15 @@ class State(Protocol):
     def outcome_of(self, trial: Trial) -> Outcome | None:
         """The recorded outcome of a trial with this key, if it may be used again."""
 
-    def record(self, trial: Trial, outcome: Outcome) -> None:
-        """Stores the outcome: it is on disk when this returns. Doing so twice is fine."""
+    def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:
+        """Stores the outcome, which a cluster node has measured if one is given: it is on disk when
+        this returns. Doing so twice is fine.
+        """
+
+    def record_loss(self, trial: Trial, node: str) -> Outcome | None:
+        """Counts a trial that was lost on a cluster node; "" is none. If the node has stored an
+        outcome, that is the result, and nothing is counted.
+        """
 
     def asked(self, lane: Lane) -> Sequence[Asked]:
         """The trials that a search was asked for, if several ran in parallel."""

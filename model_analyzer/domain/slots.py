@@ -16,12 +16,14 @@ class Slot:
     """A server with a load generator. `loaded` is the `Trial.content` of its latest trial.
 
     Slots on one `host` share its CPUs, and fail together. `kind` is that of its hardware, in words
-    (see `kind_text`): it measures only trials of this kind.
+    (see `kind_text`): it measures only trials of this kind. `node` is the name for its outcomes in
+    checkpoints, "" if there is no cluster.
     """
 
     name: str = ""
     host: str = ""
     kind: str = WITHOUT_GPU
+    node: str = ""
     loaded: str = ""
 
 

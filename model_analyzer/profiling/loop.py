@@ -4,21 +4,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import Finished, Lost, Slot
-from model_analyzer.domain.trials import Failure, FailureReason, Trial
+from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
 from model_analyzer.profiling.events import Event, TrialFinished, TrialLost, TrialStarted
+from model_analyzer.profiling.losses import Losses
 from model_analyzer.profiling.placing import best_slot
 from model_analyzer.profiling.running_lane import RunningLane
-
-# A trial that was lost so often is a failure: it may be the cause.
-MOST_LOSSES = 3
 
 
 def profile(
@@ -66,7 +63,7 @@ class _Run:
         self._executor = executor
         self._state = state
         self._is_stopping = is_stopping
-        self._lost_on: defaultdict[str, list[str]] = defaultdict(list)  # hosts, by key of the trial
+        self._losses = Losses(state)
 
     def fill(self, lane: RunningLane) -> Iterator[Event]:
         """Starts trials on the free slots of a lane."""
@@ -78,7 +75,7 @@ class _Run:
             if outcome is not None:
                 yield from self.finish(lane, lane.questions.answer(trial.key, outcome), None)
             elif trial.key not in lane.under_way and not self._is_stopping():
-                slot = best_slot(free, trial, lost_on=self._lost_on[trial.key])
+                slot = best_slot(free, trial, lost_on=self._losses.hosts(trial))
                 yield TrialStarted(trial, slot)
                 lane.under_way.add(trial.key)
                 self._executor.start(trial, slot)
@@ -93,13 +90,12 @@ class _Run:
         trial, slot, result = finished.trial, finished.slot, finished.result
         lane.under_way.remove(trial.key)
         if isinstance(result, Lost):
-            hosts = self._lost_on[trial.key]
-            hosts.append(slot.host)
-            if len(hosts) < MOST_LOSSES:
+            outcome = self._losses.add(trial, slot, result)
+            if outcome is None:
                 lane.questions.again(trial)
                 yield TrialLost(trial, slot, result.reason)
                 return
-            result = Failure(reason=FailureReason.LOST, message=result.reason)
+            result = outcome
         yield from self.finish(lane, lane.questions.answer(trial.key, result), slot)
 
     def finish(
@@ -107,7 +103,8 @@ class _Run:
     ) -> Iterator[Event]:
         """Records outcomes, before the search gets them; the first is from the slot, if any."""
         for trial, outcome in answered:
-            self._state.record(trial, outcome)  # on disk before anything else happens
+            # on disk before anything else happens
+            self._state.record(trial, outcome, node="" if slot is None else slot.node)
             yield TrialFinished(trial, outcome, slot)
             lane.patience.add(trial, outcome, is_new=slot is not None)
             slot = None  # further trials have the same content: they are known now

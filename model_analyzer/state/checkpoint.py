@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -63,6 +64,9 @@ C = TypeVar("C", bound="Checkpoint")
 
 SORTS = ("time", "index")
 
+# The journals of cluster nodes, by node, as `assemble` takes files.
+Late = Mapping[str, tuple[Path | str, Content]]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
@@ -73,8 +77,8 @@ class Checkpoint:
     the checkpoint before notes were added. `metadata` are the user's notes. `searches` are search
     settings, by model group; `conclusions` the results of searches, and `asked` the questions to
     searches with several slots. `shared_hosts` has the tests of hosts with several slots, by host.
-    `damage` has a line for each damaged file; `remarks` are
-    other warnings.
+    `missing` has the number of outcomes that the part of a cluster node lacks. `damage` has a line
+    for each damaged file; `remarks` are other warnings.
     """
 
     header: Header = field(default_factory=Header)
@@ -87,6 +91,7 @@ class Checkpoint:
     shared_hosts: Mapping[str, SharedHost] = field(default_factory=empty)
     path: Path | None = None
     is_growing: bool = field(default=False, compare=False)
+    missing: Mapping[str, int] = field(default_factory=empty)
     damage: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     base: Checkpoint | None = field(default=None, repr=False, compare=False)
@@ -130,27 +135,14 @@ class Checkpoint:
         return None if search is None else decode_goal(search.get(GOALS))
 
     @property
-    def missing(self) -> Mapping[str, int]:
-        """The number of outcomes of each cluster node that are missing (so far)."""
-        counts = self.records.nodes
-        missing = {node: count - counts.get(node, 0) for node, count in self.header.nodes.items()}
-        return {node: count for node, count in missing.items() if count > 0}
-
-    @property
     def is_accessible(self) -> bool:
-        """Whether the file is intact and complete. The file is read again. The outcomes of each
-        node must be in the file, or in the node's journal beside it. Without a file, the content
-        in memory counts.
+        """Whether the file is intact, with the outcomes of each node. The file is read again.
+        Without a file, the content in memory counts.
         """
-        if self.damage or self.path is None:
+        if self.damage or self.missing or self.path is None:
             return not (self.damage or self.missing)
-        layout = Layout(self.path.parent, prefix_of(self.path))
-        if (read_journal if is_journal(self.path) else read_listed)(self.path).damage:
-            return False
-        return os.path.exists(self.path) and all(
-            read_journal(layout.journal(node)).records.nodes.get(node, 0) >= self.header.nodes[node]
-            for node in self.missing
-        )
+        read = read_journal if is_journal(self.path) else read_listed
+        return os.path.exists(self.path) and not read(self.path).damage
 
     def measurements(self) -> Iterator[MeasuredTrial]:
         """The successful trials, in the order of measuring."""
@@ -187,7 +179,7 @@ class Checkpoint:
         return self.records == other.records and [*self._notes()] == [*other._notes()]
 
     def _entries(self) -> Iterator[Entry]:
-        yield header_entry(self.header)
+        yield header_entry(replace(self.header, nodes=self.records.nodes))
         yield from self._notes()
 
     def _notes(self) -> Iterator[Entry]:
@@ -212,24 +204,24 @@ def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Check
     layout = Layout(directory, prefix)
     while True:
         indices = layout.indices()
-        contents = _contents(layout, indices, with_nodes=with_nodes)
+        # before the other files: what a run takes from these, it adds to those
+        journals = {node: layout.journal(node) for node in (layout.nodes() if with_nodes else ())}
+        late = {node: (path, read_journal(path)) for node, path in journals.items()}
+        contents = _contents(layout, indices)
         if layout.indices() == indices:
-            return assemble(contents)
+            return assemble(contents, late)
         # meanwhile a run moved its journal into a new checkpoint, and we may have read neither
 
 
-def _contents(
-    layout: Layout, indices: Sequence[int], *, with_nodes: bool
-) -> list[tuple[Path, Content]]:
+def _contents(layout: Layout, indices: Sequence[int]) -> list[tuple[Path | str, Content]]:
     """The contents of the files to combine, oldest first."""
-    contents: list[tuple[Path, Content]] = []
+    contents: list[tuple[Path | str, Content]] = []
     for path in map(layout.checkpoint, reversed(indices)):
         contents.append((path, read_checkpoint(path)))
         if not contents[-1][1].damage:
             break
     contents.reverse()
-    journals = map(layout.journal, ("", *(layout.nodes() if with_nodes else ())))
-    return contents + [(path, read_journal(path)) for path in journals]
+    return [*contents, (layout.journal(), read_journal(layout.journal()))]
 
 
 def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
@@ -281,13 +273,22 @@ def read_bytes(data: bytes, where: str) -> Checkpoint:
     return assemble([(where, read_checkpoint_from(io.BytesIO(data), where))])
 
 
-def assemble(files: Sequence[tuple[Path | str, Content]]) -> Checkpoint:
+def assemble(
+    files: Sequence[tuple[Path | str, Content]],
+    late: Late = MappingProxyType({}),
+) -> Checkpoint:
     """Combines the contents of files into one checkpoint; later files override earlier ones. Each
-    file has its path, or a name for messages if the content was not read from a file.
+    file has its path, or a name for messages if the content was not read from a file. The journals
+    of cluster nodes are `late`: they only add what the other files lack, see `Records.news`.
     """
     contents = [content for _, content in files]
-    damaged = [(place, content) for place, content in files if content.damage]
-    with_outcomes = (place for place, content in files if len(content.records))
+    all_files = [*files, *late.values()]
+    damaged = [(place, content) for place, content in all_files if content.damage]
+    with_outcomes = [place for place, content in all_files if len(content.records)]
+    missing = _missing(contents, late)
+    records = _combined_records(contents)
+    for node, (_, content) in late.items():
+        records.update(records.news(content.records, node))
     idle = [content.server_only for content in contents if content.server_only is not None]
     records = _combined_records(contents)
     notes = [*_notes(contents, records)]
@@ -301,17 +302,31 @@ def assemble(files: Sequence[tuple[Path | str, Content]]) -> Checkpoint:
         asked=_combined_questions(notes),
         shared_hosts=merged(content.shared_hosts for content in contents),
         path=next((place for place in with_outcomes if isinstance(place, Path)), None),
+        missing=missing,
         damage=tuple(_damage_line(place, content) for place, content in damaged),
         remarks=tuple(
-            f"{place}: {remark}" for place, content in files for remark in content.remarks
+            f"{place}: {remark}" for place, content in all_files for remark in content.remarks
         ),
     )
+
+
+def _missing(contents: Sequence[Content], late: Late) -> Mapping[str, int]:
+    """The number of outcomes that are missing, by node: those that the header of the newest
+    numbered checkpoint counts and the file lacks, and damaged lines in the journals of nodes.
+    """
+    missing: Counter[str] = Counter()
+    for content in contents:
+        if content.header is not None and content.header.uuid:
+            missing = Counter(content.header.nodes) - Counter(content.records.nodes)
+    for node, (_, content) in late.items():
+        if content.damage:
+            missing[node] += max(content.lost, 1)
+    return MappingProxyType(dict(missing))
 
 
 def _combined_header(files: Iterable[tuple[Path | str, Content]]) -> Header:
     header = saved = Header()
     index: int | None = None
-    nodes: dict[str, int] = {}
     for place, content in files:
         header = content.header or header
         if header.uuid:
@@ -319,8 +334,7 @@ def _combined_header(files: Iterable[tuple[Path | str, Content]]) -> Header:
         if index is None or (content.header and content.header.uuid):
             number = number_of(place) if isinstance(place, Path) else None
             index = header.index if number is None else number  # copies may be renumbered
-        for node, count in header.nodes.items():
-            nodes[node] = max(count, nodes.get(node, 0))
+    nodes = saved.nodes
     return replace(header, uuid=saved.uuid, parent=saved.parent, index=index, nodes=nodes)
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, count
@@ -52,6 +53,7 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
                 devices=tuple({device.uuid: device for device in devices}.values()),
                 host=header.host,
                 cores=header.cores,
+                lost=sum((Counter(each.header.lost) for each in checkpoints), Counter()),
             ),
             records=records,
             server_only=merged(each.server_only for each in checkpoints),

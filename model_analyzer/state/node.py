@@ -1,67 +1,51 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cluster nodes that measure into one shared directory.
+"""The journal of a cluster node that shares the checkpoint directory of a run.
 
-Each node appends to its own journal, so its outcomes are durable independently of other nodes. The
-leader reads these journals and adds them to the numbered checkpoints. A journal that arrives late
-is included as soon as a program reads the directory.
+A slot appends an outcome to the journal of its node before it answers. So an outcome that the run
+did not record, because it died, is not lost: the next run finds it.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 
-from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import CheckpointError
-from model_analyzer.reading import open_regular
-from model_analyzer.state.checkpoint import load
-from model_analyzer.state.contents import Content, read_checkpoint, read_journal, take_lines
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header, header_entry
 from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.journal import Journal
 from model_analyzer.state.lock import Lock
-from model_analyzer.state.records import Records
-
-log = logging.getLogger(__name__)
 
 
 class NodeJournal:
-    """The journal of one node. A context manager: leaving it releases the node's lock."""
+    """The journal of a node, for the one slot that writes to it. A context manager: leaving it
+    closes the journal.
 
-    def __init__(
-        self,
-        directory: Path,
-        node: str,
-        *,
-        prefix: str = "",
-        devices: Sequence[Device] = (),
-        host: Mapping[str, str] = MappingProxyType({}),
-        cores: int | None = None,
-    ) -> None:
-        """Opens the journal of `node`; its numbering continues.
+    A run that starts from other checkpoints removes the journals in its directory. So one that was
+    removed or changed is not written again: its slot may belong to an earlier run.
+    """
+
+    def __init__(self, directory: Path, node: str, *, prefix: str = "") -> None:
+        """Opens the journal of `node`, or creates it.
 
         The directory must exist. Raises CheckpointError if another process writes for this node.
         """
-        self._layout = layout = Layout(directory, prefix)
+        layout = Layout(directory, prefix)
+        self._path = layout.journal(node)
         self._node = node
-        self._lock = Lock(layout.lock(node))
-        try:
-            self._recorded = load(directory, prefix).records.nodes.get(node, 0)
-            self._journal = Journal(layout.journal(node))
-        except BaseException:
-            self._lock.release()
-            raise
-        self._journal.drop_torn_line()
-        if self._is_folded(layout):
-            self._journal.clear()
-        self._header = Header(devices=tuple(devices), host=host, cores=cores).stamped()
+        with ExitStack() as files:
+            files.callback(Lock(layout.lock(node)).release)
+            self._journal = Journal(self._path)
+            files.callback(self._journal.close)
+            self._journal.drop_torn_line()
+            self._files = files.pop_all()
         self._encoder = Encoder()
         self._header_is_due = True
 
@@ -74,76 +58,26 @@ class NodeJournal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._journal.close()
-        self._lock.release()
+        self.close()
 
-    @property
-    def recorded(self) -> int:
-        """The number of outcomes that this node has ever recorded."""
-        return self._recorded
+    def close(self) -> None:
+        """Closes the journal, and removes it if it is empty; calling it twice is fine."""
+        self._files.close()
 
-    def record(self, trial: Trial, outcome: Outcome) -> int:
-        """Stores the outcome: it is on disk when this returns. Returns its number, for the leader.
-
-        Raises CheckpointError if it cannot be stored.
+    def record(self, trial: Trial, outcome: Outcome) -> None:
+        """Stores the outcome: it is on disk when this returns. Raises CheckpointError if it cannot
+        be stored, or if another program removed or changed the journal; then open it again.
         """
         self._check()
-        number = self._recorded + 1
-        record = TrialRecord(trial=trial, outcome=outcome, node=self._node, number=number)
-        entries = [*self._encoder.record(trial.key, record)]
+        record = TrialRecord(trial=trial, outcome=outcome, node=self._node)
+        entries: list[Entry] = [*self._encoder.record(trial.key, record)]
         if self._header_is_due:
-            entries.insert(0, header_entry(self._header))
-        try:
-            self._journal.append(entries)
-        except BaseException:
-            self._encoder = Encoder()  # the journal may lack what it refers to
-            raise
+            entries.insert(0, header_entry(Header().stamped()))
+        self._journal.append(entries)
         self._header_is_due = False
-        self._recorded = number
         self._check()
-        return number
 
     def _check(self) -> None:
-        """Raises CheckpointError if another program removed or changed the journal."""
         fault = self._journal.fault
         if fault is not None:
-            raise CheckpointError(
-                f"{self._layout.journal(self._node)}: {fault.value} while in use; measurements of"
-                " this node are not saved: start it again"
-            )
-
-    def _is_folded(self, layout: Layout) -> bool:
-        """Whether the newest numbered checkpoint has all outcomes of this journal."""
-        indices = layout.indices()
-        if not indices:
-            return False
-        newest = read_checkpoint(layout.checkpoint(indices[-1]))
-        return not newest.damage and newest.records.nodes.get(self._node, 0) == self._recorded
-
-
-class Follower:
-    """Reads the new lines of another process's journal, call by call."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._position = 0
-        self._last = b""  # the line before the position
-
-    def read_into(self, records: Records) -> None:
-        """Adds new, intact lines; an incomplete line is read by the next call."""
-        content = Content(records=records)
-        try:
-            with open_regular(self._path) as file:
-                file.seek(self._position - len(self._last))
-                if file.read(len(self._last)) != self._last:  # its owner has started a new one
-                    self._position, self._last = 0, b""
-                    file.seek(0)
-                size, last = take_lines(file, content, str(self._path))
-        except OSError as error:
-            log.warning("%s: cannot be read now: %s", self._path, error.strerror)
-            return
-        self._position += size
-        self._last = last or self._last
-        if content.damage:
-            log.warning("%s is damaged: using the intact part", self._path)
-            records.update(read_journal(self._path).records)  # with what its copies restore
+            raise CheckpointError(f"{self._path}: {fault.value} while in use")

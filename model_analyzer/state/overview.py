@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 from model_analyzer.domain.measurements import Measurement, best_value
 from model_analyzer.state.checkpoint import Checkpoint, assemble
-from model_analyzer.state.contents import Content, read_journal, read_listed
+from model_analyzer.state.contents import read_journal, read_listed
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.records import Records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,8 +20,8 @@ class Overview:
     """The summary of a numbered checkpoint, or of the outcomes that only journals have (no index).
 
     `file` is its file name. `best` has the best value of each requested metric, None if it was not
-    measured. `missing` is the number of outcomes of each node that are neither in the checkpoint
-    nor in the node's journal. `damage` is one line, or "".
+    measured. `missing` is the number of outcomes that the checkpoint lacks of each cluster node.
+    `damage` is one line, or "".
     """
 
     header: Header
@@ -77,32 +78,25 @@ class Overview:
 
 
 def overviews(layout: Layout, metrics: Sequence[str]) -> Iterator[Overview]:
-    """Every numbered checkpoint, oldest first, damaged ones included; then the journals, if they
-    have outcomes.
+    """Every numbered checkpoint, oldest first, damaged ones included; then the outcomes that only
+    journals have, if there are any.
     """
-    journals = {node: read_journal(layout.journal(node)) for node in ("", *layout.nodes())}
+    # first those from which outcomes move to others: to the journal of the run, then to checkpoints
+    paths = {node: layout.journal(node) for node in (*layout.nodes(), "")}
+    late = {node: (str(path), read_journal(path)) for node, path in paths.items()}
+    own = late.pop("")
+    newest = Records()
     for path in map(layout.checkpoint, layout.indices()):
         content = read_listed(path)
         checkpoint = assemble([(path, content)])
-        late = {
-            node: checkpoint.header.nodes[node] - _outcomes(journals.get(node), node)
-            for node in checkpoint.missing
-        }
+        newest = checkpoint.records
         yield replace(
             Overview.of(checkpoint, metrics),
-            missing={
-                node: min(late[node], count)
-                for node, count in checkpoint.missing.items()
-                if late[node] > 0
-            },
             file=path.name,
             damage=content.damage or "; ".join(checkpoint.damage),
         )
-    if any(len(content.records) for content in journals.values()):
-        contents = [(str(layout.journal(node)), journal) for node, journal in journals.items()]
-        overview = Overview.of(assemble(contents), metrics)
+    for node, (_, content) in late.items():  # while a run lasts, a checkpoint may have them, too
+        content.records = newest.news(content.records, node)
+    if any(len(content.records) for _, content in (own, *late.values())):
+        overview = Overview.of(assemble([own], late), metrics)
         yield replace(overview, header=replace(overview.header, index=None), missing={})
-
-
-def _outcomes(journal: Content | None, node: str) -> int:
-    return 0 if journal is None else journal.records.nodes.get(node, 0)

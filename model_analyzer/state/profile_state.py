@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -46,7 +46,7 @@ from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.journal import Fault, Journal
 from model_analyzer.state.lock import Lock
-from model_analyzer.state.node import Follower
+from model_analyzer.state.node_journals import NodeJournals
 from model_analyzer.state.records import Records
 from model_analyzer.writing import create_file
 
@@ -91,6 +91,7 @@ class ProfileState:
         `announce` or `start_from`. Raises CheckpointError if the directory is in use or unusable.
         """
         self._layout = Layout(directory, prefix)
+        self._nodes = NodeJournals(self._layout)
         self._retry_failed = retry_failed
         self._save_every = save_every
         self._on_save = on_save
@@ -115,7 +116,12 @@ class ProfileState:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._files.close()
+        try:
+            self._store_late(self._nodes.news(self._records, removes=True))
+        except CheckpointError as problem:
+            log.warning("%s", problem)
+        finally:
+            self._files.close()
 
     def _load(self) -> None:
         """Loads the content of the directory, or removes it for a fresh run."""
@@ -126,16 +132,17 @@ class ProfileState:
         self._next = max(self._layout.indices(), default=-1) + 1
         self._has_saved = False
         self._unsaved = 0
-        self._followers: dict[str, Follower] = {}
         self._begin(loaded)
-        self.fold()
-        self._earlier = set(self._records.keys())
         self._journal.drop_torn_line()
+        self._store_late(self._nodes.news(self._records, removes=True))
+        if self._newest is None and len(self._records):
+            self._newest = self._layout.journal()
+        self._earlier = set(self._records.keys())
         for damage in loaded.damage:
             log.warning("%s: using the intact part", damage)
         for remark in loaded.remarks:
             log.warning("%s", remark)
-        self._layout = replace(self._layout, is_in_use=True)
+        self._layout = self._nodes.layout = replace(self._layout, is_in_use=True)
 
     def announce(self) -> None:
         """Logs what the run starts from."""
@@ -178,13 +185,15 @@ class ProfileState:
         An empty `base` means a fresh start.
         """
         original = base.base or base
+        self.fold()
         if not self._journal.is_empty and not original.holds_same_as(self.checkpoint):
             self._write_checkpoint()
+        self._nodes.remove()  # they belong to what is left here
         if base.path is not None:
             log.info("Loaded checkpoint from file %s", base.path)
         elif not len(base.records):
             log.info("Starting a fresh run.")
-        self._begin(replace(base, header=replace(base.header, nodes={})))
+        self._begin(base)
         self._write_checkpoint()
 
     def descends_from(self, base: Checkpoint) -> bool:
@@ -288,8 +297,9 @@ class ProfileState:
             if value is not None:
                 self._metadata[key] = value
 
-    def record(self, trial: Trial, outcome: Outcome) -> None:
-        """Stores the outcome: it is on disk when this returns. Raises CheckpointError otherwise.
+    def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:
+        """Stores the outcome, which a cluster node has measured if one is given: it is on disk when
+        this returns. Raises CheckpointError otherwise.
 
         Recording the same outcome again has no effect, unless the variant has another name now, or
         derives from an edited model.
@@ -301,52 +311,66 @@ class ProfileState:
             and recorded.trial.derives_like(trial)
         ):
             return
-        record = TrialRecord(trial=trial, outcome=outcome)
+        known = self._records.of_trial(trial.key)
+        if not node and known is not None and known.outcome == outcome:
+            node = known.node  # it is stored under another name, too
         self._check_files()
-        entries = tuple(self._encoder.record(trial.key, record))
-        lines = self._append(entries)
-        stored_record = stored(record)
-        try:
-            for entry, line in zip(entries, lines, strict=True):
-                self._records.take(entry, line, stored_record)
-        except ValueError as error:
-            raise CheckpointError(f"{trial}: the outcome cannot be stored: {error}") from error
-        self._earlier -= {trial.key, trial.former_key}
-        self._unsaved += 1
+        self._store(trial.key, TrialRecord(trial=trial, outcome=outcome, node=node))
         self._check_files()
         if self._save_every is not None and self._unsaved >= self._save_every:
             self.save()
 
-    def count_node(self, node: str, outcomes: int) -> None:
-        """Sets the number of outcomes in the journal of a cluster node; a checkpoint without them
-        is incomplete.
+    def record_loss(self, trial: Trial, node: str) -> Outcome | None:
+        """Counts a trial that was lost with its slot on a cluster node. If the slot had stored an
+        outcome before, that is the result, and nothing is counted.
         """
-        self._header = replace(self._header, nodes={**self._header.nodes, node: outcomes})
-        self._header_is_due = True
+        if not node:
+            return None
+        self.fold()
+        outcome = self.outcome_of(trial)
+        if outcome is None:
+            self._check_files()
+            lost = {**self._header.lost, node: self._header.lost.get(node, 0) + 1}
+            self._header = replace(self._header, lost=MappingProxyType(lost))
+            self._header_is_due = True
+            self._append([])
+        return outcome
 
-    def fold(self) -> bool:
-        """Adds the outcomes of cluster nodes; returns whether there were new ones."""
-        before = len(self._records)
-        self._fold_nodes()
-        new = len(self._records) - before
-        self._unsaved += new
-        return new > 0
-
-    def _fold_nodes(self) -> None:
-        for node in self._layout.nodes():
-            follower = self._followers.setdefault(node, Follower(self._layout.journal(node)))
-            follower.read_into(self._records)
+    def fold(self) -> None:
+        """Stores the outcomes that only the journals of cluster nodes have."""
+        self._store_late(self._nodes.news(self._records))
 
     def save(self, *, is_last: bool = True) -> Path | None:
         """Writes the journals into the next numbered checkpoint, if they have anything new; returns
         its path. If nothing is new, the log says so, but only for the last call of a run that
         saved nothing (`is_last`).
         """
-        if not self.fold() and not self._unsaved and self._journal.is_empty:
+        self.fold()
+        if not self._unsaved and self._journal.is_empty:
             if is_last and not self._has_saved:
                 log.info("No changes made to analyzer data, no checkpoint saved.")
             return None
         return self._write_checkpoint()
+
+    def _store_late(self, late: Iterable[tuple[str, TrialRecord]]) -> None:
+        """Stores outcomes from journals of nodes, while they are read."""
+        for key, record in late:
+            self._check_files()
+            self._store(key, record)
+
+    def _store(self, key: str, record: TrialRecord) -> None:
+        """Appends the record to the journal, and adds it to those in memory."""
+        entries = tuple(self._encoder.record(key, record))
+        lines = self._append(entries)
+        stored_record = stored(record)
+        try:
+            for entry, line in zip(entries, lines, strict=True):
+                self._records.take(entry, line, stored_record)
+        except ValueError as error:
+            trial = record.trial
+            raise CheckpointError(f"{trial}: the outcome cannot be stored: {error}") from error
+        self._earlier -= {key, record.trial.former_key}
+        self._unsaved += 1
 
     def _begin(self, loaded: Checkpoint) -> None:
         self._header = loaded.header
@@ -372,11 +396,6 @@ class ProfileState:
         self._include_others()
         path = self._layout.checkpoint(self._next)
         header = Header.next(self._header, self._next)
-        counts, stated = self._records.nodes, header.nodes
-        nodes = {
-            node: max(counts.get(node, 0), stated.get(node, 0)) for node in {**counts, **stated}
-        }
-        header = replace(header, nodes=nodes)
         try:
             create_file(path, replace(self.checkpoint, header=header).lines())
         except FileExistsError:

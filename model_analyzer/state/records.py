@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from model_analyzer.domain.hardware import Machine
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.state.format.codec import DEFINITIONS
 from model_analyzer.state.format.copies import COPY, copy_entries, deflated
 from model_analyzer.state.format.decoder import Decoder
@@ -37,9 +38,12 @@ _Key = tuple[str, ...]
 
 @dataclass(slots=True)
 class Share:
-    """The number of outcomes, their size in bytes, and the time that they took to measure."""
+    """The number of outcomes, how many of them are failures, their size in bytes, and the time that
+    they took to measure.
+    """
 
     outcomes: int = 0
+    failures: int = 0
     bytes: int = 0
     seconds: float = 0.0
 
@@ -54,7 +58,7 @@ class Records(Collection[TrialRecord]):
         self._lines: dict[_Name, bytes] = {}
         self._newest: dict[str, _Name] = {}  # by trial key
         self._kept: dict[_Name, TrialRecord] = {}
-        self._nodes: dict[str, int] = {}
+        self._nodes: dict[_Name, str] = {}  # of outcomes of a cluster
         self._unverified: dict[str, _Name] = {}  # by unverified key
 
     def __len__(self) -> int:
@@ -78,7 +82,7 @@ class Records(Collection[TrialRecord]):
     @property
     def nodes(self) -> dict[str, int]:
         """The number of outcomes of each cluster node."""
-        return dict(self._nodes)
+        return dict(Counter(self._nodes.values()))
 
     def decoded(self, entry: Entry) -> TrialRecord:
         """The record of an outcome, which is not added. Raises ValueError if it is invalid."""
@@ -111,9 +115,8 @@ class Records(Collection[TrialRecord]):
             self._verify(name, record.trial)
         for key in _uses(entry):
             self._uses[key] += 1
-        node = record.node
-        if node:
-            self._nodes[node] = max(record.number, self._nodes.get(node, 0))
+        if record.node:
+            self._nodes[name] = record.node
 
     def update(self, newer: Records) -> None:
         """Adds everything that `newer` has."""
@@ -126,8 +129,25 @@ class Records(Collection[TrialRecord]):
             if self._unverified:
                 self._verify(name, self._record(name).trial)
         self._unverified |= newer._unverified
-        for node, number in newer._nodes.items():
-            self._nodes[node] = max(number, self._nodes.get(node, 0))
+        self._nodes |= newer._nodes
+
+    def news(self, late: Records, node: str) -> Records:
+        """The outcomes of a node in `late`, its journal, that add something to these records.
+
+        These are outcomes of unknown trials, and measurements of trials that failed. Otherwise, the
+        outcome here counts: a search may have learnt from it.
+        """
+        news = Records()
+        news._decoder.learn(late._decoder)
+        news._definitions.update(late._definitions)
+        for name, line in late._lines.items():
+            record, present = late._record(name), self.of_trial(name[0])
+            is_better = present is None or (
+                isinstance(present.outcome, Failure) and isinstance(record.outcome, Measurement)
+            )
+            if is_better and record.node == node:
+                news.take(decode_again(line), line, record)
+        return news
 
     def copy(self) -> Records:
         """A snapshot, which does not grow with these records."""
@@ -167,6 +187,7 @@ class Records(Collection[TrialRecord]):
             record = self._record(name)
             share = shares.setdefault(record.node, Share())
             share.outcomes += 1
+            share.failures += isinstance(record.outcome, Failure)
             share.bytes += len(line)
             share.seconds += record.outcome.duration_s
         return shares
@@ -213,6 +234,7 @@ class Records(Collection[TrialRecord]):
                 return  # the same outcome from a second file
             del self._lines[name]
             self._kept.pop(name, None)
+            self._nodes.pop(name, None)
         self._lines[name] = line
         self._newest[name[0]] = name
 
@@ -226,6 +248,7 @@ class Records(Collection[TrialRecord]):
                 del self._lines[old]
                 del self._newest[old[0]]
                 self._kept.pop(old, None)
+                self._nodes.pop(old, None)
 
     def _record(self, name: _Name) -> TrialRecord:
         record = self._kept.get(name)

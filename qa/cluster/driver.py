@@ -96,7 +96,7 @@ def outcome_of(reference: Any) -> str:
     import ray
 
     try:
-        return type(answer(reference)).__name__
+        return type(answer(reference).outcome).__name__
     except ray.exceptions.RayError as error:
         return type(error).__name__
 

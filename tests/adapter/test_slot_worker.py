@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -35,6 +36,8 @@ from model_analyzer.runner.cluster.slot_worker import (
     processors_remark,
 )
 from model_analyzer.search.choose import choose
+from model_analyzer.state.contents import read_journal
+from model_analyzer.state.format.layout import Layout
 from tests.cli.worlds import World
 from tests.unit.builders import failure
 from tests.unit.builders import trial as any_trial
@@ -63,6 +66,21 @@ def make(locks: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[...,
         slot._watch.__exit__(None, None, None)
 
 
+class Notes:
+    """A journal that only notes what is stored; `problem` is what it then says."""
+
+    def __init__(self, problem: str = "") -> None:
+        self.notes: list[tuple[object, ...]] = []
+        self._problem = problem
+
+    def begin(self, node: str) -> None:
+        self.notes.append((node,))
+
+    def keep(self, trial: Trial, outcome: Outcome) -> str:
+        self.notes.append((trial, outcome))
+        return self._problem
+
+
 class Recorder:
     """A runner that only remembers what it was asked."""
 
@@ -78,6 +96,7 @@ def built(runner: Any, *gpus: str, **changes: Any) -> BuiltRunner:
     devices = tuple(Device(uuid=uuid, name="H100", memory=1.0) for uuid in gpus)
     made = BuiltRunner(
         runner=runner,
+        journal=Notes(),
         machine=Machine(host=HOST, devices=devices),
         server="2.51.0",
         perf_analyzer="2.51.0",
@@ -116,14 +135,15 @@ def test_a_slot_measures_as_a_run_without_a_cluster_does(job: Job, make, mark) -
     before = sorted(Path.cwd().iterdir())
 
     facts = slot.prepare(slot_order(job, "run"))
-    outcome = slot.run(first_trial(job, facts))
+    answer = slot.run(first_trial(job, facts))
 
-    assert isinstance(outcome, Measurement)
+    assert isinstance(answer.outcome, Measurement)
+    assert not answer.remark
     assert facts.host == HOST
     assert facts.process == os.getpid()
     assert facts.machine.niceness == os.getpriority(os.PRIO_PROCESS, 0)
     assert facts.machine.threads == job.environment.get("OMP_NUM_THREADS", "")
-    assert outcome.machine == facts.machine
+    assert answer.outcome.machine == facts.machine
     assert sorted(facts.facts) == ["m"]
     slot.end()
     assert mark.gone()
@@ -223,11 +243,27 @@ def test_what_travels_between_driver_and_slot_arrives_unchanged(job: Job, make) 
     slot = make()
     facts = sent(slot.prepare(order))
     trial = first_trial(job, facts)
-    outcome = slot.run(sent(trial))
+    outcome = slot.run(sent(trial)).outcome
 
     assert order == slot_order(job, "run")
     assert sent(trial).key == trial.key
     assert sent(outcome) == outcome
+
+
+def test_a_slot_stores_its_outcome_before_it_answers(job: Job, make) -> None:
+    slot = make()
+    trial = first_trial(job, slot.prepare(slot_order(job, "run")))
+    directory = Path.cwd() / job.settings.checkpoint.directory
+    directory.mkdir(exist_ok=True)
+    journal = Layout(directory, job.settings.checkpoint.prefix).journal("gpu1")
+
+    answer = slot.run(trial, "gpu1")
+
+    (record,) = read_journal(journal).records
+    assert (record.outcome, record.node) == (answer.outcome, "gpu1")
+    assert read_journal(journal).records.of_trial(trial.key) == record
+    slot.end()
+    assert not (directory / "lock-gpu1").exists()
 
 
 # -- with a pretend bench --------------------------------------------------------------------------
@@ -261,6 +297,39 @@ def test_the_gpus_that_ray_assigned_count_and_not_those_of_the_user(make) -> Non
     [trial] = runner.trials
     assert trial.setup.devices == ("H100", "H100")
     assert trial.setup.environment == {"TF_FLAG": "1"}
+
+
+def test_a_node_stores_the_trial_that_the_driver_knows(make) -> None:
+    notes, slot = Notes(), make(gpus=("3",))
+    slot.prepare(order(lambda *_: built(Recorder(), "GPU-a", journal=notes)))
+
+    slot.run(any_trial())
+    assert notes.notes == []
+    slot.run(any_trial(), "gpu1")
+
+    assert notes.notes == [("gpu1",), (any_trial(), failure())]
+
+
+def test_what_a_node_cannot_store_is_a_remark_beside_the_outcome(make) -> None:
+    slot = make()
+    slot.prepare(order(lambda *_: built(Recorder(), journal=Notes("journal-gpu1: disk full"))))
+
+    answer = slot.run(any_trial(), "gpu1")
+
+    assert answer.outcome == failure()
+    assert answer.remark == f"{HOST}: journal-gpu1: disk full"
+
+
+def test_a_slot_goes_on_after_a_question_that_hangs(make) -> None:
+    slot, asked, answers = make(), Event(), Event()
+    slot.prepare(order(lambda *_: built(Recorder())))
+
+    slot.ask(asked.set, 60)
+    slot.ask(lambda: answers.wait(60), 0.01)
+
+    assert asked.is_set()
+    assert slot.run(any_trial()).outcome == failure()
+    answers.set()
 
 
 def test_the_host_is_held_until_the_end(make, locks: Path) -> None:

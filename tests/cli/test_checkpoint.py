@@ -541,24 +541,46 @@ def test_stats_name_the_node_that_dominates(call: Run, checkpoints: Path) -> Non
     assert "Most of the time was measured on node-1." in call("stats")[1]
 
 
-def test_stats_tell_the_time_that_each_node_measured(run: Run, tmp_path: Path) -> None:
+def test_stats_tell_what_each_node_measured_and_lost(run: Run, tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(size(0)), replace(measurement(1.0), duration_s=2.5))
-    for node, seconds in (("node-1", 10.0), ("node-2", 4.25)):
+        for node in ("node-1", "node-3", "node-3"):
+            assert state.record_loss(trial(size(9)), node) is None
+    for node, first, seconds in (("node-1", 1, 10.0), ("node-2", 3, 4.25)):
         with NodeJournal(tmp_path, node) as journal:
-            for number in (1, 2):
-                measured = trial(size(number, name=f"m_config_{node}_{number}"))
-                journal.record(measured, replace(failure(), duration_s=seconds))
+            for number in (first, first + 1):
+                journal.record(trial(size(number)), replace(failure(), duration_s=seconds))
 
     output = run("checkpoint", "stats", "-s", str(tmp_path))[1]
     nodes = json.loads(run("checkpoint", "stats", "-s", str(tmp_path), "--json")[1])["nodes"]
 
-    assert {name: (node["outcomes"], node["seconds"]) for name, node in nodes.items()} == {
-        "": (1, 2.5), "node-1": (2, 20.0), "node-2": (2, 8.5),
-    }  # fmt: skip
+    counts = ("outcomes", "failures", "lost", "seconds", "complete")
+    assert {name: tuple(node[each] for each in counts) for name, node in nodes.items()} == {
+        "": (1, 0, 0, 2.5, True),
+        "node-1": (2, 2, 1, 20.0, True),
+        "node-2": (2, 2, 0, 8.5, True),
+        "node-3": (0, 0, 2, 0.0, True),
+    }
     assert re.search(r"Time measured +31\.0 s\n", output)
-    assert re.search(r"Node +Outcomes +Measured \(s\)", output)
-    assert re.search(r"node-1 +2 +20\.0", output)
+    assert re.search(r"Node +Outcomes +Failed +Lost +Measured \(s\)", output)
+    assert re.search(r"node-1 +2 +2 +1 +20\.0 .* yes\n", output)
+
+
+def test_stats_tell_which_node_has_lost_outcomes(run: Run, tmp_path: Path) -> None:
+    for node, first in (("node-1", 1), ("node-2", 3)):
+        with NodeJournal(tmp_path, node) as journal:
+            for number in (first, first + 1):
+                journal.record(trial(size(number)), failure())
+    lines = (tmp_path / "journal-node-2").read_bytes().splitlines(keepends=True)
+    (tmp_path / "journal-node-2").write_bytes(b"".join(lines)[:-20])
+
+    _, output, errors = run("checkpoint", "stats", "-s", str(tmp_path))
+
+    assert "journal-node-2 is damaged" in one_line(errors)
+    assert re.search(r"node-1 +2 .* yes\n", output)
+    assert re.search(r"node-2 +1 .* NO\n", output)
+    nodes = json.loads(run("checkpoint", "stats", "-s", str(tmp_path), "--json")[1])["nodes"]
+    assert (nodes["node-1"]["complete"], nodes["node-2"]["complete"]) == (True, False)
 
 
 def test_merge_writes_the_next_checkpoint(call: Run, tmp_path: Path, checkpoints: Path) -> None:
@@ -595,6 +617,68 @@ def test_merge_refuses_other_processors(call: Run, tmp_path: Path) -> None:
     assert "measured on different processors and cannot be compared" in message
     assert "CPU A, 2 cores in the first, CPU B, 64 cores in the other" in message
     assert not (tmp_path / "both").exists()
+
+
+# -- nodes of a cluster ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shared(run: Run, tmp_path: Path) -> Path:
+    """A directory that two nodes share, after a run that was killed: the outcome of node-1 is in
+    its checkpoint, those of node-2 and node-3 only in the journals of these.
+    """
+    directory = tmp_path / "shared"
+    with ProfileState(directory) as state:
+        state.describe(devices=(), host={"Processor": "CPU A, 2 cores"})
+        state.record(trial(size(0), concurrency=1), measurement(100.0), "node-1")
+        state.save()
+    for number, throughput in ((2, 300.0), (3, 200.0)):
+        with NodeJournal(directory, f"node-{number}") as journal:
+            journal.record(trial(size(number), concurrency=1), measurement(throughput))
+    return directory
+
+
+def test_commands_on_latest_use_the_outcomes_of_all_nodes(run: Run, shared: Path) -> None:
+    def of_shared(*arguments: str) -> str:
+        status, output, error = run("checkpoint", *arguments, "-s", str(shared))
+        assert (status, error) == (0, "")
+        return output
+
+    before = sorted(path.name for path in shared.iterdir())
+    listed = json.loads(of_shared("list", "--json"))
+    assert [(each["state"], each["measurements"]) for each in listed] == [
+        ("intact", 1),
+        ("in the journal only", 2),
+    ]
+    assert {"m_config_0", "m_config_2", "m_config_3"} <= set(of_shared("show").split())
+    assert of_shared("trials").startswith("3 measurements")
+    assert "m_config_2" in of_shared("best", "--top-n", "1").splitlines()[1]
+    rows = json.loads(of_shared("export", "--format", "json"))
+    assert [row["node"] for row in rows] == ["node-1", "node-2", "node-3"]
+    assert of_shared("verify").count("intact (1 outcome can be read)") == 3
+    assert sorted(path.name for path in shared.iterdir()) == before
+
+
+def test_checkpoints_have_the_outcomes_of_all_nodes(run: Run, shared: Path, tmp_path: Path) -> None:
+    run("checkpoint", "metadata", "set", "-s", str(shared), "note", "after the run")
+    with ProfileState(shared) as state:
+        state.save()
+    store, copy, both = (str(tmp_path / name) for name in ("store", "copy", "both"))
+
+    run("checkpoint", "upload", "-s", str(shared), "--to", store)
+    run("checkpoint", "download", "--latest", "--from", store, "--output-dir", copy)
+    with ProfileState(tmp_path / "other") as state:
+        state.describe(devices=(), host={"Processor": "CPU A, 2 cores"})
+        state.record(trial(size(4), concurrency=1), measurement(1.0), "node-1")
+    run("checkpoint", "merge", copy, str(tmp_path / "other"), "--output-dir", both)
+
+    _, output, _ = run("checkpoint", "stats", "-s", both, "--json")
+    nodes = json.loads(output)["nodes"]
+    assert {name: (node["outcomes"], node["complete"]) for name, node in nodes.items()} == {
+        "node-1": (2, True),
+        "node-2": (1, True),
+        "node-3": (1, True),
+    }
 
 
 # -- what cannot be done -----------------------------------------------------------------------

@@ -42,7 +42,7 @@ class MemoryState:
     def outcome_of(self, trial: Trial) -> Outcome | None:
         return None if trial.key in self._retried else self._outcomes.get(trial.key)
 
-    def record(self, trial: Trial, outcome: Outcome) -> None:
+    def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:
         self._retried.discard(trial.key)
         self._outcomes[trial.key] = outcome
         name = (trial.key, trial.variants)
@@ -50,7 +50,10 @@ class MemoryState:
         if earlier is not None and earlier.outcome == outcome and earlier.trial.derives_like(trial):
             return
         self._kept.pop(name, None)
-        self._kept[name] = TrialRecord(trial=trial, outcome=outcome)
+        self._kept[name] = TrialRecord(trial=trial, outcome=outcome, node=node)
+
+    def record_loss(self, trial: Trial, node: str) -> Outcome | None:
+        return self.outcome_of(trial) if node else None
 
     def asked(self, lane: Lane) -> Sequence[Asked]:
         return tuple(self._kept.asked.get(lane, ()))

@@ -38,7 +38,9 @@ class KnowingState(Protocol):
 
     def outcome_of(self, trial: Trial) -> Outcome | None: ...
 
-    def record(self, trial: Trial, outcome: Outcome) -> None: ...
+    def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None: ...
+
+    def record_loss(self, trial: Trial, node: str) -> Outcome | None: ...
 
     def asked(self, lane: Lane) -> Sequence[Asked]: ...
 
@@ -261,6 +263,26 @@ def test_measurements_and_failures_are_told_apart(run: Runs) -> None:
     assert [item.measurement for item in profile.measured] == [outcomes[0], outcomes[2]]
     assert [item.failure for item in profile.failed] == [outcomes[1], outcomes[3]]
     assert all(isinstance(item.measurement, Measurement) for item in profile.measured)
+
+
+# -- cluster nodes -----------------------------------------------------------------------------
+
+
+def test_the_node_of_an_outcome_is_kept(run: Runs) -> None:
+    with run() as state:
+        state.record(trial(1), measurement(), "a")
+        state.record(trial(2), failure())
+    for _ in range(2):
+        with run() as state:
+            assert [record.node for record in state.profile.records] == ["a", ""]
+            state.record(trial(1), measurement())  # a replay
+
+
+def test_a_loss_is_no_outcome(run: Runs) -> None:
+    with run() as state:
+        for node in ("", "a"):
+            assert state.record_loss(trial(), node) is None
+            assert state.outcome_of(trial()) is None
 
 
 # -- questions ---------------------------------------------------------------------------------

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor
-from model_analyzer.domain.slots import Finished
+from model_analyzer.domain.slots import Finished, Slot
 from model_analyzer.domain.trials import Trial
 
 Answer = Outcome | Exception | None
@@ -23,6 +23,11 @@ def next_finished(executor: Executor) -> Finished:
     while (finished := executor.wait()) is None:
         pass
     return finished
+
+
+def slots_on(hosts: Mapping[str, str]) -> Sequence[Slot]:
+    """Slots by name, each on a host."""
+    return [Slot(name=name, host=host) for name, host in hosts.items()]
 
 
 class FakeCluster:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from model_analyzer.app.bench.bench import Bench
 from model_analyzer.app.bench.devices import Devices
@@ -31,11 +32,15 @@ from model_analyzer.runner.cluster.slot_places import SlotRequest, plan_slots
 from model_analyzer.runner.cluster.slot_worker import SlotFacts, disagreement, processors_remark
 from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
 from model_analyzer.runner.repository import OutputRepository
+from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.sharing import Sharing
 
 log = logging.getLogger(__name__)
 
 # Other jobs of the cluster may hold the resources of a slot for so long.
 _RESERVE_S = 60.0
+# Slots look for the checkpoint directory within this time, or count as not sharing it.
+_SHARE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +88,16 @@ def set_up_slots(
     group = stack.enter_context(reserved(places, _RESERVE_S))
     order = slot_order(job, uuid.uuid4().hex)
     cluster = stack.enter_context(RayCluster(group, places, order))
-    log.info("Starting %s: %s", counted(len(places), "slot"), ", ".join(cluster.hosts))
+    log.info("Starting %s: %s", counted(len(places), "slot"), ", ".join(cluster.names))
     if job.fetched is not None:
         url = masked_url(job.fetched.url)
         log.info("Each node fetches %s, unless it has the same files already", url)
     slots = cluster.begin()
     _check(slots)
     check_files(place.facts, slots)
+    if not settings.checkpoint.disabled:
+        layout = Layout(Path.cwd() / settings.checkpoint.directory, settings.checkpoint.prefix)
+        cluster.store_on(sharing_nodes(cluster.slots, layout, cluster.ask))
     first, *_ = slots.values()
     gpus = ObservedGpus(first.machine.devices, Nvml().read)
     machines = tuple(facts.machine for facts in slots.values())
@@ -112,14 +120,7 @@ def set_up_slots(
             facts=first.facts,
             subjects=subjects,
         ),
-        executor=ClusterExecutor(
-            cluster,
-            [
-                Slot(name=name, host=cluster.hosts[name], kind=facts.machine.kind)
-                for name, facts in slots.items()
-            ],
-            interruptible=interruptible,
-        ),
+        executor=ClusterExecutor(cluster, cluster.slots, interruptible=interruptible),
         output=OutputRepository(settings.repository.output, place.repository),
         subjects=subjects,
         shared=cluster.shared,
@@ -135,6 +136,31 @@ def slot_request(settings: ExecutorSettings) -> SlotRequest:
         labels=dict(label.split("=", 1) for label in settings.labels),
         per_host=settings.per_host,
     )
+
+
+def sharing_nodes(
+    slots: Sequence[Slot],
+    layout: Layout,
+    ask: Callable[[Mapping[str, Callable[[], None]], float], None],
+) -> Mapping[str, str]:
+    """The nodes that share the checkpoint directory, by the name of the slot; logs which. `ask`
+    has slots answer questions, within a number of seconds.
+    """
+    shared: Collection[str] = ()
+    try:
+        with Sharing(layout, [slot.name for slot in slots]) as sharing:
+            ask(sharing.questions, _SHARE_S)
+            shared = sharing.shared
+    except OSError as error:
+        log.warning("%s: cannot be written to: %s", layout.directory, error.strerror)
+    others = [slot.node for slot in slots if slot.name not in shared]
+    log.info(
+        "The checkpoint directory is shared by %d of %s%s",
+        len(shared),
+        counted(len(slots), "node"),
+        f" (not by {', '.join(others)})" if others else "",
+    )
+    return {slot.name: slot.node for slot in slots if slot.name in shared}
 
 
 def _check(slots: Mapping[str, SlotFacts]) -> None:

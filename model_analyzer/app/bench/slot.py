@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from model_analyzer.app.bench.bench import make_runner
@@ -31,6 +32,8 @@ from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.runner.repository_copy import Snapshot
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
+from model_analyzer.state.node import NodeJournal
+from model_analyzer.state.slot_journal import SlotJournal
 
 
 def slot_order(job: Job, run: str) -> SlotOrder:
@@ -39,12 +42,13 @@ def slot_order(job: Job, run: str) -> SlotOrder:
     path = settings.repository.path
     source = copy.url if copy is not None else path and Path.cwd() / path
     repository = replace(settings.repository, source=source)
+    checkpoint = replace(settings.checkpoint, directory=Path.cwd() / settings.checkpoint.directory)
     return SlotOrder(
         run=run,
         environment=user_environment(job.environment),
         directory=Path.cwd(),
         build=SlotBench(
-            settings=replace(settings, repository=repository),
+            settings=replace(settings, repository=repository, checkpoint=checkpoint),
             timings=job.timings,
             snapshot=copy.snapshot if copy is not None else None,
         ),
@@ -86,8 +90,12 @@ class SlotBench:
             show=lambda _: None,
             interruptible=nullcontext,
         )
+        open_journal = partial(
+            NodeJournal, settings.checkpoint.directory, prefix=settings.checkpoint.prefix
+        )
         return BuiltRunner(
             runner=runner,
+            journal=stack.enter_context(SlotJournal(open_journal)),
             machine=serving.machines[0],
             server=serving.version,
             perf_analyzer=place.perf_analyzer.version,

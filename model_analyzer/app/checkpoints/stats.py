@@ -11,10 +11,26 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.reports.tables import Table, pairs_table
+from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.find import find
 from model_analyzer.state.records import Share
 
 _NO_NODE = "this machine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePart:
+    """The share of a node, the trials that were `lost` there, and whether all its outcomes are in
+    the checkpoint.
+    """
+
+    share: Share
+    lost: int
+    is_complete: bool
+
+    def document(self) -> Mapping[str, Any]:
+        """Everything, for programs."""
+        return {**asdict(self.share), "lost": self.lost, "complete": self.is_complete}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +44,13 @@ class Statistics:
     outcomes: int
     load_s: float
     serialise_s: float
-    nodes: Mapping[str, Share]
+    nodes: Mapping[str, NodePart]
 
     @property
     def dominant(self) -> str | None:
         """The node that wrote more than half, if there are several."""
-        half = sum(share.bytes for share in self.nodes.values()) / 2
-        largest = (name for name, share in self.nodes.items() if share.bytes > half)
+        half = sum(part.share.bytes for part in self.nodes.values()) / 2
+        largest = (name for name, part in self.nodes.items() if part.share.bytes > half)
         return next(largest, None) if len(self.nodes) > 1 else None
 
     @property
@@ -54,13 +70,13 @@ class Statistics:
             "outcomes": self.outcomes,
             "load_s": self.load_s,
             "serialise_s": self.serialise_s,
-            "nodes": {name: asdict(share) for name, share in self.nodes.items()},
+            "nodes": {name: part.document() for name, part in self.nodes.items()},
             "dominant_node": self.dominant,
         }
 
     def tables(self) -> Iterator[tuple[str, Table]]:
         """Everything, for people."""
-        seconds = sum(share.seconds for share in self.nodes.values())
+        seconds = sum(part.share.seconds for part in self.nodes.values())
         pairs = {
             "Bytes": f"{self.size:,}",
             "Entries": f"{self.entries:,}",
@@ -75,18 +91,22 @@ class Statistics:
             yield "Nodes", self._node_table()
 
     def _node_table(self) -> Table:
-        total = sum(share.bytes for share in self.nodes.values())
+        total = sum(part.share.bytes for part in self.nodes.values())
         rows = tuple(
             (
                 name or _NO_NODE,
-                share.outcomes,
-                round(share.seconds, 1),
-                share.bytes,
-                share.bytes / total * 100,
+                part.share.outcomes,
+                part.share.failures,
+                part.lost,
+                round(part.share.seconds, 1),
+                part.share.bytes,
+                part.share.bytes / (total or 1) * 100,
+                "yes" if part.is_complete else "NO",
             )
-            for name, share in self.nodes.items()
+            for name, part in self.nodes.items()
         )
-        headers = ("Node", "Outcomes", "Measured (s)", "Bytes", "Share (%)")
+        counts = ("Outcomes", "Failed", "Lost")
+        headers = ("Node", *counts, "Measured (s)", "Bytes", "Share (%)", "Complete")
         return Table(headers=headers, rows=rows)
 
 
@@ -107,5 +127,17 @@ def measure(
         outcomes=len(checkpoint.records),
         load_s=loaded - begin,
         serialise_s=serialised - loaded,
-        nodes=checkpoint.records.shares(),
+        nodes=_nodes(checkpoint),
     )
+
+
+def _nodes(checkpoint: Checkpoint) -> Mapping[str, NodePart]:
+    shares, lost, missing = checkpoint.records.shares(), checkpoint.header.lost, checkpoint.missing
+    return {
+        node: NodePart(
+            share=shares.get(node, Share()),
+            lost=lost.get(node, 0),
+            is_complete=node not in missing,
+        )
+        for node in sorted({*shares, *lost, *missing})
+    }

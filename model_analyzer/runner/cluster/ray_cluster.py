@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
 from model_analyzer.runner.cluster.executor import SlotLostError
@@ -27,10 +30,13 @@ from model_analyzer.runner.cluster.slot_worker import SlotFacts, SlotOrder, chan
 if TYPE_CHECKING:
     from model_analyzer.runner.cluster.ray_slots import PlacementGroup
 
+log = logging.getLogger(__name__)
+
 # Slots end their servers in this time, or they are killed.
 _END_S = 20.0
 # A node that works answers within this time, although it may have to start a process first.
 _REACH_S = 15.0
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
 
 
 class RayCluster:
@@ -47,6 +53,7 @@ class RayCluster:
         self._order = order
         self._index = {name: index for index, name in enumerate(slot_names(places))}
         self._facts: dict[str, SlotFacts] = {}  # as each slot was at first
+        self._nodes: Mapping[str, str] = {}
         self._actors: dict[str, Any] = {}
         self._latest: dict[str, Any] = {}  # the ticket of what each slot was told last
 
@@ -62,9 +69,23 @@ class RayCluster:
         self.end()
 
     @property
-    def hosts(self) -> Mapping[str, str]:
-        """The node of each slot, by the name of the slot."""
-        return {name: self._places[index].node.id for name, index in self._index.items()}
+    def names(self) -> Sequence[str]:
+        """The names of the slots."""
+        return list(self._index)
+
+    @property
+    def slots(self) -> Sequence[Slot]:
+        """The slots, once they have begun."""
+        nodes = node_names(self._places)
+        return [
+            Slot(
+                name=name,
+                host=self._places[index].node.id,
+                kind=self._facts[name].machine.kind,
+                node=nodes[index],
+            )
+            for name, index in self._index.items()
+        ]
 
     @property
     def shared(self) -> Mapping[str, Sequence[str]]:
@@ -86,6 +107,18 @@ class RayCluster:
                 raise ClusterError(f"{name}: the slot does not start: {_reason(error)}") from error
         return dict(self._facts)
 
+    def ask(self, questions: Mapping[str, Callable[[], None]], timeout_s: float) -> None:
+        """Has each of these slots do something, until all have ended or this time has passed."""
+        tickets = [
+            self._actors[slot].ask.remote(question, timeout_s)
+            for slot, question in questions.items()
+        ]
+        self._ray.wait(tickets, num_returns=len(tickets), timeout=timeout_s)
+
+    def store_on(self, nodes: Mapping[str, str]) -> None:
+        """From now on, each of these slots stores its outcomes in the journal of its node."""
+        self._nodes = nodes
+
     def end(self) -> None:
         """Ends all slots and their servers: those in the middle of something at once."""
         actors, self._actors = self._actors, {}
@@ -98,7 +131,7 @@ class RayCluster:
     # -- see `Cluster` -----------------------------------------------------------------------
 
     def run(self, slot: str, trial: Trial) -> Hashable:
-        self._latest[slot] = self._actors[slot].run.remote(trial)
+        self._latest[slot] = self._actors[slot].run.remote(trial, self._nodes.get(slot, ""))
         return self._ticket(slot)
 
     def restart(self, slot: str) -> Hashable:
@@ -117,14 +150,16 @@ class RayCluster:
             raise  # a defect in the slot: no slot would do better
         except self._ray.exceptions.RayError as error:
             raise SlotLostError(_reason(error)) from error
-        if not isinstance(result, SlotFacts):
-            outcome: Outcome = result
-            return outcome
-        slot = next(name for name, latest in self._latest.items() if latest == ticket)
-        changed = change(self._facts[slot], result)
-        if changed:
-            raise ClusterError(f"it has changed: {changed}")
-        return None
+        if isinstance(result, SlotFacts):
+            slot = next(name for name, latest in self._latest.items() if latest == ticket)
+            changed = change(self._facts[slot], result)
+            if changed:
+                raise ClusterError(f"it has changed: {changed}")
+            return None
+        if result.remark:
+            log.warning("%s; its outcomes are stored by this process only", result.remark)
+        outcome: Outcome = result.outcome
+        return outcome
 
     def is_reachable(self, slot: str) -> bool:
         return is_answering(self._places[self._index[slot]].node, _REACH_S)
@@ -145,12 +180,20 @@ class RayCluster:
 
 def slot_names(places: Sequence[SlotPlace]) -> Sequence[str]:
     """Names of slots: those of their hosts, with a number from the second slot of a host on."""
+    return _numbered((place.node.host for place in places), " #")
+
+
+def node_names(places: Sequence[SlotPlace]) -> Sequence[str]:
+    """The same as names of nodes in checkpoints, where they are parts of file names."""
+    return _numbered((_NO_NAME.sub("_", place.node.host) for place in places), "#")
+
+
+def _numbered(hosts: Iterable[str], sign: str) -> Sequence[str]:
     counts: Counter[str] = Counter()
     names = []
-    for place in places:
-        counts[place.node.host] += 1
-        number = counts[place.node.host]
-        names.append(place.node.host if number == 1 else f"{place.node.host} #{number}")
+    for host in hosts:
+        counts[host] += 1
+        names.append(host if counts[host] == 1 else f"{host}{sign}{counts[host]}")
     return names
 
 

@@ -9,10 +9,12 @@ cluster. The slot measures only while it holds the lock of its host, and ends wi
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Outcome
@@ -33,15 +35,26 @@ from model_analyzer.runner.gpus import VISIBLE_DEVICES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltRunner:
-    """A runner on its node, and what it measures with. `server` and `perf_analyzer` are versions;
-    `facts` are the models as they are on this node.
+    """A runner on its node, a journal of outcomes, and what it measures with. `server` and
+    `perf_analyzer` are versions; `facts` are the models as they are on this node.
     """
 
     runner: Runner
+    journal: OutcomeJournal
     machine: Machine
     server: str
     perf_analyzer: str
     facts: Mapping[str, ModelFacts]
+
+
+class OutcomeJournal(Protocol):
+    """Stores outcomes on the node of the slot, before the driver gets them. It never raises."""
+
+    def begin(self, node: str) -> None:
+        """Prepares for a trial. `node` is the name of the slot's node in the checkpoints."""
+
+    def keep(self, trial: Trial, outcome: Outcome) -> str:
+        """Stores the outcome of the trial; returns a remark for the user, or ""."""
 
 
 # Builds the runner with this environment for its programs; the stack ends what it starts.
@@ -77,6 +90,14 @@ class SlotFacts:
         return self.machine.host
 
 
+@dataclass(frozen=True, slots=True)
+class SlotAnswer:
+    """The outcome of a trial. `remark` is for the user, or ""."""
+
+    outcome: Outcome
+    remark: str = ""
+
+
 class SlotWorker:
     """Measures trials, one at a time. `gpus` are those that Ray assigned, None for all.
 
@@ -90,15 +111,14 @@ class SlotWorker:
         self._gpus = gpus
         self._lock_directory = lock_directory
         self._host = os.uname().nodename
-        self._runner: Runner | None = None
+        self._built: BuiltRunner | None = None
         self._stack = ExitStack()
         self._watch = ParentWatch()
         self._watch.__enter__()
 
     def prepare(self, order: SlotOrder) -> SlotFacts:
         """Takes the host and builds the runner; ends what was prepared before."""
-        self._stack.close()
-        self._runner = None
+        self.end()
         with self._naming_host(), ExitStack() as stack:
             stack.enter_context(HostLock(order.run, directory=self._lock_directory))
             if order.directory.is_dir():  # otherwise relative paths name nothing on this node
@@ -106,7 +126,7 @@ class SlotWorker:
             environment = child_environment(order.environment, os.environ, self._gpus)
             built = order.build(environment, stack)
             self._stack = stack.pop_all()
-        self._runner = built.runner
+        self._built = built
         return SlotFacts(
             machine=built.machine,
             process=os.getpid(),
@@ -115,15 +135,28 @@ class SlotWorker:
             facts=built.facts,
         )
 
-    def run(self, trial: Trial) -> Outcome:
-        """The outcome of a trial on the GPUs of this slot."""
-        assert self._runner is not None, "prepare comes first"
+    def run(self, trial: Trial, node: str = "") -> SlotAnswer:
+        """Measures a trial on the GPUs of this slot. With a `node`, the outcome is in the journal
+        of this node before the driver gets it.
+        """
+        assert self._built is not None, "prepare comes first"
+        journal = self._built.journal
         with self._naming_host():
-            return self._runner.run(self._with_own_gpus(trial))
+            if node:
+                journal.begin(node)
+            outcome = self._built.runner.run(self._with_own_gpus(trial))
+            problem = journal.keep(trial, outcome) if node else ""
+            return SlotAnswer(outcome, problem and f"{self._host}: {problem}")
+
+    def ask(self, question: Callable[[], None], patience_s: float) -> None:
+        """Does something in the process of this slot, which goes on without it after some time."""
+        thread = threading.Thread(target=question, daemon=True)
+        thread.start()
+        thread.join(patience_s)
 
     def end(self) -> None:
         """Ends the server and frees the host; calling it twice is fine."""
-        self._runner = None
+        self._built = None
         self._stack.close()
 
     def _with_own_gpus(self, trial: Trial) -> Trial:

@@ -87,7 +87,7 @@ class Encoder:
         yield {
             "entry": "measurement" if isinstance(record.outcome, Measurement) else "failure",
             "key": key,
-            **({"node": record.node, "number": record.number} if record.node else {}),
+            **_unless_empty("node", record.node),
             "setup": setup,
             "workloads": workloads,
             **_unless_empty("repetition", trial.repetition),

@@ -209,7 +209,6 @@ class Decoder:
         self._trial = keyed(
             key=name,
             node=optional(node, ""),
-            number=optional(_count, 0),
             setup=partial(_defined, self._setups, "setup"),
             workloads=list_of(self._workload),
             repetition=optional(_count, 0),
@@ -265,7 +264,7 @@ class Decoder:
             setup=setup,
             repetition=fields["repetition"],
         )
-        return TrialRecord(trial, outcome, fields["node"], fields["number"])
+        return TrialRecord(trial, outcome, fields["node"])
 
     def _workload(self, entry: Any) -> Workload:
         work = _work(entry)

@@ -34,8 +34,9 @@ class Header:
     """The identity of a checkpoint, and where it was measured.
 
     `parent` is the uuid of the checkpoint that it continues, `time` when it was written (ISO 8601,
-    UTC). `host` describes machine, server and tools; `cores` is None if unknown. `nodes` has the
-    number of outcomes of each cluster node.
+    UTC). `host` describes machine, server and tools; `cores` is None if unknown. By cluster node:
+    `nodes` has the number of outcomes in the checkpoint, `lost` the number of trials that were lost
+    there.
     """
 
     uuid: str = ""
@@ -47,6 +48,7 @@ class Header:
     host: Mapping[str, str] = field(default_factory=empty)
     cores: int | None = None
     nodes: Mapping[str, int] = field(default_factory=empty)
+    lost: Mapping[str, int] = field(default_factory=empty)
 
     @property
     def time_text(self) -> str:
@@ -65,9 +67,11 @@ class Header:
 
 
 def header_entry(header: Header) -> Entry:
-    identity = (
-        {"uuid": header.uuid, "parent": header.parent, "index": header.index} if header.uuid else {}
-    )
+    identity: Entry = {}
+    if header.uuid:
+        identity = {"uuid": header.uuid, "parent": header.parent, "index": header.index}
+        if header.nodes:
+            identity = {**identity, "nodes": dict(header.nodes)}
     return {
         "entry": HEADER,
         "format": FORMAT,
@@ -77,7 +81,7 @@ def header_entry(header: Header) -> Entry:
         "host": dict(header.host),
         **({} if header.cores is None else {"cores": header.cores}),
         **identity,
-        **({"nodes": dict(header.nodes)} if header.nodes else {}),
+        **({"lost": dict(header.lost)} if header.lost else {}),
     }
 
 
@@ -110,6 +114,7 @@ _header = record(
     host=optional(mapping_of(text), empty()),
     cores=optional(or_null(integer()), None),
     nodes=optional(_nodes, empty()),
+    lost=optional(_nodes, empty()),
 )
 
 

@@ -47,10 +47,15 @@ class Layout:
         start = f"{_JOURNAL}-"
         return sorted(name.removeprefix(start) for name in self._names() if name.startswith(start))
 
+    def probe(self, token: str) -> Path:
+        """A temporary file by which a node shows that it shares the directory."""
+        return self.directory / f".{self._path(f'probe-{token}.tmp').name}"
+
     def leftovers(self) -> Sequence[Path]:
-        """Temporary files of numbered checkpoints whose writer was killed."""
+        """Temporary files whose writer was killed."""
         start = re.escape(self._path("").name if self.prefix else "")
-        name = re.compile(rf"\.{start}(?:0|[1-9][0-9]*)\.ckpt(?:\.[0-9a-f]{{16}})?\.tmp")
+        checkpoint = r"(?:0|[1-9][0-9]*)\.ckpt(?:\.[0-9a-f]{16})?"
+        name = re.compile(rf"\.{start}(?:{checkpoint}|probe-[0-9a-f]+)\.tmp")
         paths = [self.directory / entry for entry in self._entries() if name.fullmatch(entry)]
         return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
 

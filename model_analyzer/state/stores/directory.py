@@ -68,13 +68,14 @@ class DirectoryCheckpointer(Checkpointer):
     def _check_free(self, index: int, path: Path) -> None:
         if os.path.lexists(path):
             raise CheckpointError(f"{path}: exists, and is another checkpoint")
-        journal = self._layout.journal()
-        is_newest = index > max(self.indices(), default=-1)
-        if is_newest and journal.exists() and journal.stat().st_size:
-            raise CheckpointError(
-                f"{journal}: has measurements that are not in a checkpoint yet and would mix with"
-                f" {path.name}: choose another directory"
-            )
+        if index <= max(self.indices(), default=-1):
+            return
+        for journal in map(self._layout.journal, ("", *self._layout.nodes())):
+            if journal.exists() and journal.stat().st_size:
+                raise CheckpointError(
+                    f"{journal}: has measurements that are not in a checkpoint yet and would mix"
+                    f" with {path.name}: choose another directory"
+                )
 
 
 def download(

@@ -12,13 +12,13 @@ from time import monotonic
 import pytest
 
 from model_analyzer.domain.measurements import Measurement, Outcome
-from model_analyzer.domain.slots import Lost, Slot
+from model_analyzer.domain.slots import Lost
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError, Interrupted, ServerError
 from model_analyzer.runner.cluster.executor import ClusterExecutor, SlotLostError
 from model_analyzer.runner.executors.remote_slot import RemoteSlot
 from model_analyzer.runner.executors.slot_threads import IsLeaving, SlotThreads
-from tests.fakes.cluster import next_finished
+from tests.fakes.cluster import next_finished, slots_on
 from tests.unit.search.surfaces import measurement
 from tests.unit.state.samples import several
 
@@ -82,9 +82,7 @@ def threads(servers: dict[str, Scripted]) -> Iterator[SlotThreads]:
 @pytest.fixture
 def executor(threads: SlotThreads) -> ClusterExecutor:
     threads.begin()
-    return ClusterExecutor(
-        threads, [Slot(name=name, host=name) for name in "ab"], interruptible=nullcontext
-    )
+    return ClusterExecutor(threads, slots_on({"a": "a", "b": "b"}), interruptible=nullcontext)
 
 
 def test_a_slot_that_is_lost_is_built_again(

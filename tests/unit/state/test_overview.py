@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.state.checkpoint import Checkpoint
+from model_analyzer.state.contents import checkpoint_lines
 from model_analyzer.state.format.codec import Encoder
-from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.header import Header, header_entry
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.overview import Overview, overviews
@@ -33,7 +33,7 @@ def node_journal(layout: Layout, node: str, numbers: Iterable[int]) -> None:
         for number in numbers
         for entry in encoder.record(
             trial(number).key,
-            TrialRecord(trial=trial(number), outcome=measurement(number), node=node, number=number),
+            TrialRecord(trial=trial(number), outcome=measurement(number), node=node),
         )
     ]
     layout.journal(node).write_bytes(b"".join(lines))
@@ -97,16 +97,27 @@ def test_one_of_a_newer_program_does_not_hide_the_others(tmp_path: Path) -> None
 def test_a_part_that_is_nowhere_is_missing(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     header = Header(uuid="u", index=0, nodes={"node-1": 2, "node-2": 1})
-    replace_file(layout.checkpoint(0), Checkpoint(header=header).lines())
+    replace_file(layout.checkpoint(0), checkpoint_lines([header_entry(header)], []))
 
     node_journal(layout, "node-1", [1])
     first, journal = all_overviews(tmp_path)
-    assert first.state == "incomplete: lacks 1 of node-1, 1 of node-2"
-    assert journal.state == "in the journal only"
 
-    node_journal(layout, "node-1", [1, 2])
-    node_journal(layout, "node-2", [1])
-    assert all_overviews(tmp_path)[0].state == "intact"
+    assert first.state == "incomplete: lacks 2 of node-1, 1 of node-2"
+    assert (journal.state, journal.measurements) == ("in the journal only", 1)
+
+
+def test_journals_of_nodes_count_only_what_no_checkpoint_has(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(trial(1), measurement(5.0), "node-1")
+        state.record(trial(2), failure(), "node-2")
+        state.save()
+        node_journal(Layout(tmp_path), "node-1", [1])
+        assert [overview.state for overview in all_overviews(tmp_path)] == ["intact"]
+
+        node_journal(Layout(tmp_path), "node-2", [2, 3])
+        _, journals = all_overviews(tmp_path)
+
+    assert (journals.state, journals.measurements) == ("in the journal only", 2)
 
 
 def test_an_empty_directory_has_nothing(tmp_path: Path) -> None:

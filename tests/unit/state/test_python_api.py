@@ -17,14 +17,13 @@ from model_analyzer import Checkpoint, list_checkpoints
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
+from model_analyzer.state.contents import checkpoint_lines
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
-from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Records
 from model_analyzer.state.stores.directory import DirectoryCheckpointer
-from model_analyzer.writing import replace_file
 from tests.unit.state.samples import (
     failure,
     measurement,
@@ -33,7 +32,6 @@ from tests.unit.state.samples import (
     several,
     trial,
 )
-from tests.unit.state.test_overview import node_journal
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "python.md"
 
@@ -302,23 +300,20 @@ def test_it_is_accessible_while_its_file_is_intact(directory: Path) -> None:
     assert first.with_metadata(a=1).is_accessible is False
 
 
-def test_it_is_accessible_once_the_part_of_each_node_is_in_the_directory(
-    directory: Path, tmp_path: Path
-) -> None:
-    layout = Layout(tmp_path, "run")
-    header = Header(uuid="u", index=0, nodes={"node-1": 2, "node-2": 1})
-    records = Checkpoint.open(directory).records
-    replace_file(layout.checkpoint(0), Checkpoint(header=header, records=records).lines())
-    opened = Checkpoint.open(tmp_path, 0, prefix="run")
-    node_journal(layout, "node-1", [1, 2])
-    assert not opened.is_accessible
+def test_it_is_accessible_if_the_part_of_each_node_is_in_it(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        for number in (1, 2):
+            state.record(trial(number), measurement(), f"node-{number}")
+        state.save()
+    whole = Checkpoint.open(tmp_path, 0)
+    lines = (tmp_path / "0.ckpt").read_bytes().splitlines(keepends=True)
+    part = [line for line in lines[:-1] if b'"node":"node-2"' not in line]
 
-    node_journal(layout, "node-2", [1])
+    (tmp_path / "1.ckpt").write_bytes(b"".join(checkpoint_lines([], part)))
 
-    (listed,) = list_checkpoints(tmp_path, "run")
-    assert listed.is_accessible
-    assert opened.is_accessible
-    assert Checkpoint.open(tmp_path, prefix="run").is_accessible
+    assert whole.is_accessible
+    assert not Checkpoint.open(tmp_path, 1).is_accessible
+    assert dict(Checkpoint.open(tmp_path, 1).missing) == {"node-2": 1}
 
 
 # ----------------------------------------------------------------------------------------- download
