@@ -13,6 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
+from qa.cluster.local_cluster import raylets
+
 pytestmark = pytest.mark.slow
 
 # Ray itself must notice that a driver is dead.
@@ -150,6 +152,14 @@ def test_a_third_interrupt_does_not_wait_for_slots(scene, begin) -> None:
     assert process.returncode == 1
     assert "Traceback" not in output
     scene.wait_until(lambda: not load.is_running(), within_s=GONE_WITH_DRIVER_S)
+
+
+def test_a_run_right_after_the_death_of_a_node_takes_another(begin, cluster: str) -> None:
+    raylets(cluster)[1].kill()  # Ray itself notices it some seconds later
+
+    status, output = end(begin(slots=1))
+
+    assert status == 0, output
 
 
 def test_slots_that_do_not_fit_are_told(scene, begin) -> None:

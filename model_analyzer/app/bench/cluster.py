@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from model_analyzer.app.bench.bench import Bench
 from model_analyzer.app.bench.devices import Devices
@@ -24,11 +25,19 @@ from model_analyzer.errors import ClusterError
 from model_analyzer.runner.cluster.child_environment import niceness_remark
 from model_analyzer.runner.cluster.executor import ClusterExecutor
 from model_analyzer.runner.cluster.ray_cluster import RayCluster
-from model_analyzer.runner.cluster.ray_slots import cluster_nodes, connected, reserved
-from model_analyzer.runner.cluster.slot_places import SlotRequest, plan_slots
+from model_analyzer.runner.cluster.ray_slots import (
+    NodeDiedError,
+    cluster_nodes,
+    connected,
+    reserved,
+)
+from model_analyzer.runner.cluster.slot_places import SlotPlace, SlotRequest, plan_slots
 from model_analyzer.runner.cluster.slot_worker import SlotFacts, disagreement
 from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
 from model_analyzer.runner.repository import OutputRepository
+
+if TYPE_CHECKING:
+    from model_analyzer.runner.cluster.ray_slots import PlacementGroup
 
 log = logging.getLogger(__name__)
 
@@ -72,13 +81,7 @@ def set_up_slots(
     """
     settings = job.settings
     stack.enter_context(connected(settings.executor.address))
-    placement = plan_slots(cluster_nodes(), slot_request(settings.executor))
-    if placement.problem:
-        raise ClusterError(placement.problem)
-    if placement.remark:
-        log.info("%s", placement.remark)
-    places = placement.places
-    group = stack.enter_context(reserved(places, _RESERVE_S))
+    places, group = _reserve(slot_request(settings.executor), stack)
     order = slot_order(job, uuid.uuid4().hex)
     cluster = stack.enter_context(RayCluster(group, places, order))
     log.info("Starting %s: %s", counted(len(places), "slot"), ", ".join(cluster.hosts))
@@ -111,6 +114,22 @@ def set_up_slots(
         output=OutputRepository(settings.repository.output, place.repository),
         subjects=subjects,
     )
+
+
+def _reserve(request: SlotRequest, stack: ExitStack) -> tuple[Sequence[SlotPlace], PlacementGroup]:
+    """The places of the slots, and the group that reserves their resources."""
+    while True:
+        placement = plan_slots(cluster_nodes(), request)
+        if placement.problem:
+            raise ClusterError(placement.problem)
+        if placement.remark:
+            log.info("%s", placement.remark)
+        try:
+            group = stack.enter_context(reserved(placement.places, _RESERVE_S))
+        except NodeDiedError as error:
+            log.warning("%s: choosing nodes again", error)
+        else:
+            return placement.places, group
 
 
 def slot_request(settings: ExecutorSettings) -> SlotRequest:
