@@ -114,7 +114,10 @@ class Scene:
         return done.returncode, done.stdout, done.stderr
 
     def note_ports(self) -> None:
-        self.ports |= ports(self.mark)
+        if (
+            self.nodes is None
+        ):  # Ray opens ports all the time, and may take one that has become free
+            self.ports |= ports(self.mark)
 
     def leftovers(self) -> list[str]:
         """What the runs have left: processes, shared memory and ports."""
