@@ -17,12 +17,10 @@ import argparse
 import json
 import logging
 import random
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -49,6 +47,7 @@ from model_analyzer.profiling.loop import profile
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import SearchedModel, Subject
 from model_analyzer.state.profile_state import ProfileState
+from qa.cluster.local_cluster import LocalCluster
 
 STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
 
@@ -216,9 +215,9 @@ def _show_pairs(kind: str, pairs: Sequence[tuple[_Result, _Result]], slots: int)
 
 def _show_real(slots: int) -> None:
     """Compares one slot with several: all trials of a list, 36 in 9 variants."""
-    with tempfile.TemporaryDirectory() as name, _nodes(slots) as address:
-        one = _measured(Path(name, "one"), address, 1)
-        several = _measured(Path(name, "several"), address, slots)
+    with tempfile.TemporaryDirectory() as name, LocalCluster(slots) as cluster:
+        one = _measured(Path(name, "one"), cluster.address, 1)
+        several = _measured(Path(name, "several"), cluster.address, slots)
     assert one.keys() == several.keys(), "both runs measure the same trials"
     ratios = [
         (several[key].value("perf_throughput") or 0.0) / (one[key].value("perf_throughput") or 1.0)
@@ -229,23 +228,6 @@ def _show_real(slots: int) -> None:
         f" {slots}: {_wall_s(one) / _wall_s(several):.2f} times as fast; throughput"
         f" {median(ratios):.3f} times (median; {min(ratios):.3f} to {max(ratios):.3f})"
     )
-
-
-@contextmanager
-def _nodes(count: int) -> Iterator[str]:
-    """A local Ray cluster; yields its address."""
-    script = Path(__file__).parents[1] / "qa" / "cluster" / "nodes.py"
-    nodes = subprocess.Popen(
-        [sys.executable, str(script), str(count)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert nodes.stdout is not None
-    try:
-        yield nodes.stdout.readline().strip()
-    finally:
-        nodes.communicate("", timeout=120)
 
 
 def _measured(directory: Path, address: str, slots: int) -> Mapping[str, Measurement]:

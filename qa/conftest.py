@@ -14,7 +14,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -30,6 +29,7 @@ import yaml
 from conftest import without_charts
 from model_analyzer.runner.owner import name_has_ended
 from model_analyzer.runner.runtime import find_tritonserver, installed_runtime
+from qa.cluster.local_cluster import LocalCluster
 
 HERE = Path(__file__).parent
 STARTER = HERE.parent / "model_analyzer" / "starter" / "model_repository"
@@ -363,20 +363,8 @@ def remote(scene: Scene) -> Iterator[Callable[..., Remote]]:
 def cluster(scene) -> Iterator[str]:
     """The address of a cluster with two nodes."""
     pytest.importorskip("ray", reason="Ray is not installed")
-    # Ray's sockets need short paths, and its children inherit the variables of the driver only
-    nodes = subprocess.Popen(
-        [sys.executable, str(HERE / "cluster" / "nodes.py"), "2"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert nodes.stdout is not None
-    try:
-        address = nodes.stdout.readline().strip()
-        assert address, "the cluster does not start"
-        yield address
-    finally:
-        nodes.communicate("", timeout=120)
+    with LocalCluster(2) as nodes:
+        yield nodes.address
 
 
 def has_settled(process: psutil.Process) -> bool:

@@ -10,9 +10,10 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
-import psutil
 import pytest
 import yaml
+
+from qa.cluster.local_cluster import raylets
 
 pytestmark = pytest.mark.slow
 
@@ -20,21 +21,10 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def hanging(cluster: str) -> Iterator[None]:
     """The second node of the cluster hangs."""
-    second = max(
-        (process for process in psutil.process_iter() if is_raylet(process, cluster)),
-        key=psutil.Process.create_time,
-    )
+    second = raylets(cluster)[1]
     second.send_signal(signal.SIGSTOP)
     yield
     second.send_signal(signal.SIGCONT)
-
-
-def is_raylet(process: psutil.Process, cluster: str) -> bool:
-    try:
-        words = process.cmdline()
-    except psutil.Error:
-        return False
-    return bool(words) and words[0].endswith("/raylet") and f"--gcs-address={cluster}" in words
 
 
 def check(scene, cluster: str, **changes: Any) -> tuple[int, dict[str, Any]]:

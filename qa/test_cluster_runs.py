@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from model_analyzer.state.contents import read_journal
+from qa.cluster.local_cluster import raylets
 
 pytestmark = pytest.mark.slow
 
@@ -210,6 +211,14 @@ def test_a_third_interrupt_does_not_wait_for_slots(scene, under_way) -> None:
     assert process.returncode == 1
     assert "Traceback" not in output
     scene.wait_until(lambda: not load.is_running(), within_s=GONE_WITH_DRIVER_S)
+
+
+def test_a_run_right_after_the_death_of_a_node_takes_another(begin, cluster: str) -> None:
+    raylets(cluster)[1].kill()  # Ray itself notices it some seconds later
+
+    status, output = end(begin(slots=1))
+
+    assert status == 0, output
 
 
 def test_slots_that_do_not_fit_are_told(scene, begin) -> None:

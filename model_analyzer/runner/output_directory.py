@@ -121,9 +121,9 @@ def create_output(path: Path, *, override: bool, spared: Sequence[Named] = ()) -
         raise OutputError(f"output model repository {path} is a symbolic link: {_ANOTHER}")
     try:
         path.mkdir(parents=True, exist_ok=True)
-        is_removed = _everything if override else _made_by_a_run(_marked(path) or ())
-        _clear(Path(os.path.realpath(path)), is_removed, _places(spared))
-        (path / MARK).unlink(missing_ok=True)
+        content = _everything if override else _made_by_a_run(_marked(path) or ())
+        _clear(Path(os.path.realpath(path)), _without_mark(content), _places(spared))
+        (path / MARK).unlink(missing_ok=True)  # last: after a kill, what is left has its names
         note_entry(path)
     except (OSError, shutil.Error) as error:
         raise OutputError(
@@ -209,6 +209,14 @@ def _made_by_a_run(names: Collection[str]) -> IsRemoved:
         return entry.name == MARK or (entry.name in names and entry.is_dir(follow_symlinks=False))
 
     return is_ours
+
+
+def _without_mark(is_removed: IsRemoved) -> IsRemoved:
+    def is_content(entry: os.DirEntry[str]) -> bool:
+        is_mark = entry.name == MARK and not entry.is_dir(follow_symlinks=False)
+        return is_removed(entry) and not is_mark
+
+    return is_content
 
 
 def _clear(directory: Path, is_removed: IsRemoved, spared: Collection[Path]) -> None:

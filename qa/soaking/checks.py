@@ -19,6 +19,7 @@ from typing import Any
 Event = Mapping[str, Any]
 
 _SAME_START_S = 0.002  # times are kept in milliseconds
+_REFUSALS = ("in use by another run", "are still in use after")
 _CRASHES = re.compile(
     r"Traceback \(most recent|Exception ignored in|Fatal Python error|Segmentation fault"
 )
@@ -130,7 +131,7 @@ def wrong_status(
     problems = []
     if status not in allowed:
         problems.append(f"exit status {status}, expected {' or '.join(map(str, sorted(allowed)))}")
-    if announced and announced != [status]:
+    if announced and status >= 0 and announced != [status]:
         problems.append(f"exit status {status}, but run_finished says {announced}")
     if status == 0 and not announced:
         problems.append("exit status 0 without run_finished")
@@ -145,6 +146,6 @@ def wrong_status(
 
 def refusals(status: int, errors: str) -> list[str]:
     """Findings if a refused second run does not say the reason."""
-    if status == 0 or "in use by another run" in errors:
+    if status == 0 or any(reason in errors for reason in _REFUSALS):
         return []
     return [f"a second run ended with {status} for a different reason: {errors.strip()[-300:]}"]

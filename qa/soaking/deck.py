@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the fault and its moment for each round, from the seed."""
+"""Draws the faults and their moments for each round, from the seed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-TRIALS = 6
 _LONGEST_TRIAL_S = 0.8
+_WITHIN_TRIAL_S = 0.4  # between two faults of a round
 _WINDING_UP_S = 3.0
+_LAST_TRIALS = 2  # after the latest moment of a fault that needs a trial
+_MOST_BETWEEN = 1  # outcomes between two faults of a round
 
 
 @dataclass(frozen=True)
@@ -25,28 +27,59 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Card:
-    """The fault and moment of one round. All other random choices use `dice`."""
+class Blow:
+    """A fault, and its moment since the previous one, or since the start of the run. All other
+    random choices use `dice`.
+    """
 
-    number: int
     fault: str
     moment: Moment
     seed: str
 
     @property
     def dice(self) -> random.Random:
-        """A new generator, always the same for this round."""
+        """A new generator, always the same for this blow."""
         return random.Random(f"{self.seed} dice")
 
+    def __str__(self) -> str:
+        return f"{self.fault}, {self.moment}"
 
-def draw(number: int, faults: Mapping[str, int], seed: int) -> Card:
-    """The card of a round (from 1). `faults` has the most outcomes before each fault. A deck has
-    each fault once and is shuffled again when it is empty, so all faults come equally often.
+
+@dataclass(frozen=True)
+class Card:
+    """The blows of one round."""
+
+    number: int
+    seed: str
+    blows: tuple[Blow, ...]
+
+
+@dataclass(frozen=True)
+class Deck:
+    """The faults by name, and whether a trial has to follow them. A round has `size` blows. Each
+    pass through the deck has every fault once, so all come equally often.
     """
-    deck, position = divmod(number - 1, len(faults))
-    fault = random.Random(f"{seed} deck {deck}").sample(list(faults), len(faults))[position]
-    name = f"{seed} round {number}"
-    dice = random.Random(name)
-    outcomes = dice.randint(0, faults[fault])
-    longest = _WINDING_UP_S if outcomes == TRIALS else _LONGEST_TRIAL_S
-    return Card(number, fault, Moment(outcomes, round(dice.uniform(0, longest), 3)), name)
+
+    faults: Mapping[str, bool]
+    seed: int
+    size: int = 1
+
+    def draw(self, number: int, trials: int) -> Card:
+        """The card of a round (from 1), whose runs have so many trials without a fault."""
+        name = f"{self.seed} round {number}"
+        first = (number - 1) * self.size
+        blows = (self._blow(first + n, f"{name} blow {n}", trials) for n in range(self.size))
+        return Card(number, name, tuple(blows))
+
+    def _blow(self, index: int, seed: str, trials: int) -> Blow:
+        turn, position = divmod(index, len(self.faults))
+        shuffled = random.Random(f"{self.seed} deck {turn}")
+        fault = shuffled.sample([*self.faults], len(self.faults))[position]
+        latest = trials - _LAST_TRIALS if self.faults[fault] else trials
+        dice = random.Random(seed)
+        if self.size > 1:
+            outcomes, longest = dice.randint(0, _MOST_BETWEEN), _WITHIN_TRIAL_S
+        else:
+            outcomes = dice.randint(0, latest)
+            longest = _WINDING_UP_S if outcomes == trials else _LONGEST_TRIAL_S
+        return Blow(fault, Moment(outcomes, round(dice.uniform(0, longest), 3)), seed)

@@ -18,17 +18,16 @@ from pathlib import Path
 
 import psutil
 
-from qa.soaking.deck import TRIALS
 from qa.soaking.program import GUARD_OF, Program, find, send
+from qa.soaking.ray_nodes import RAYLET, SLOT, RayNodes
 from qa.soaking.scene import Scene
 
-_MAIN = "model-analyzer"
-_SERVER = "tritonserver"
-_LOAD = "perf_analyzer"
-_ROLES = (_MAIN, _SERVER, "stub", _LOAD, GUARD_OF + _SERVER, GUARD_OF + _LOAD)
+MAIN = "model-analyzer"
+SERVER = "tritonserver"
+LOAD = "perf_analyzer"
+ROLES = (MAIN, SERVER, "stub", LOAD, GUARD_OF + SERVER, GUARD_OF + LOAD)
 
-_WHILE_MEASURING = TRIALS - 2
-_LATEST = {_LOAD: _WHILE_MEASURING, GUARD_OF + _LOAD: _WHILE_MEASURING}
+_OF_LOAD = (LOAD, GUARD_OF + LOAD)
 
 _ENDS_S = 90.0
 _LEAVES_S = 20.0  # after a third interrupt
@@ -45,36 +44,51 @@ class Strike:
     run: Program
     dice: random.Random
 
-    def reach(self, role: str, number: signal.Signals) -> list[psutil.Process]:
-        """Signals the processes with this role as soon as there are any; returns them."""
+    def reach(
+        self, role: str, number: signal.Signals, *, most: int | None = None
+    ) -> list[psutil.Process]:
+        """Signals the processes with this role as soon as there are any; returns them. If these are
+        more than `most`, it chooses.
+        """
         reached: list[psutil.Process] = []
 
         def is_reached() -> bool:
-            reached.extend(send(self._find(role), number))
+            if processes := self.find(role):
+                self.dice.shuffle(processes)
+                reached.extend(send(processes[:most], number))
             return bool(reached)
 
         self.run.until(is_reached)
         return reached
 
-    def _find(self, role: str) -> list[psutil.Process]:
-        if role != _MAIN:
-            return find(role, self.scene.mark)
-        return [] if self.run.has_ended else [psutil.Process(self.run.pid)]
+    def find(self, role: str) -> list[psutil.Process]:
+        """The processes with this role."""
+        if role == MAIN:
+            return [] if self.run.has_ended else [psutil.Process(self.run.pid)]
+        if role in (SLOT, RAYLET):
+            return self.nodes.find(role)
+        return find(role, self.scene.mark, self.run.name)
+
+    @property
+    def nodes(self) -> RayNodes:
+        assert self.scene.nodes is not None, "this fault needs a cluster"
+        return self.scene.nodes
 
 
 @dataclass(frozen=True)
 class Fault:
     """A fault. `strike` causes it and returns whether it hit. The run must then end `within_s`
-    seconds, with one of the `statuses`, or of `statuses_early` if it had not begun. With
-    `is_swept_later`, the next start removes leftovers. `latest` is the most outcomes before it.
+    seconds, with one of the `statuses`, or of `statuses_idle` if it had not begun or was over. With
+    `is_swept_later`, the next start removes leftovers. With `needs_trial`, it comes before the last
+    trial.
     """
 
     strike: Callable[[Strike], bool]
     statuses: frozenset[int] = frozenset({0, 1})
-    statuses_early: frozenset[int] = frozenset()
+    statuses_idle: frozenset[int] = frozenset()
     within_s: float = _ENDS_S
     is_swept_later: bool = False
-    latest: int = TRIALS
+    needs_trial: bool = False
     prepare: Callable[[Scene], None] = lambda scene: None
     unavailable: Callable[[], str] = lambda: ""
 
@@ -87,31 +101,31 @@ _KILLED = frozenset({-signal.SIGKILL})
 def _kill(role: str) -> Fault:
     return Fault(
         lambda strike: bool(strike.reach(role, signal.SIGKILL)),
-        statuses=_KILLED if role == _MAIN else frozenset({0, 1}),
-        latest=_LATEST.get(role, TRIALS),
+        statuses=_KILLED if role == MAIN else frozenset({0, 1}),
+        needs_trial=role in _OF_LOAD,
     )
 
 
 def _kill_with_guards(strike: Strike) -> bool:
     """Kills them one by one, in any order: a guard that lives a moment longer cleans up."""
-    if not strike.run.until(lambda: find(GUARD_OF + _SERVER, strike.scene.mark)):
+    if not strike.run.until(lambda: find(GUARD_OF + SERVER, strike.scene.mark)):
         return False
     guards = [
-        guard for role in (_SERVER, _LOAD) for guard in find(GUARD_OF + role, strike.scene.mark)
+        guard for role in (SERVER, LOAD) for guard in find(GUARD_OF + role, strike.scene.mark)
     ]
     return _kill_in_any_order([*guards, psutil.Process(strike.run.pid)], strike)
 
 
 def _stop_guards_and_kill(strike: Strike) -> bool:
-    guards = strike.reach(GUARD_OF + _SERVER, signal.SIGSTOP)
-    guards += send(find(GUARD_OF + _LOAD, strike.scene.mark), signal.SIGSTOP)
+    guards = strike.reach(GUARD_OF + SERVER, signal.SIGSTOP)
+    guards += send(find(GUARD_OF + LOAD, strike.scene.mark), signal.SIGSTOP)
     strike.run.process.kill()
     return bool(guards)
 
 
 def _kill_everything(strike: Strike) -> bool:
     """Kills all processes, like a batch system."""
-    processes = [process for role in _ROLES[1:] for process in find(role, strike.scene.mark)]
+    processes = [process for role in ROLES[1:] for process in find(role, strike.scene.mark)]
     return _kill_in_any_order([*processes, psutil.Process(strike.run.pid)], strike)
 
 
@@ -129,7 +143,7 @@ def _pause(role: str) -> Fault:
         send(stopped, signal.SIGCONT)
         return bool(stopped)
 
-    return Fault(strike, latest=_LATEST.get(role, TRIALS))
+    return Fault(strike, needs_trial=role in _OF_LOAD)
 
 
 def _stop(role: str) -> Fault:
@@ -142,21 +156,19 @@ def _stop(role: str) -> Fault:
             strike.run.interrupt(3)
         return bool(stopped)
 
-    return Fault(strike, within_s=_LEAVES_S, latest=_LATEST.get(role, TRIALS))
+    return Fault(strike, within_s=_LEAVES_S, needs_trial=role in _OF_LOAD)
 
 
 def _stop_main(strike: Strike) -> bool:
     """Stops the main process, which then only a kill can end."""
-    stopped = strike.reach(_MAIN, signal.SIGSTOP)
+    stopped = strike.reach(MAIN, signal.SIGSTOP)
     time.sleep(strike.dice.uniform(0, 2))
     send(stopped, signal.SIGKILL)
     return bool(stopped)
 
 
 def _ask_to_end(number: signal.Signals) -> Fault:
-    return Fault(
-        lambda strike: bool(strike.reach(_MAIN, number)), statuses_early=_as_of_any(number)
-    )
+    return Fault(lambda strike: bool(strike.reach(MAIN, number)), statuses_idle=_as_of_any(number))
 
 
 def _as_of_any(number: signal.Signals) -> frozenset[int]:
@@ -200,7 +212,7 @@ def _spoil_journal(change: Callable[[Path, random.Random], None], *, kills: bool
         return True
 
     statuses = frozenset({0, *_KILLED}) if kills else frozenset({0})
-    return Fault(strike, statuses, latest=_WHILE_MEASURING)
+    return Fault(strike, statuses, needs_trial=True)
 
 
 def _remove_directory(name: str) -> Fault:
@@ -339,16 +351,16 @@ def _cannot_mount() -> str:
 # ------------------------------------------------------------------------------------------------
 
 FAULTS: Mapping[str, Fault] = {
-    **{f"kill {role}": _kill(role) for role in _ROLES},
+    **{f"kill {role}": _kill(role) for role in ROLES},
     "kill model-analyzer and guards": Fault(_kill_with_guards, _KILLED, is_swept_later=True),
     "stop guards, kill model-analyzer": Fault(_stop_guards_and_kill, _KILLED, is_swept_later=True),
     "kill everything": Fault(_kill_everything, _KILLED, is_swept_later=True),
-    **{f"pause {role}": _pause(role) for role in _ROLES},
-    f"stop {_MAIN}": Fault(_stop_main, _KILLED),
-    **{f"stop {role}": _stop(role) for role in _ROLES[1:]},
+    **{f"pause {role}": _pause(role) for role in ROLES},
+    f"stop {MAIN}": Fault(_stop_main, _KILLED),
+    **{f"stop {role}": _stop(role) for role in ROLES[1:]},
     "SIGINT": _ask_to_end(signal.SIGINT),
     "SIGINT three times": Fault(
-        _interrupt_three_times, statuses_early=_as_of_any(signal.SIGINT), within_s=_LEAVES_S
+        _interrupt_three_times, statuses_idle=_as_of_any(signal.SIGINT), within_s=_LEAVES_S
     ),
     "SIGTERM": _ask_to_end(signal.SIGTERM),
     "SIGHUP": _ask_to_end(signal.SIGHUP),
@@ -362,7 +374,7 @@ FAULTS: Mapping[str, Fault] = {
     "exports removed": _remove_directory("exported"),
     "temporary files removed": _remove_directory("tmp"),
     "chmod of the checkpoints": Fault(_forbid, prepare=_be_a_user, unavailable=_cannot_forbid),
-    "disk full (limit of file size)": Fault(_limit, latest=_WHILE_MEASURING),
+    "disk full (limit of file size)": Fault(_limit, needs_trial=True),
     "disk full (checkpoints)": _fill(lambda scene: scene.checkpoints),
     "disk full (everything)": _fill(lambda scene: scene.work),
 }

@@ -20,17 +20,27 @@ from model_analyzer.runner.leftovers import GUARD
 from qa.soaking.checks import Event, Outcome, acknowledged, event_of
 
 GUARD_OF = "guard of "
+RUN = "SOAK_RUN"  # the variable with the name of a run, in all its processes
 _POLL_S = 0.003
 _SHM = Path("/dev/shm")
 
 
 class Program:
-    """A running command. Its output is read at once, and stored in `logs`.out and `logs`.err."""
+    """A running command. Its output is read at once, and stored in `logs`.out and `logs`.err.
+    `is_separate` means that its checkpoints are not those of the round.
+    """
 
     def __init__(
-        self, command: Sequence[str], *, directory: Path, environment: Mapping[str, str], logs: Path
+        self,
+        command: Sequence[str],
+        *,
+        directory: Path,
+        environment: Mapping[str, str],
+        logs: Path,
+        is_separate: bool = False,
     ) -> None:
         self.name = logs.name
+        self.is_separate = is_separate
         self._began = time.monotonic()
         self.duration_s = 0.0  # set at the end
         self.process = subprocess.Popen(
@@ -126,19 +136,31 @@ def _copy(stream: IO[bytes], path: Path) -> None:
 # -- processes -----------------------------------------------------------------------------------
 
 
-def find(role: str, mark: Mark) -> list[psutil.Process]:
-    """The running processes of a run with this role: `tritonserver`, `stub`, `perf_analyzer` (while
-    it measures), or `guard of` one of these.
+def find(role: str, mark: Mark, run: str | None = None) -> list[psutil.Process]:
+    """The running processes of runs, or of the one with this name, with this role: `tritonserver`,
+    `stub`, `perf_analyzer` (while it measures), or `guard of` one of these.
     """
     if role.startswith(GUARD_OF):
-        children = find(role.removeprefix(GUARD_OF), mark)
-        parents = [parent for parent in map(_parent, children) if parent is not None]
+        children = find(role.removeprefix(GUARD_OF), mark, run)
+        parents = [parent for parent in map(parent_of, children) if parent is not None]
         # a program that only prints its version has no guard
-        return [parent for parent in parents if str(GUARD) in _words(parent)]
-    return [process for process in marked(mark) if _plays(role, process)]
+        return [parent for parent in parents if str(GUARD) in words_of(parent)]
+    return [
+        process
+        for process in marked(mark)
+        if _plays(role, process) and (run is None or run_of(process) == run)
+    ]
 
 
-def _parent(process: psutil.Process) -> psutil.Process | None:
+def run_of(process: psutil.Process) -> str:
+    """The name of the run of a process; "" if it has just ended."""
+    try:
+        return process.environ().get(RUN, "")
+    except (psutil.Error, OSError):
+        return ""
+
+
+def parent_of(process: psutil.Process) -> psutil.Process | None:
     try:
         return process.parent()
     except psutil.Error:
@@ -157,17 +179,25 @@ def marked(mark: Mark) -> list[psutil.Process]:
 
 
 def _plays(role: str, process: psutil.Process) -> bool:
-    words = _words(process)
+    words = words_of(process)
     program = Path(words[0]).name if words else ""
     match role:
         case "stub":
             return program == "triton_python_backend_stub"
         case "perf_analyzer":
             return program == role and "-m" in words  # not one that prints its version
+        case "tritonserver":
+            return program == role and not _is_forked(process)
     return program == role
 
 
-def _words(process: psutil.Process) -> list[str]:
+def _is_forked(process: psutil.Process) -> bool:
+    """Whether it is a copy of its parent, and is just becoming another program."""
+    parent = parent_of(process)
+    return parent is not None and words_of(parent) == words_of(process)
+
+
+def words_of(process: psutil.Process) -> list[str]:
     try:
         return process.cmdline()
     except psutil.Error:
@@ -188,19 +218,18 @@ def send(processes: Iterable[psutil.Process], number: signal.Signals) -> list[ps
 
 def ports(mark: Mark) -> set[int]:
     """The ports in the commands of a run's servers."""
-    text = " ".join(word for server in find("tritonserver", mark) for word in _words(server))
+    text = " ".join(word for server in find("tritonserver", mark) for word in words_of(server))
     return {int(port) for port in re.findall(r"--\w+-port=(\d+)", text)}
 
 
 # -- what is left --------------------------------------------------------------------------------
 
 
-def leftovers(mark: Mark, programs: Iterable[Program], listened: set[int]) -> list[str]:
-    """Processes, shared memory and ports of these runs that still exist."""
-    pids = {program.pid for program in programs}
+def leftovers(mark: Mark, owners: set[int], listened: set[int]) -> list[str]:
+    """Processes and ports of runs that still exist, and shared memory of these processes."""
     return [
-        *(f"process left: {process.pid} {_words(process)[:1]}" for process in marked(mark)),
-        *(f"shared memory left: {name}" for name in _regions(pids)),
+        *(f"process left: {process.pid} {words_of(process)[:1]}" for process in marked(mark)),
+        *(f"shared memory left: {name}" for name in _regions(owners)),
         *(f"port left: {port}" for port in sorted(listened & _listening())),
     ]
 

@@ -8,62 +8,69 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from conftest import Mark, without_charts
 from qa.soaking.checks import Outcome, kept
-from qa.soaking.program import Program, ports
+from qa.soaking.program import RUN, Program, leftovers, ports
+from qa.soaking.ray_nodes import RayNodes
 
 _ROOT = Path(__file__).parents[2]
 _MODEL = _ROOT / "model_analyzer" / "starter" / "model_repository" / "add_sub"
 COMMAND = Path(sys.executable).with_name("model-analyzer")
 
-# Two variants under three loads; windows of a tenth of a second, accepted without stability.
-_SETTINGS = {
-    "model_repository": "models",
-    "profile_models": {
-        "add_sub": {
-            "cpu_only": True,
-            "parameters": {"concurrency": [1, 2, 3]},
-            "model_config_parameters": {
-                "instance_group": [[{"kind": "KIND_CPU", "count": [1, 2]}]],
-            },
-        }
-    },
-    "export_path": "exported",
-    "skip_detailed_reports": True,
-    "perf_analyzer_timeout": 20,
-    "perf_analyzer_flags": {
-        "measurement-mode": "time_windows",
-        "measurement-interval": 100,
-        "stability-percentage": 999,
-    },
-}
+
+@dataclass(frozen=True)
+class Task:
+    """What the runs of a round do: their settings, and at least so many trials without a fault.
+    Nothing of a run is left `settles_s` seconds after it.
+    """
+
+    settings: Mapping[str, Any]
+    trials: int
+    settles_s: float
 
 
 class Scene:
     """Runs work in `work`; their output is in its parent `directory`. `mends` reverts the changes
-    of a fault before the next run; `closes` cleans up at the end of the round.
+    of a fault before the next run; `closes` cleans up at the end of the round. `nodes` are those of
+    the cluster, if there is one.
     """
 
-    def __init__(self, directory: Path, closes: ExitStack) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        closes: ExitStack,
+        task: Task,
+        nodes: RayNodes | None,
+    ) -> None:
         self.directory = directory
         self.work = directory / "work"
         self.closes = closes
         self.mends = ExitStack()
         self.prefix: Sequence[str] = ()  # words before the command of the program
         self.mark = Mark(uuid.uuid4().hex)
+        self.task = task
+        self.nodes = nodes
         self.programs: list[Program] = []
         self.ports: set[int] = set()
+        self.longest_left_s = 0.0  # until nothing was left of a run
+        self.owners: set[int] = set()  # of shared memory: programs and slots
 
     def set_up(self) -> None:
         """Writes model and configuration, after the fault has prepared its disk."""
         shutil.copytree(_MODEL, self.work / "models" / "add_sub")
-        (self.work / "config.yaml").write_text(yaml.safe_dump(_SETTINGS))
+        self.config.write_text(yaml.safe_dump({"model_repository": "models", **self.task.settings}))
+
+    @property
+    def config(self) -> Path:
+        return self.work / "config.yaml"
 
     @property
     def checkpoints(self) -> Path:
@@ -82,16 +89,19 @@ class Scene:
         environment = without_charts(self.mark.environment)
         return {**environment, "TMPDIR": str(self.temporary)}
 
-    def start(self, name: str, *options: str) -> Program:
+    def start(self, name: str, *options: str, is_separate: bool = False) -> Program:
+        """Starts a run. With `is_separate`, its checkpoints are not those of the round."""
         self.temporary.mkdir(exist_ok=True)
-        command = [COMMAND, "profile", "-f", "config.yaml", "--progress", "json", *options]
+        command = [COMMAND, "profile", "-f", self.config.name, "--progress", "json", *options]
         program = Program(
             [*self.prefix, *map(str, command)],
             directory=self.work,
-            environment=self.environment,
+            environment={**self.environment, RUN: name},
             logs=self.directory / name,
+            is_separate=is_separate,
         )
         self.programs.append(program)
+        self.owners.add(program.pid)
         return program
 
     def run(self, *words: str) -> tuple[int, str, str]:
@@ -104,12 +114,33 @@ class Scene:
         return done.returncode, done.stdout, done.stderr
 
     def note_ports(self) -> None:
-        self.ports |= ports(self.mark)
+        if (
+            self.nodes is None
+        ):  # Ray opens ports all the time, and may take one that has become free
+            self.ports |= ports(self.mark)
+
+    def leftovers(self) -> list[str]:
+        """What the runs have left: processes, shared memory and ports."""
+        slots = [] if self.nodes is None else self.nodes.slots()
+        return [
+            *leftovers(self.mark, self.owners, self.ports),
+            *(f"slot left: {process.pid}" for process in slots),
+        ]
+
+    def temporary_files(self) -> list[Path]:
+        places = [self.temporary, *([self.nodes.temporary] if self.nodes is not None else [])]
+        files = [path for place in places for path in place.iterdir()]
+        return [*files, *self.work.rglob("*.tmp")]
+
+    def note_slots(self) -> None:
+        if self.nodes is not None:
+            self.owners |= {process.pid for process in self.nodes.slots()}
 
     @property
     def acknowledged(self) -> list[Outcome]:
-        """The outcomes that all runs in this scene have acknowledged, in order."""
-        return [outcome for program in self.programs for outcome in program.acknowledged]
+        """The outcomes that all runs with the checkpoints of this round have acknowledged."""
+        programs = [program for program in self.programs if not program.is_separate]
+        return [outcome for program in programs for outcome in program.acknowledged]
 
     def kept(self) -> list[Outcome]:
         """The outcomes in the checkpoint directory, as the program reads it; empty if it cannot."""

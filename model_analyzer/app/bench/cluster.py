@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from model_analyzer.app.bench.bench import Bench
 from model_analyzer.app.bench.devices import Devices
@@ -18,6 +19,7 @@ from model_analyzer.app.bench.serving import Serving
 from model_analyzer.app.bench.slot import slot_order
 from model_analyzer.app.bench.subjects import log_kinds, on_each_kind, searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.secrets import masked_url
 from model_analyzer.domain.settings import ExecutorKind, ExecutorSettings
@@ -27,13 +29,22 @@ from model_analyzer.errors import ClusterError
 from model_analyzer.runner.cluster.child_environment import niceness_remark
 from model_analyzer.runner.cluster.executor import ClusterExecutor
 from model_analyzer.runner.cluster.ray_cluster import RayCluster
-from model_analyzer.runner.cluster.ray_slots import cluster_nodes, connected, reserved
-from model_analyzer.runner.cluster.slot_places import SlotRequest, plan_slots
+from model_analyzer.runner.cluster.ray_slots import (
+    NodeDiedError,
+    cluster_nodes,
+    connected,
+    reserved,
+)
+from model_analyzer.runner.cluster.slot_places import SlotPlace, SlotRequest, plan_slots
 from model_analyzer.runner.cluster.slot_worker import SlotFacts, disagreement, processors_remark
 from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
 from model_analyzer.runner.repository import OutputRepository
+from model_analyzer.search.plan import Subject
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.sharing import Sharing
+
+if TYPE_CHECKING:
+    from model_analyzer.runner.cluster.ray_slots import PlacementGroup
 
 log = logging.getLogger(__name__)
 
@@ -79,13 +90,7 @@ def set_up_slots(
     """
     settings = job.settings
     stack.enter_context(connected(settings.executor.address))
-    placement = plan_slots(cluster_nodes(), slot_request(settings.executor))
-    if placement.problem:
-        raise ClusterError(placement.problem)
-    if placement.remark:
-        log.info("%s", placement.remark)
-    places = placement.places
-    group = stack.enter_context(reserved(places, _RESERVE_S))
+    places, group = _reserve(slot_request(settings.executor), stack)
     order = slot_order(job, uuid.uuid4().hex)
     cluster = stack.enter_context(RayCluster(group, places, order))
     log.info("Starting %s: %s", counted(len(places), "slot"), ", ".join(cluster.names))
@@ -101,16 +106,7 @@ def set_up_slots(
     first, *_ = slots.values()
     gpus = ObservedGpus(first.machine.devices, Nvml().read)
     machines = tuple(facts.machine for facts in slots.values())
-    subjects = tuple(
-        placed
-        for subject in searched_subjects(settings, first.facts, job.places)
-        for placed in on_each_kind(
-            subject,
-            replace(devices.setups[subject.models[0].facts.name], version=first.server),
-            machines,
-            without_gpus=True,
-        )
-    )
+    subjects = _placed_subjects(job, devices, first, machines)
     return Bench(
         serving=Serving(
             server=SlotServers(cluster, len(places)),
@@ -125,6 +121,38 @@ def set_up_slots(
         subjects=subjects,
         shared=cluster.shared,
     )
+
+
+def _placed_subjects(
+    job: Job, devices: Devices, first: SlotFacts, machines: Sequence[Machine]
+) -> tuple[Subject, ...]:
+    """What to search, on each kind of these machines; all slots have the models of the first."""
+    return tuple(
+        placed
+        for subject in searched_subjects(job.settings, first.facts, job.places)
+        for placed in on_each_kind(
+            subject,
+            replace(devices.setups[subject.models[0].facts.name], version=first.server),
+            machines,
+            without_gpus=True,
+        )
+    )
+
+
+def _reserve(request: SlotRequest, stack: ExitStack) -> tuple[Sequence[SlotPlace], PlacementGroup]:
+    """The places of the slots, and the group that reserves their resources."""
+    while True:
+        placement = plan_slots(cluster_nodes(), request)
+        if placement.problem:
+            raise ClusterError(placement.problem)
+        if placement.remark:
+            log.info("%s", placement.remark)
+        try:
+            group = stack.enter_context(reserved(placement.places, _RESERVE_S))
+        except NodeDiedError as error:
+            log.warning("%s: choosing nodes again", error)
+        else:
+            return placement.places, group
 
 
 def slot_request(settings: ExecutorSettings) -> SlotRequest:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _CONNECT_S = 5.0
 _MISMATCH = "Version mismatch"
 
+# While resources are not free, nodes are looked at so often.
+_LOOK_S = 1.0
+
 # The clock of a node is that of the quickest answer.
 _CLOCK_QUESTIONS = 3
 
@@ -208,10 +211,16 @@ def clocks_of(nodes: Sequence[str], timeout_s: float) -> Mapping[str, Clock | No
     return clocks
 
 
+class NodeDiedError(Exception):
+    """A node has died. The text says which one."""
+
+
 @contextmanager
 def reserved(places: Sequence[SlotPlace], timeout_s: float) -> Iterator[PlacementGroup]:
-    """A block in which the resources of these slots are ours. Raises ClusterError if they are not
-    free in time.
+    """A block in which the resources of these slots are ours.
+
+    Raises ClusterError if they are not free in time, and NodeDiedError if one of their nodes is
+    dead. Ray notices that some seconds late; until then, it waits for the node.
     """
     require_ray()
     from ray.util.placement_group import placement_group, remove_placement_group
@@ -222,15 +231,25 @@ def reserved(places: Sequence[SlotPlace], timeout_s: float) -> Iterator[Placemen
         bundle_label_selector=[dict(place.selector) for place in places],
     )
     try:
-        if not group.wait(timeout_s):
-            hosts = ", ".join(dict.fromkeys(place.node.host for place in places))
-            raise ClusterError(
-                f"resources of {hosts} are still in use after {timeout_s:g} s: wait for other"
-                " jobs of the cluster (ray status shows them), or ask for less with --slots"
-            )
+        deadline = time.monotonic() + timeout_s
+        while not group.wait(_LOOK_S):
+            _check_alive(places)
+            if time.monotonic() > deadline:
+                hosts = ", ".join(dict.fromkeys(place.node.host for place in places))
+                raise ClusterError(
+                    f"resources of {hosts} are still in use after {timeout_s:g} s: wait for other"
+                    " jobs of the cluster (ray status shows them), or ask for less with --slots"
+                )
         yield group
     finally:
         remove_placement_group(group)
+
+
+def _check_alive(places: Sequence[SlotPlace]) -> None:
+    alive = {node.id for node in cluster_nodes() if node.is_alive}
+    for place in places:
+        if place.node.id not in alive:
+            raise NodeDiedError(f"node {place.node.id[:12]} of {place.node.host} has died")
 
 
 def start_slot(group: PlacementGroup, places: Sequence[SlotPlace], index: int) -> ActorHandle[Any]:

@@ -10,41 +10,60 @@ from dataclasses import replace
 
 import pytest
 
+from model_analyzer.domain.slots import NOTHING_NOW, Asked
 from qa.soaking import checks
+from qa.soaking.census import excess
 from qa.soaking.checks import Event, Outcome
-from qa.soaking.deck import TRIALS, draw
+from qa.soaking.deck import Deck
+from qa.soaking.replays import Book, forgotten, out_of_order, unasked, unlike
 from qa.soaking.table import Counts
+from tests.unit.profiling.test_loop import ListedSearch, succeeding
+from tests.unit.search.surfaces import failure
+from tests.unit.state.samples import several
 
-FAULTS = {"kill": TRIALS, "stop": TRIALS, "disk full": TRIALS, "chmod": 2}
+TRIALS = 6
+FAULTS = {"kill": False, "stop": False, "disk full": False, "kill perf_analyzer": True}
+DECK = Deck(FAULTS, seed=3)
 
 
 # -- the deck ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("rounds", [4, 12, 40])
-def test_every_fault_comes_equally_often(rounds: int) -> None:
-    drawn = Counter(draw(number, FAULTS, seed=3).fault for number in range(1, rounds + 1))
+def test_every_fault_comes_equally_often(rounds: int, size: int) -> None:
+    deck = replace(DECK, size=size)
+    cards = [deck.draw(number, TRIALS) for number in range(1, rounds + 1)]
+    drawn = Counter(blow.fault for card in cards for blow in card.blows)
 
-    assert drawn == dict.fromkeys(FAULTS, rounds // 4)
+    assert drawn == dict.fromkeys(FAULTS, rounds * size // 4)
 
 
 def test_a_round_is_the_same_again_by_its_seed_and_number_alone() -> None:
-    cards = [draw(number, FAULTS, seed=3) for number in range(1, 9)]
+    cards = [DECK.draw(number, TRIALS) for number in range(1, 9)]
+    [blow], [again] = cards[6].blows, DECK.draw(7, TRIALS).blows
 
-    assert draw(7, FAULTS, seed=3) == cards[6]
-    assert draw(7, FAULTS, seed=3).dice.random() == cards[6].dice.random()
-    assert draw(7, FAULTS, seed=4) != cards[6]
+    assert again == blow
+    assert again.dice.random() == blow.dice.random()
+    assert replace(DECK, seed=4).draw(7, TRIALS) != cards[6]
 
 
 def test_moments_are_spread_over_the_whole_run() -> None:
-    cards = [draw(number, FAULTS, seed=3) for number in range(1, 500)]
-    moments = [card.moment for card in cards]
+    blows = [blow for number in range(1, 500) for blow in DECK.draw(number, TRIALS).blows]
+    moments = [blow.moment for blow in blows]
 
     assert {moment.outcomes for moment in moments} == set(range(TRIALS + 1))
     assert len({moment.delay_s for moment in moments}) > 300
     assert max(moment.delay_s for moment in moments if moment.outcomes < TRIALS) < 1
-    early = {card.moment.outcomes for card in cards if card.fault == "chmod"}
-    assert early == {0, 1, 2}
+    early = {blow.moment.outcomes for blow in blows if FAULTS[blow.fault]}
+    assert early == set(range(TRIALS - 1))
+
+
+def test_several_faults_of_a_round_come_soon_after_one_another() -> None:
+    blows = replace(DECK, size=7).draw(1, TRIALS).blows
+
+    assert len({blow.dice.random() for blow in blows}) == 7
+    assert max(blow.moment.outcomes for blow in blows) <= 1
 
 
 # -- the table -----------------------------------------------------------------------------------
@@ -204,6 +223,7 @@ def finished(status: int, trials: int = 0) -> list[Event]:
         pytest.param(0, [trial_event("trial_failed", 1), *finished(0)], "", id="after a failure"),
         pytest.param(1, finished(1, 2), "model-analyzer: interrupted\n", id="with its reason"),
         pytest.param(-9, [], "", id="killed"),
+        pytest.param(-9, finished(0, 6), "", id="killed after its end"),
     ],
 )
 def test_a_right_exit_status_is_none_to_complain_about(
@@ -230,3 +250,93 @@ def test_a_second_run_must_say_that_there_is_a_first() -> None:
     assert checks.refusals(0, "") == []
     assert checks.refusals(1, "lock: in use by another run; wait for it\n") == []
     assert len(checks.refusals(1, "out of memory\n")) == 1
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["vm: in use by another run, process 7", "resources of vm are still in use after 60 s"],
+)
+def test_a_second_run_on_a_cluster_is_refused_for_its_hosts(reason: str) -> None:
+    assert checks.refusals(1, f"model-analyzer: {reason}; wait\n") == []
+
+
+# -- slots ---------------------------------------------------------------------------------------
+
+
+def test_servers_of_two_runs_or_too_many_of_one_are_noticed() -> None:
+    assert excess({}, slots=2) == []
+    assert excess({"run": 2}, slots=2) == []
+    assert excess({"run": 3}, slots=2) == ["run: 3 servers on 2 slots"]
+    assert excess({"run": 1, "another": 1}, slots=2) == [
+        "servers of another and run at the same time"
+    ]
+
+
+# -- questions -----------------------------------------------------------------------------------
+
+FIRST, SECOND, THIRD = several(3)
+
+# Two slots: the second trial ends first, and then the third one is asked for.
+ASKED = (
+    Asked(key=FIRST.key, after=()),
+    Asked(key=SECOND.key, after=()),
+    Asked(key=THIRD.key, after=(SECOND.key,)),
+    Asked(key=NOTHING_NOW, after=(FIRST.key,)),
+    Asked(key=NOTHING_NOW, after=(THIRD.key,)),
+)
+COMPLETE = Book(asked=ASKED, outcomes={trial.key: succeeding(trial) for trial in several(3)})
+KILLED = Book(asked=ASKED[:3], outcomes={SECOND.key: succeeding(SECOND)})
+
+
+def test_questions_that_are_kept_and_continued_are_no_finding() -> None:
+    assert forgotten(KILLED.asked, ASKED) == []
+
+
+@pytest.mark.parametrize("after", [ASKED[:2], (ASKED[0], ASKED[2], ASKED[1])])
+def test_a_forgotten_or_changed_question_is_noticed(after: tuple[Asked, ...]) -> None:
+    assert len(forgotten(KILLED.asked, after)) == 1
+
+
+@pytest.mark.parametrize("started", [[FIRST, THIRD], [FIRST], [FIRST, THIRD, FIRST]])
+def test_a_resumed_run_starts_what_was_asked_in_vain_in_order(started) -> None:
+    assert out_of_order(KILLED, ASKED, [trial.key for trial in started]) == []
+
+
+@pytest.mark.parametrize("started", [[THIRD, FIRST], [FIRST, SECOND], [FIRST, THIRD, SECOND]])
+def test_another_order_is_noticed(started) -> None:
+    assert len(out_of_order(KILLED, ASKED, [trial.key for trial in started])) == 1
+
+
+def test_a_search_that_asks_the_same_again_and_is_at_its_end_is_no_finding() -> None:
+    assert unlike(ListedSearch(several(3)), COMPLETE) == []
+    assert unasked(COMPLETE) == []
+
+
+def test_a_search_that_asks_for_something_else_is_noticed() -> None:
+    (problem,) = unlike(ListedSearch([FIRST, THIRD, SECOND]), COMPLETE)
+
+    assert problem.startswith("question 1: the search asks for")
+
+
+def test_a_search_that_would_go_on_is_noticed() -> None:
+    (problem,) = unlike(ListedSearch(several(4)), COMPLETE)
+
+    assert problem.startswith("question 3: the search asks for")
+
+
+def test_a_trial_that_was_asked_for_and_forgotten_is_noticed() -> None:
+    problems = unlike(ListedSearch(several(3)), Book(KILLED.asked, KILLED.outcomes))
+
+    assert len(problems) == 2
+
+
+def test_an_outcome_that_nobody_asked_for_is_noticed() -> None:
+    (problem,) = unasked(Book(ASKED[:2], COMPLETE.outcomes))
+
+    assert THIRD.key in problem
+
+
+def test_questions_after_a_failure_that_is_tried_again_may_change() -> None:
+    book = replace(COMPLETE, outcomes={**COMPLETE.outcomes, FIRST.key: failure()})
+
+    assert book.before_failures() == ASKED[:3]

@@ -263,3 +263,25 @@ def test_a_directory_of_a_run_that_was_killed_before_its_mark_is_reused(
     create_output(output, override=False)
 
     prepare_output(output, override=False, protected=())
+
+
+@pytest.mark.parametrize("killed_with", ["m_config_0", "m_config_default"])
+def test_a_directory_of_a_run_that_was_killed_while_it_removed_variants_is_reused(
+    made: Path, monkeypatch: pytest.MonkeyPatch, killed_with: str
+) -> None:
+    remove = shutil.rmtree
+
+    def remove_until(path: Path) -> None:
+        if path.name == killed_with:
+            raise KeyboardInterrupt
+        remove(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", remove_until)
+        with pytest.raises(KeyboardInterrupt):
+            create_output(made, override=False)
+    assert killed_with in names(made)
+
+    replace(made)
+
+    assert names(made) == set()
