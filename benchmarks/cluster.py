@@ -20,27 +20,23 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from statistics import fmean, median
+from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.common import timed, write_config
-from benchmarks.search import drive
-from benchmarks.search.families import SurfaceSet, surfaces
-from benchmarks.search.plain import plain_surfaces
-from benchmarks.search.surface import Surface
-from benchmarks.search.truth import Truth
-from benchmarks.search.verdict import Verdict, judge
+from benchmarks.search.pairs import run_pairs, table
+from benchmarks.search.sets import HELP as SET_HELP
+from benchmarks.search.sets import surfaces_of
 from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import ModelFacts, VariantNames
-from model_analyzer.domain.protocols import Runner, Search
+from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.slots import Finished, Slot
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.profiling.loop import profile
@@ -73,8 +69,10 @@ def _options() -> argparse.Namespace:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("part", choices=["slots", "adaptive", "real"])
     options.add_argument("--slots", type=int, default=8, help="of the adaptive search")
-    options.add_argument("--set", default="tuning", choices=["tuning", "reporting", "plain"])
+    options.add_argument("--set", default="tuning", help=SET_HELP)
     options.add_argument("--seeds", type=int, default=2, help="runs on each surface")
+    options.add_argument("--first-seed", type=int, default=0)
+    options.add_argument("--keep", type=Path, help="file of finished runs (JSON), to go on later")
     return options.parse_args()
 
 
@@ -152,62 +150,18 @@ def _saturating(trial: Trial, _slot: Slot) -> Outcome:
 # -- the quality of an adaptive search -------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
-    verdict: Verdict
-    wall_s: float
-
-
 def _show_adaptive(options: argparse.Namespace) -> None:
-    is_plain = options.set == "plain"
-    drawn = plain_surfaces(SurfaceSet.REPORTING)
-    chosen = [*(drawn if is_plain else surfaces(SurfaceSet(options.set)))]
-    alone: list[_Result] = []
-    together: list[_Result] = []
-    for surface in chosen:
-        truth = Truth(surface)
-        for seed in range(options.seeds):
-            alone.append(_adaptive(surface, truth, seed, 1))
-            together.append(_adaptive(surface, truth, seed, options.slots))
-    print(f"{len(chosen)} surfaces of {options.set}, {options.seeds} seeds")
-    for constrained in (False, True):
-        pairs = [
-            (single, several)
-            for single, several in zip(alone, together, strict=True)
-            if single.verdict.constrained is constrained and single.verdict.value is not None
-        ]
-        if pairs:
-            _show_pairs("constrained" if constrained else "free", pairs, options.slots)
-
-
-def _adaptive(surface: Surface, truth: Truth, seed: int, slots: int) -> _Result:
-    made: list[SimulatedExecutor] = []
-
-    def executor(runner: Runner) -> SimulatedExecutor:
-        seconds = partial(lognormal, seed=seed, mean_s=1.0)
-        made.append(SimulatedExecutor(slots, lambda trial, _: runner.run(trial), seconds))
-        return made[0]
-
-    run = drive.run(surface, "adaptive", seed, executor)
-    assert run is not None, "the adaptive search supports all models"
-    return _Result(judge(surface, truth, "adaptive", seed, run), made[0].now_s - 1.0)
-
-
-def _show_pairs(kind: str, pairs: Sequence[tuple[_Result, _Result]], slots: int) -> None:
-    def mean(value: Callable[[_Result], float], index: int) -> float:
-        return fmean(value(pair[index]) for pair in pairs)
-
-    def quality(result: _Result) -> float:
-        return result.verdict.value or 0.0
-
-    measured = fmean(
-        several.verdict.measurements / single.verdict.measurements for single, several in pairs
-    )
-    wall = median(several.wall_s / single.wall_s for single, several in pairs)
-    print(
-        f"{kind}, {len(pairs)} runs: one slot {mean(quality, 0):.1%}, {slots} slots"
-        f" {mean(quality, 1):.1%}; {measured:.2f} times the measurements in {wall:.2f} of the time"
-    )
+    try:
+        chosen = surfaces_of(options.set)
+    except ValueError as error:
+        sys.exit(f"--set {options.set}: {error}")
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    measured = run_pairs(
+        chosen, seeds, options.slots, lambda seed: partial(lognormal, seed=seed, mean_s=1.0),
+        options.keep,
+    )  # fmt: skip
+    print(f"set {options.set}, seeds {seeds[0]} to {seeds[-1]}, {options.slots} slots\n")
+    print(table(list(measured)))
 
 
 # -- real servers on a local cluster ---------------------------------------------------------------

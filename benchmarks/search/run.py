@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,23 +30,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.common import upstream_command
 from benchmarks.search import drive, upstream
-from benchmarks.search.families import SurfaceSet, surfaces
-from benchmarks.search.plain import plain_surfaces
-from benchmarks.search.recorded import recorded_surfaces
-from benchmarks.search.simulated.simulator import NoSimulatorError, Simulator
-from benchmarks.search.simulated.surfaces import simulated_surfaces
+from benchmarks.search.sets import HELP as SET_HELP
+from benchmarks.search.sets import surfaces_of
 from benchmarks.search.surface import Surface
 from benchmarks.search.truth import Truth
 from benchmarks.search.verdict import Verdict, calibration, judge, markdown, summarize
-from model_analyzer.domain.places import cache_directory
 from model_analyzer.domain.settings import SearchMode
-
-_SIMULATED = {"simulated-tuning": SurfaceSet.TUNING, "simulated": SurfaceSet.REPORTING}
-_PLAIN = {"plain-tuning": SurfaceSet.TUNING, "plain": SurfaceSet.REPORTING}
-_SET_HELP = (
-    "tuning, reporting, plain-tuning, plain, simulated-tuning, simulated (servers simulated request"
-    " by request; the first time it needs a C compiler, and minutes), or a directory of recordings"
-)
 
 OURS = [mode.value for mode in SearchMode]
 
@@ -65,9 +53,12 @@ def main() -> None:
         supported = [*OURS, drive.RANDOM, *upstream.MODES]
         if mode.partition(":")[0] not in supported:
             _refuse(f"--modes: no mode {mode}: choose from {', '.join(supported)}")
-    chosen = _surfaces(
-        options.set, lambda name: any(fnmatch(name, pattern) for pattern in patterns)
-    )
+    try:
+        chosen = surfaces_of(
+            options.set, lambda name: any(fnmatch(name, pattern) for pattern in patterns)
+        )
+    except ValueError as error:
+        _refuse(f"--set {options.set}: {error}")
     if not chosen:
         _refuse(f"--surfaces: no surface matches {options.surfaces}")
     program = None
@@ -100,7 +91,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     assert __doc__ is not None
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--set", default="tuning", help=_SET_HELP)
+    options.add_argument("--set", default="tuning", help=SET_HELP)
     options.add_argument("--modes", default=",".join([*OURS, drive.RANDOM]))
     options.add_argument("--surfaces", default="*", help="patterns of names, with commas")
     options.add_argument("--seeds", type=int, default=3, help="runs of each mode on each surface")
@@ -113,32 +104,6 @@ def _options() -> argparse.Namespace:
     )
     options.add_argument("-v", "--verbose", action="store_true", help="a line for each surface")
     return options.parse_args()
-
-
-def _surfaces(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
-    """The surfaces of a set with wanted names."""
-    if name in _SIMULATED:
-        return _simulated(name, is_wanted)
-    if name in _PLAIN:
-        return [surface for surface in plain_surfaces(_PLAIN[name]) if is_wanted(surface.name)]
-    if name in [surface_set.value for surface_set in SurfaceSet]:
-        drawn = surfaces(SurfaceSet(name))
-        return [surface for surface in drawn if is_wanted(surface.name)]
-    if not Path(name).is_dir():
-        _refuse(f"--set: {name} is neither a set nor a directory")
-    try:
-        recorded = recorded_surfaces(Path(name))
-        return [surface for surface in recorded if is_wanted(surface.name)]
-    except ValueError as error:
-        _refuse(f"--set {name}: {error}")
-
-
-def _simulated(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
-    simulator = Simulator(cache_directory(os.environ) / "search-laboratory", os.environ)
-    try:
-        return list(simulated_surfaces(simulator, _SIMULATED[name], is_wanted))
-    except NoSimulatorError as error:
-        _refuse(f"--set {name}: {error}")
 
 
 def _refuse(problem: str) -> NoReturn:

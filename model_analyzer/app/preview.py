@@ -99,4 +99,6 @@ def _forecast(subject: Subject, settings: ProfileSettings, *, has_gpus: bool) ->
     # a remote server may have GPUs; on this machine, the driver shows all of them
     if not (has_gpus or settings.server.launch is LaunchMode.REMOTE):
         subject = subject.without_gpus()
-    return forecast(subject, settings.search)
+    # a cluster may decide the number of slots: it is unknown then
+    slots = settings.executor.slots or settings.server.count
+    return forecast(subject, settings.search, slots=slots)

@@ -71,12 +71,12 @@ class Forecast:
     loads: int | None
 
 
-def forecast(subject: Subject, settings: SearchSettings) -> Forecast:
-    """The forecast of the search for a `subject` that was checked."""
+def forecast(subject: Subject, settings: SearchSettings, *, slots: int = 1) -> Forecast:
+    """The forecast of the search for a `subject` that was checked, with so many `slots`."""
     mode = mode_of(subject, settings)
     if mode is SearchMode.BRUTE:
         return _listed(subject, settings)
-    search = choose(subject, settings, VariantNames())
+    search = choose(subject, settings, VariantNames(), slots=slots)
     if mode is SearchMode.QUICK:
         return _unlisted(mode, [*_quick_varied(subject, settings.quick)], search.most_trials)
     varied = [

@@ -67,12 +67,18 @@ def check(subjects: Sequence[Subject], settings: SearchSettings) -> Sequence[str
 
 
 def choose(
-    subject: Subject, settings: SearchSettings, names: VariantNames, *, seed: int = SEED
+    subject: Subject,
+    settings: SearchSettings,
+    names: VariantNames,
+    *,
+    seed: int = SEED,
+    slots: int = 1,
 ) -> PlannedSearch:
     """The search for the models of `subject`, which `check` has accepted.
 
     The search refines the best variants at its end; an adaptive search does so all the time. All
-    random choices follow from `seed`.
+    random choices follow from `seed`. `slots`, the number of trials at once, has an effect on
+    `most_trials` only.
     """
     mode = mode_of(subject, settings)
     if mode is SearchMode.QUICK:
@@ -87,7 +93,7 @@ def choose(
         from model_analyzer.search.adaptive.adaptive_search import AdaptiveSearch
 
         learning = AdaptiveSearch(subject, settings, settings.adaptive, names, seed=seed)
-        return PlannedSearch(learning.plan(), learning.most_trials)
+        return PlannedSearch(learning.plan(), learning.most_trials(slots))
     brute = brute_search(subject, settings, names)
 
     def plan() -> Plan:

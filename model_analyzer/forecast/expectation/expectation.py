@@ -50,7 +50,7 @@ class Expectation:
     def __init__(self, subject: Subject, settings: SearchSettings, *, slots: int = 1) -> None:
         self._subject = subject
         self._settings = settings
-        self._forecast: Forecast = forecast(subject, settings)
+        self._forecast: Forecast = forecast(subject, settings, slots=slots)
         self._sweeps = sweeps_loads(subject, settings)
         self._list = ListProgress(self._forecast.trials or (), slots)
         self._history = History()

@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
-from model_analyzer.search.adaptive.finalists import SAFE, next_repetition
+from model_analyzer.search.adaptive.finalists import SAFE, repetitions
 from model_analyzer.search.adaptive.knowledge import (
     LOAD_PARAMETERS,
     MAX_ATTEMPTS,
     Candidate,
     Knowledge,
 )
+from model_analyzer.search.adaptive.spread import spread
 from model_analyzer.search.adaptive.stopping import (
     conclude,
     explanation,
@@ -58,6 +60,8 @@ _GREAT_GAIN = 0.1
 # Trials reserved for repetitions of the best, by noise level (a standard deviation, as a fraction
 # of the value): noisier measurements need more. At most a third of all trials is reserved.
 _REPETITIONS = ((0.03, 3), (0.0, 2))
+# Of those, this number waits for the outcomes of new trials.
+_KEPT = 2
 
 
 class AdaptiveSearch:
@@ -78,40 +82,63 @@ class AdaptiveSearch:
         self._seed = seed
         self._map = TrialMap(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
         coarse = TrialMap(subject, settings, use_formula=False)
-        self._most = most_trials(_with_default(coarse.space), limits)
+        self._size = _with_default(coarse.space)
 
-    @property
-    def most_trials(self) -> int:
-        """The measurement limit; the default and repetitions count."""
-        return self._most
+    def most_trials(self, at_once: int = 1) -> int:
+        """The measurement limit with so many trials at once; the default and repetitions count."""
+        return most_trials(self._size, self._limits, at_once)
 
     def plan(self) -> LearningPlan:
         log.info("")
         log.info("Starting adaptive mode search to find optimal configs")
         log.info("")
         knowledge = Knowledge(self._subject, self._map, self._names, self._seed)
-        if knowledge.default.is_legal:
-            yield from knowledge.measure(knowledge.default_at)
-        else:
-            log_skipped(knowledge.default)
-        if not knowledge.measured and len(knowledge.records) < self._most:
-            yield from knowledge.measure(self._map.smallest)
+        yield from side_by_side(chain(self._first(knowledge), self._proposals(knowledge)))
         if not knowledge.measured:
             return None
-        yield from side_by_side(self._proposals(knowledge))
-        conclusion = conclude(knowledge, self._stop_reason(knowledge), self._most, self._limits)
+        most = self._most(knowledge)
+        conclusion = conclude(knowledge, self._stop_reason(knowledge), most, self._limits)
         for line in explanation(knowledge, conclusion):
             conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
         return conclusion
 
+    def _first(self, knowledge: Knowledge) -> Iterator[PartialPlan[None] | None]:
+        """The trials until there is a measurement: the default, then the smallest, which often
+        works if the default fails. With free slots meanwhile, further ones cover the space; at most
+        a third of all trials, since they are chosen without any outcome.
+        """
+        default = [knowledge.default_at] if knowledge.default.is_legal else []
+        if not default:
+            log_skipped(knowledge.default)
+        most = self.most_trials()
+        first = islice(
+            chain(default, spread(self._map, excluded=default)),
+            min(max(math.ceil(most / 3), 2), most),
+        )
+        for number, coordinate in enumerate(first):
+            have_failed = number > len(default) and not knowledge.under_way
+            if knowledge.measured or have_failed:
+                return
+            yield knowledge.measure(coordinate)
+        while knowledge.under_way and not knowledge.measured:
+            yield None
+
     def _proposals(self, knowledge: Knowledge) -> Iterator[PartialPlan[None] | None]:
-        while knowledge.asked < self._most and not is_late(knowledge.records, self._limits):
+        """The trials after the first measurement; none without one."""
+        while (
+            knowledge.measured
+            and knowledge.asked < self._most(knowledge)
+            and not is_late(knowledge.records, self._limits)
+        ):
             coordinate = self._next(knowledge)
             yield None if coordinate is None else knowledge.measure(coordinate)
 
+    def _most(self, knowledge: Knowledge) -> int:
+        return self.most_trials(knowledge.most_under_way)
+
     def _stop_reason(self, knowledge: Knowledge) -> StopReason:
-        if knowledge.asked >= self._most:
+        if knowledge.asked >= self._most(knowledge):
             return StopReason.LIMIT
         if is_late(knowledge.records, self._limits):
             return StopReason.BUDGET
@@ -126,18 +153,25 @@ class AdaptiveSearch:
         candidate = self._candidate(knowledge)
         is_great = candidate is not None and candidate.expected_gain >= _GREAT_GAIN
         if candidate is None or not (is_great or self._explores(knowledge)):
-            reserved = [*knowledge.lower_loads, next_repetition(knowledge)]
-            first = next((coordinate for coordinate in reserved if coordinate is not None), None)
-            if first is not None:
-                # a new trial that is under way may become the best, and then needs the repetitions
-                waits = knowledge.has_new_under_way or first in knowledge.under_way
-                return None if waits else first
+            reserved = [*knowledge.lower_loads, *repetitions(knowledge)]
+            if reserved:
+                return self._next_reserved(knowledge, reserved)
         if candidate is None:
             return None
         if not (is_great or self._has_room_to_confirm(knowledge)):
             return _confirmation(knowledge)
         log.debug("Expected gain of the next trial: %.1f %%", 100 * candidate.expected_gain)
         return candidate.coordinate
+
+    def _next_reserved(
+        self, knowledge: Knowledge, reserved: Sequence[Coordinate]
+    ) -> Coordinate | None:
+        """The first of the reserved trials that is not under way; None if they wait."""
+        # a new trial that is under way may become the best, and then needs repetitions
+        kept = _KEPT if knowledge.has_new_under_way else 0
+        if knowledge.asked >= self._most(knowledge) - kept:
+            return None
+        return next((c for c in reserved if c not in knowledge.under_way), None)
 
     def _explores(self, knowledge: Knowledge) -> bool:
         """Whether trials and time remain beside those reserved for the end of the search."""
@@ -146,14 +180,16 @@ class AdaptiveSearch:
         noise = knowledge.assessment().prospect.noise
         reserved = next(count for level, count in _REPETITIONS if noise >= level)
         reserved += len(knowledge.lower_loads)
-        done = knowledge.asked
-        return done < self._most - min(reserved, math.ceil(self._most / 3)) and not is_late(
+        done, most = knowledge.asked, self._most(knowledge)
+        # what several trials at once may take more is for repetitions
+        kept = max(min(reserved, math.ceil(most / 3)), most - self.most_trials())
+        return done < most - kept and not is_late(
             knowledge.records, self._limits, further=min(reserved, done // 3)
         )
 
     def _has_room_to_confirm(self, knowledge: Knowledge) -> bool:
         """Whether a new trial that turns out to be the best could still be repeated."""
-        return not knowledge.is_answered or knowledge.asked + 1 < self._most
+        return not knowledge.is_answered or knowledge.asked + 1 < self._most(knowledge)
 
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from model_analyzer.search.adaptive.acquisition import utility
 from model_analyzer.search.adaptive.knowledge import Knowledge
@@ -28,8 +29,8 @@ SAFE = 0.8
 _RISK = 0.05
 
 
-def next_repetition(knowledge: Knowledge) -> Coordinate | None:
-    """The coordinate to measure again: the leader, alternating with its rivals.
+def repetitions(knowledge: Knowledge) -> Iterator[Coordinate]:
+    """The coordinates to measure again, most useful first: the leader, alternating with its rivals.
 
     None once the winner is clear, or if a repetition would not make it clearer.
     """
@@ -43,26 +44,24 @@ def next_repetition(knowledge: Knowledge) -> Coordinate | None:
     rivals = sorted(promising, key=lambda coordinate: -expected_gains[coordinate])[:_MAX_RIVALS]
     for rival in rivals:
         if expected_gains[rival] > _GREAT_GAIN and knowledge.attempts(rival) < _MAX_ATTEMPTS:
-            return rival
-    for contender in knowledge.contenders:
-        return contender
+            yield rival
+    yield from knowledge.contenders
     # the recommended trial is not always the leader
     for finalist in (knowledge.recommended[0], leader):
         if knowledge.attempts(finalist) < _MIN_ATTEMPTS and not _risks_the_answer(
             knowledge, finalist
         ):
-            return finalist
+            yield finalist
     for rival in rivals:
         if knowledge.attempts(rival) < attempts:
-            return rival
+            yield rival
     is_unsafe = knowledge.is_feasible and assessment.feasibility_of(leader) < SAFE
     if (
         attempts < _MAX_ATTEMPTS
         and (rivals or is_unsafe)
         and not _risks_the_answer(knowledge, leader)
     ):
-        return leader
-    return None
+        yield leader
 
 
 def _risks_the_answer(knowledge: Knowledge, coordinate: Coordinate) -> bool:

@@ -114,7 +114,7 @@ class Knowledge:
 
     `default` is the trial of the default configuration, `default_at` its coordinate. `ranked` are
     the measured coordinates, best mean first; `under_way` are those that wait for an outcome, once
-    for each trial.
+    for each trial, and `most_under_way` is the largest number of them so far.
     """
 
     def __init__(
@@ -125,6 +125,7 @@ class Knowledge:
         self.measured: dict[Coordinate, list[Measurement]] = {}
         self.ranked: Sequence[Coordinate] = ()
         self.under_way: list[Coordinate] = []
+        self.most_under_way = 1
         self._means: dict[Coordinate, Measurement] = {}
         self._failed: dict[Coordinate, Failure] = {}
         self._attempts: dict[Coordinate, int] = {}
@@ -166,6 +167,7 @@ class Knowledge:
         trial = replace(self._trials[coordinate], repetition=self.attempts(coordinate))
         self._attempts[coordinate] = trial.repetition + 1
         self.under_way.append(coordinate)
+        self.most_under_way = max(self.most_under_way, len(self.under_way))
         record = yield from recorded(trial)
         self.under_way.remove(coordinate)
         self.records.append(record)

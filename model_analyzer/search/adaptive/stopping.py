@@ -25,13 +25,20 @@ _MIN_GAIN, _MIN_CHANCE, _MIN_TRIALS = 0.01, 0.1, 8
 
 # The default limit: this share of the space, within these numbers of trials.
 _SHARE, _FEWEST, _MOST = 0.06, 12, 100
+# With several trials at once, it is higher by at most this share.
+_MORE = 0.25
 
 
-def most_trials(size: int, limits: AdaptiveSettings) -> int:
-    """The measurement limit for a space of `size` trials."""
+def most_trials(size: int, limits: AdaptiveSettings, at_once: int) -> int:
+    """The measurement limit for a space of `size` trials, with so many trials `at_once`.
+
+    The default limit allows one more for each further trial at once: a trial is chosen without the
+    outcomes of those beside it.
+    """
     if limits.max_trials is not None:
         return limits.max_trials
-    return max(_FEWEST, min(int(size * _SHARE), _MOST))
+    alone = max(_FEWEST, min(int(size * _SHARE), _MOST))
+    return alone + min(at_once - 1, int(alone * _MORE))
 
 
 def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings, further: int = 0) -> bool:

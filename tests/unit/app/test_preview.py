@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.preview import Preview, preview
 from model_analyzer.config.places import Places
@@ -46,6 +48,24 @@ def test_a_budget_bounds_the_time(tmp_path: Path) -> None:
 
     assert plan.budget == Budget(30)
     assert plan.seconds == 30
+
+
+@pytest.mark.parametrize(
+    "slots",
+    [
+        "executor: ray\nslots: 4",
+        "triton_launch_mode: remote\ntriton_grpc_endpoint: [a:1, b:1, c:1, d:1]",
+    ],
+)
+def test_with_several_slots_an_adaptive_search_may_measure_more(tmp_path: Path, slots: str) -> None:
+    text = "profile_models: [m]\nrun_config_search_mode: adaptive\n"
+    (alone,) = foreseen(tmp_path / "alone", "m", text=text).plans
+    (four,) = foreseen(tmp_path / "four", "m", text=text + slots).plans
+
+    assert alone.forecast is not None
+    assert four.forecast is not None
+    assert alone.forecast.most_trials == 27
+    assert four.forecast.most_trials == 27 + 3
 
 
 def test_with_a_problem_there_is_no_plan(tmp_path: Path) -> None:

@@ -120,6 +120,15 @@ def test_with_several_slots_a_brute_search_is_expected_to_continue_as_before(
     assert seen.left[-1] < 0.5
 
 
+def test_with_several_slots_an_adaptive_search_is_expected_to_take_its_higher_limit() -> None:
+    settings = limits(mode=SearchMode.ADAPTIVE)
+
+    expected = [Expectation(subject(), settings, slots=slots) for slots in (1, 4)]
+
+    assert [each.most_trials for each in expected] == [27, 30]
+    assert [each.remaining().trials for each in expected] == [27, 30]
+
+
 @pytest.mark.parametrize("slots", [1, 4])
 def test_of_a_list_all_is_expected_at_any_time(slots: int) -> None:
     target = subject(loads=(1, 2, 4, 8), parameters=counts(1, 2, 3, 4, 5))

@@ -13,7 +13,7 @@ import pytest
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.search.adaptive.acquisition import Prospect, Slack
-from model_analyzer.search.adaptive.finalists import next_repetition
+from model_analyzer.search.adaptive.finalists import repetitions
 from model_analyzer.search.adaptive.knowledge import Assessment, Knowledge
 from model_analyzer.search.space import Coordinate
 
@@ -74,8 +74,8 @@ def knowledge(*, margin: float, other: float, times: int = 1) -> Knowledge:
 def test_the_leader_is_measured_again_unless_that_risks_the_best_answer(
     margin: float, other: float, expected: Coordinate | None
 ) -> None:
-    assert next_repetition(knowledge(margin=margin, other=other)) == expected
+    assert next(repetitions(knowledge(margin=margin, other=other)), None) == expected
 
 
 def test_a_safe_trial_measured_twice_is_clear() -> None:
-    assert next_repetition(knowledge(margin=0.3, other=-0.8, times=2)) is None
+    assert list(repetitions(knowledge(margin=0.3, other=-0.8, times=2))) == []
