@@ -25,6 +25,10 @@ class OwnLauncher:
         self._settings = settings
 
     @property
+    def ends_servers(self) -> bool:
+        return True
+
+    @property
     def ports_are_chosen(self) -> bool:
         return are_chosen(self._settings)
 

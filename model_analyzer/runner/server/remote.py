@@ -60,6 +60,10 @@ class RemoteLauncher:
         return f"check triton_{option}_endpoint and client_protocol"
 
     @property
+    def ends_servers(self) -> bool:
+        return False
+
+    @property
     def ports_are_chosen(self) -> bool:
         return False
 
