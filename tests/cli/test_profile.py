@@ -44,6 +44,7 @@ def test_a_run_loads_and_measures_in_the_known_order(setting, pretend) -> None:
         "load m count=1 max_batch_size=2",
         "load m count=2 max_batch_size=1",
         "load m count=2 max_batch_size=2",
+        "unload m",
         "stop",
     ]
     assert measured(pretend) == ["1", "2"] * 5
@@ -70,7 +71,7 @@ def test_batch_limits_are_not_doubled_where_throughput_does_not_grow(setting, pr
     status, output = setting.profile(run_config_search_max_model_batch_size=8)
 
     assert status == 0, output
-    assert steps(pretend)[2:-1] == [
+    assert steps(pretend)[2:-2] == [
         "load m count=1 max_batch_size=1",
         "load m count=1 max_batch_size=2",
         "load m count=2 max_batch_size=1",

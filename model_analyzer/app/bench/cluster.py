@@ -18,7 +18,7 @@ from model_analyzer.app.bench.slot import slot_order
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.domain.profiles import Device
-from model_analyzer.domain.settings import ExecutorKind, ExecutorSettings
+from model_analyzer.domain.settings import ExecutorSettings
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError
 from model_analyzer.runner.cluster.child_environment import niceness_remark
@@ -52,10 +52,6 @@ class SlotServers:
 
     def stop(self) -> None:
         self.cluster.end()
-
-
-def is_on_cluster(job: Job) -> bool:
-    return job.settings.executor.kind is ExecutorKind.RAY
 
 
 def set_up_slots(

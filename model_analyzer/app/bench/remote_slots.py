@@ -73,10 +73,6 @@ class ServerFacts:
         )
 
 
-def has_several_servers(job: Job) -> bool:
-    return job.settings.server.count > 1
-
-
 def set_up_servers(
     job: Job,
     devices: Devices,
