@@ -78,6 +78,9 @@ class Launcher(Interface):
     def advice(self) -> str:
         """What to do if the server does not start, for messages."""
 
+    def program_identity(self, setup: ServerSetup) -> str:
+        """A text that changes with the server or a backend that it would use; "" if unknown."""
+
     @property
     def ends_servers(self) -> bool:
         """Whether its servers end with the run; others are restored by closing the connection."""
