@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 _LOOK_S = 0.01
 _ASK_AGAIN_S = 0.2
-_UNLOADING_S = 0.02
+_UNLOADING_S = 0.05
 _PORT_TRIES = 5
 _ANSWER_S = 60.0
 _MOST_WARM_UPS = 32
