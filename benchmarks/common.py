@@ -49,7 +49,8 @@ def upstream_command(directory: Path) -> Path:
 def wrap_programs(directory: Path) -> tuple[Path, Path]:
     """Creates executables of the installed server and perf_analyzer that need no variables.
 
-    Each perf_analyzer run appends its start, end and arguments to $PERF_ANALYZER_LOG.
+    Each perf_analyzer run appends its start, end and arguments to $PERF_ANALYZER_LOG, each server
+    its start to $SERVER_STARTS.
     """
     environment = dict(os.environ)
     server = find_tritonserver(None, environment)
@@ -57,7 +58,8 @@ def wrap_programs(directory: Path) -> tuple[Path, Path]:
     flags = " ".join(f"--{name}='{value}'" for name, value in server.flags.items())
     triton = _script(
         directory / "tritonserver",
-        _exports(server.environment) + f"exec '{server.path}' {flags} \"$@\"\n",
+        _exports(server.environment) + 'date +%s.%N >>"${SERVER_STARTS:-/dev/null}"\n'
+        f"exec '{server.path}' {flags} \"$@\"\n",
     )
     perf_analyzer = _script(
         directory / "perf_analyzer",

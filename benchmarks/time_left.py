@@ -143,7 +143,7 @@ def _bound(subject: Subject, settings: SearchSettings) -> int | None:
     return 1 + foreseen.size + most_swept(subject, settings)  # with the default
 
 
-def as_it_is(name: str, config: ModelConfig) -> ModelConfig:
+def as_it_is(name: str, config: ModelConfig, files: str) -> ModelConfig:
     return config
 
 

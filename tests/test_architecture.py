@@ -161,7 +161,7 @@ CALLS = {
     "time.time": {"runner", "state/lock.py"},
     "time.monotonic": {"runner", "state/stores/upload.py"},
     "time.sleep": set(),
-    "sys.exit": {"cli/main.py", "runner/guard.py", "runner/server/container.py"},
+    "sys.exit": {"cli/main.py", "runner/server/container.py"},
     "eval": set(),
     "exec": set(),
 }  # fmt: skip
@@ -219,7 +219,18 @@ def test_a_use_case_is_imported_by_the_command_line_only(path: Path) -> None:
 
 
 # what a function may import of ours when it is called, since it is slow to import
-HEAVY = ("model_analyzer.domain.protobuf", "model_analyzer.search.adaptive.adaptive_search")
+HEAVY = (
+    "model_analyzer.app.bench.cluster",
+    "model_analyzer.app.bench.remote_slots",
+    "model_analyzer.app.conceal",
+    "model_analyzer.app.run.beginning",
+    "model_analyzer.app.run.ending",
+    "model_analyzer.app.run.measuring",
+    "model_analyzer.domain.protobuf",
+    "model_analyzer.runner.client.grpc",
+    "model_analyzer.runner.client.http",
+    "model_analyzer.search.adaptive.adaptive_search",
+)
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))

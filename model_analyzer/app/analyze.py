@@ -8,21 +8,22 @@ import logging
 from collections.abc import Sequence
 
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.delivery.answer import Delivery, deliver
-from model_analyzer.app.delivery.files import check_installed, originals_of
+from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
+from model_analyzer.app.delivery.files import originals_of
 from model_analyzer.app.selection.circumstances import ranked
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.reports.libraries import check_installed
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.state.checkpoint import Checkpoint, load_chosen
 
 log = logging.getLogger(__name__)
 
 
-def analyze(job: Job) -> Delivery:
-    """The answers for the models of the job, by their goals."""
+def analyze(job: Job) -> tuple[Answers, Delivery]:
+    """The answers for the models of the job, by their goals, and the written files."""
     settings = job.settings
     log.warning(
         "analyze is a legacy command: `profile` on the same checkpoint measures what is missing"
@@ -50,18 +51,24 @@ def analyze(job: Job) -> Delivery:
             loaded.profile, subject, goal, settings.export.circumstances, settings
         )
     ]
-    return deliver(
+    answers = answers_to(
+        rankings,
         loaded.profile,
         loaded.path,
-        rankings,
         settings,
-        ExportDirectory(settings.export.path),
         originals=originals_of(loaded.profile),
         complete=None,
+    )
+    delivery = deliver(
+        answers,
+        loaded.path,
+        settings,
+        ExportDirectory(settings.export.path),
         other_goals={
             subject: goal for subject, goal in goals.items() if loaded.goal_of(subject) != goal
         },
     )
+    return answers, delivery
 
 
 def _subjects(checkpoint: Checkpoint, settings: ProfileSettings) -> Sequence[str]:

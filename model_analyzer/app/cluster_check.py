@@ -222,6 +222,6 @@ def _fingerprints(settings: ProfileSettings) -> Mapping[str, str]:
     return found
 
 
-def _incomplete(_: str, config: ModelConfig) -> ModelConfig:
+def _incomplete(_: str, config: ModelConfig, files: str) -> ModelConfig:
     """No server completes it here: its files are compared as they are."""
     return config

@@ -5,80 +5,17 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from functools import partial
-from typing import Protocol
 
-from model_analyzer.app.bench.bench import Bench, set_up
-from model_analyzer.app.bench.cluster import is_on_cluster, set_up_slots
-from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.preflight import preflight
-from model_analyzer.app.bench.programs import provide_programs
-from model_analyzer.app.bench.remote_slots import has_several_servers, set_up_servers
-from model_analyzer.app.bench.repository import fetched_for_user
-from model_analyzer.app.bench.serving import Serving, make_server, serve
-from model_analyzer.app.bench.workplace import Workplace, claim_output, prepare
-from model_analyzer.app.conceal import Conceal, conceal_error
-from model_analyzer.app.delivery.answer import Delivery, deliver
-from model_analyzer.app.delivery.files import check_installed, originals_of
-from model_analyzer.app.ports import Interrupts, Questions
 from model_analyzer.app.progress.events import Phase
-from model_analyzer.app.progress.tracker import Tracker
-from model_analyzer.app.resume import log_changed_secrets, open_state, settle_differences
-from model_analyzer.app.shared_hosts import examine_shared_hosts
-from model_analyzer.config.resolve import described, search_settings
-from model_analyzer.domain.groups import group_members, group_name
-from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.app.run.caller import Caller
+from model_analyzer.config.resolve import described
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAnalyzerError
-from model_analyzer.forecast.time_left import time_left
-from model_analyzer.profiling.events import TrialFinished
-from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.results.circumstances import Circumstances, Intended
-from model_analyzer.results.ranking import Ranking, rank
-from model_analyzer.runner.host import core_count, describe_host
-from model_analyzer.runner.server.triton import TritonServer
-from model_analyzer.search.choose import choose
-from model_analyzer.search.plan import Subject, by_name
-from model_analyzer.state.mismatch import Run
-from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.reports.libraries import check_installed
+from model_analyzer.reports.renderer import Renderer
 
 log = logging.getLogger(__name__)
-
-
-class Audience(Protocol):
-    """Shows the output of a run."""
-
-    def print(self, text: str) -> None:
-        """Shows output of perf_analyzer."""
-
-    def deliver(self, delivery: Delivery) -> None:
-        """Shows the answers, once their files are written."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Whoever runs it, and may interrupt it or be asked. `conceal` masks secrets."""
-
-    interrupts: Interrupts
-    ask: Questions
-    tracker: Tracker
-    audience: Audience
-    conceal: Conceal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Session:
-    """A run that can begin."""
-
-    job: Job
-    place: Workplace
-    bench: Bench
-    state: ProfileState
 
 
 def profile(job: Job, caller: Caller) -> int:
@@ -91,6 +28,8 @@ def profile(job: Job, caller: Caller) -> int:
         try:
             status = _profile(job, caller)
         except ModelAnalyzerError as error:
+            from model_analyzer.app.conceal import conceal_error
+
             conceal_error(error, caller.conceal)
             caller.tracker.run_finished(error.exit_status)
             raise
@@ -102,12 +41,19 @@ def _profile(job: Job, caller: Caller) -> int:
     interrupts = caller.interrupts
     with ExitStack() as stack:
         with interrupts.interruptible():
-            session = _prepare(job, caller, stack)
-            _observe_idle(session, caller.tracker)
+            charts = _begin_charts(job, stack)
+            from model_analyzer.app.run.beginning import begin
+
+            beginning = begin(job, stack)
+            # while the server starts
+            from model_analyzer.app.run.measuring import make_ready, measure
+
+            session = make_ready(beginning, caller, stack)
+            charts.rest()
         try:
             error = None
             try:
-                is_complete = _measure(session, caller)
+                is_complete = measure(session, caller)
             except Interrupted:
                 raise
             except ModelAnalyzerError as raised:
@@ -118,8 +64,11 @@ def _profile(job: Job, caller: Caller) -> int:
             server = session.bench.serving.server
             with interrupts.interruptible():
                 server.begin_stop()
-                delivery = _deliver(session, is_complete=is_complete)
-                caller.audience.deliver(delivery)
+                from model_analyzer.app.run.ending import answers_of, write
+
+                answers = answers_of(session, is_complete=is_complete)
+                caller.audience.show(answers)
+                caller.audience.deliver(write(answers, session, charts))
                 server.stop()
             is_cut_short = interrupts.requested  # later interrupts only end the wait for uploads
         except Interrupted:
@@ -127,222 +76,15 @@ def _profile(job: Job, caller: Caller) -> int:
             return EXIT_RUN_FAILED
     if error is not None:
         raise error
-    is_success = delivery.is_success(job.settings.export) and not is_cut_short
+    is_success = answers.is_success(job.settings.export) and not is_cut_short
     return EXIT_OK if is_success else EXIT_RUN_FAILED
 
 
-def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
-    """Runs all checks, the cheapest first, and starts the server."""
-    settings = job.settings
-    if not settings.export.skip_summary:
-        check_installed(settings.export.formats)
-    if settings.repository.url is not None:
-        with ExitStack() as before:  # what is known before a download, which may take long
-            preflight(job, before).raise_any()
-    job = fetched_for_user(job, stack)
-    checked = preflight(job, stack)
-    for warning in checked.warnings:
-        log.warning("%s", warning)
-    checked.raise_any()
-    if settings.server.installs_runtime:
-        provide_programs(settings, job.environment)
-    devices = checked.devices
-    place = prepare(job, checked, stack)
-    state = open_state(
-        settings.checkpoint,
-        place.work,
-        stack,
-        ask=caller.ask,
-        impatience=caller.interrupts.further,
-    )
-    bench = _make_bench(job, devices, place, caller, stack)
-    state.fold()  # slots of a killed run end before new ones start on their hosts
-    _resume(job, state, place, bench.serving, devices.setups, caller)
-    return _Session(job=job, place=place, bench=bench, state=state)
-
-
-def _make_bench(
-    job: Job, devices: Devices, place: Workplace, caller: Caller, stack: ExitStack
-) -> Bench:
-    """Starts the server, or the slots: of a cluster, or of several remote servers."""
-    interruptible = caller.interrupts.interruptible
-    has_slots = is_on_cluster(job) or has_several_servers(job)
-    server = None if has_slots else make_server(job, devices, place, stack)
-    caller.tracker.run_started([group_name(names) for names in job.settings.subjects])
-    caller.tracker.phase(Phase.STARTING_SERVER)
-    if server is None:
-        claim_output(job.settings, stack)
-        if is_on_cluster(job):
-            return set_up_slots(job, devices, place, stack, interruptible=interruptible)
-        return set_up_servers(
-            job,
-            devices,
-            place,
-            stack,
-            conceal=caller.conceal,
-            show=caller.audience.print,
-            interruptible=interruptible,
-        )
-    serving = serve(job, devices, place, server)
-    claim_output(job.settings, stack)
-    return set_up(
-        job,
-        place,
-        serving,
-        server,
-        conceal=caller.conceal,
-        show=caller.audience.print,
-        interruptible=interruptible,
-    )
-
-
-def _resume(
-    job: Job,
-    state: ProfileState,
-    place: Workplace,
-    serving: Serving,
-    setups: Mapping[str, ServerSetup],
-    caller: Caller,
-) -> None:
-    """Compares this machine with the machine of the checkpoint, and records it."""
-    settings = job.settings
-    run = Run(
-        machines=serving.machines,
-        ignores_gpus=settings.monitors.ignore_gpus,
-        server=serving.description,
-        models=serving.facts.values(),
-        searches={
-            subject.name: search_settings(settings, group_members(subject.name))
-            for subject in serving.subjects
-        },
-    )
-    with caller.tracker.paused():  # it may ask
-        settle_differences(state, run, settings.checkpoint, caller.ask)
-    log_changed_secrets(state, setups)
-    perf_analyzer = place.perf_analyzer
-    state.describe(
-        devices=serving.gpus.devices,
-        host={
-            **describe_host(),
-            "Server": serving.description,
-            "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
-            "Protocol": settings.server.protocol.value,
-        },
-        cores=core_count(),
-    )
-
-
-def _observe_idle(session: _Session, tracker: Tracker) -> None:
-    """Records the GPU metrics of the server without a model, unless the checkpoint has them."""
-    settings, state = session.job.settings, session.state
-    serving, monitors = session.bench.serving, settings.monitors
-    if not (serving.gpus.devices and monitors.idle_s and settings.observes_idle):
-        if state.newest is None:
-            log.info("Profiling server only metrics... left out: no GPU to observe")
-        return
-    if set(state.profile.server_only) == {device.uuid for device in serving.gpus.devices}:
-        return
-    if not isinstance(serving.server, TritonServer):
-        log.info("Profiling server only metrics... left out: no server without a model here")
-        return
-    log.info("Profiling server only metrics...")
-    tracker.phase(Phase.OBSERVING_IDLE_SERVER)
-    with serving.gpus.monitor(monitors.interval_s) as monitor:
-        serving.server.rest(monitors.idle_s)
-    state.record_server_only(monitor.observation.gpus)
-
-
-def _measure(session: _Session, caller: Caller) -> bool:
-    """Runs the search of every subject; returns False if the run was interrupted."""
-    settings, state, subjects = session.job.settings, session.state, session.bench.subjects
-    slots = session.bench.executor.slots
-    estimate = partial(time_left, settings=settings, slots=Counter(slot.kind for slot in slots))
-    caller.tracker.searches(subjects, estimate)
-    groups = by_name(subjects)
-    for placed in groups:  # also for subjects that an interrupted run does not reach
-        subject = placed[0]
-        state.record_search(
-            subject.name,
-            search_settings(settings, group_members(subject.name)),
-            subject.goal,
-            subject.bases,
-            [each.setup.kind for each in placed],
-        )
-    if session.bench.shared:
-        caller.tracker.phase(Phase.TESTING_SLOTS)
-        examine_shared_hosts(
-            session.bench.shared,
-            groups[0],
-            session.bench.executor,
-            state,
-            is_stopping=lambda: caller.interrupts.requested,
-        )
-    for index, placed in enumerate(groups):
-        if caller.interrupts.requested:
-            return False
-        caller.tracker.model_started(index, slots)
-        _search(placed, session, caller)
-        state.save(is_last=False)
-    return not caller.interrupts.requested
-
-
-def _search(placed: Sequence[Subject], session: _Session, caller: Caller) -> None:
-    """Runs the search for a subject, on all kinds of hardware at the same time."""
-    settings, state = session.job.settings, session.state
-    names = VariantNames.known(state.profile.variants)
-    searches = {each.lane: choose(each, settings.search, names) for each in placed}
-    events = measure_all(
-        searches,
-        session.bench.executor,
-        state,
-        is_stopping=lambda: caller.interrupts.requested,
-    )
-    for event in events:
-        caller.tracker.tell(event)
-        if isinstance(event, TrialFinished):
-            for work in event.trial.workloads:
-                session.bench.output.write(work.variant)
-    caller.tracker.model_finished()
-    for lane, search in searches.items():
-        if search.conclusion is not None:
-            state.record_conclusion(lane, search.conclusion)
-
-
-def _deliver(session: _Session, *, is_complete: bool) -> Delivery:
-    """Ranks the measurements, and writes the answers."""
-    settings, state = session.job.settings, session.state
-    facts = session.bench.serving.facts
-    return deliver(
-        state.profile,
-        None if settings.checkpoint.disabled else state.newest,
-        [
-            ranking
-            for placed in by_name(session.bench.subjects)
-            for ranking in _rankings(placed, state)
-        ],
-        settings,
-        session.place.export,
-        originals={
-            **originals_of(state.profile),
-            **{name: model.config for name, model in facts.items()},
-        },
-        complete=is_complete,
-        searched={subject.setup.kind for subject in session.bench.subjects},
-    )
-
-
-def _rankings(placed: Sequence[Subject], state: ProfileState) -> Sequence[Ranking]:
-    """The rankings of a subject: under the circumstances of this run on its kinds of hardware, and
-    under the same on the others in the checkpoint.
-    """
-    subject = placed[0]
-    conditions = tuple(model.conditions for model in subject.models)
-    of_run = [Circumstances(setup=each.setup.identity, conditions=conditions) for each in placed]
-    alike = Intended(setup=subject.setup, conditions=conditions)
-    return rank(
-        state.profile,
-        subject.name,
-        subject.goal,
-        circumstances=[*of_run, alike],
-        bases=subject.bases,
-    )
+def _begin_charts(job: Job, stack: ExitStack) -> Renderer:
+    """What draws charts at the end. It starts now, while a core has nothing to do."""
+    export = job.settings.export
+    charts = stack.enter_context(Renderer())
+    if not export.skip_summary:
+        check_installed(export.formats)
+        charts.begin()
+    return charts

@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 
 from model_analyzer.app.delivery.files import (
-    check_installed,
     origin_of,
     write_detail,
     write_measurements,
@@ -25,6 +24,7 @@ from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.reports.images import Images
+from model_analyzer.reports.libraries import check_installed
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.state.checkpoint import Checkpoint, load_chosen

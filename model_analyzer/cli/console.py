@@ -32,7 +32,7 @@ from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import Cell, show
 
 if TYPE_CHECKING:
-    from model_analyzer.app.delivery.answer import Delivery
+    from model_analyzer.app.delivery.answer import Answers, Delivery
     from model_analyzer.reports.build import Summary
 
 log = logging.getLogger(__name__)
@@ -148,19 +148,22 @@ class TerminalView:
         is_wanted = mode is ProgressMode.AUTO and not self.is_verbose and not is_ci(os.environ)
         return ProgressMode.LIVE if is_wanted and is_able else ProgressMode.PLAIN
 
-    def deliver(self, delivery: Delivery) -> None:
-        """Tables if every detail is wanted; then each answer, remarks, and the files."""
+    def show(self, answers: Answers) -> None:
+        """Tables if every detail is wanted; then each answer with its remarks."""
         if self.is_verbose:
-            for title, table in delivery.tables:
+            for title, _, table in answers.tables:
                 for line in plain_table(title, table) if table.rows else ():
                     self.print(line)
-        for page, tables in delivery.pages:
+        for page, tables in answers.pages:
             for summary, table in zip(page.parts, tables, strict=True):
                 self.answer(summary, table)
                 for remark in summary.remarks:
                     log.warning("%s", remark)
             if page.hardware is not None:
                 self.hardware(page.model, page.hardware)
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Remarks about files, and the files."""
         for remark in delivery.remarks:
             log.warning("%s", remark)
         if delivery.error_log:

@@ -26,11 +26,11 @@ _MOST_NAMES = 3
 
 class Images:
     """Draws pictures, and collects failures. A context manager: leaving it ends the child processes
-    that draw.
+    that draw. `charts` draws charts, if there is one that has begun already.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._charts = Renderer(limits)
+    def __init__(self, limits: Limits | None = None, *, charts: Renderer | None = None) -> None:
+        self._charts = charts or Renderer(limits)
         self._pages = Renderer(limits or Limits(seconds=_PDF_S))
         self._stack = ExitStack()
         self._missing: dict[tuple[str, str], list[str]] = {}

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import Any
 
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.errors import OutputError
+from model_analyzer.reports.libraries import pyarrow
 from model_analyzer.reports.write import encoded
 from model_analyzer.results.columns import Cell
 from model_analyzer.results.flat_rows import Row, columns_of
@@ -17,26 +16,15 @@ from model_analyzer.results.flat_rows import Row, columns_of
 _LARGEST = 2**63
 
 
-def library() -> Any:
-    """Imports pyarrow. Raises OutputError if it is not installed."""
-    try:
-        import pyarrow.parquet  # imported when used: optional and slow to import
-    except ImportError as error:
-        raise OutputError(
-            f"format parquet needs the package pyarrow: pip install pyarrow ({error})"
-        ) from error
-    return pyarrow
-
-
 def to_parquet(rows: Sequence[Row]) -> bytes:
     """The rows as Parquet. A column has numbers if all its cells are numbers, otherwise text.
 
     Raises OutputError if pyarrow is not installed.
     """
-    pyarrow = library()
+    arrow = pyarrow()
     columns = {name: _cells(name, [row.get(name) for row in rows]) for name in columns_of(rows)}
     file = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table(columns), file)
+    arrow.parquet.write_table(arrow.table(columns), file)
     return file.getvalue()
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model_analyzer.errors import OutputError
 from model_analyzer.reports.build import Detail, Page
 from model_analyzer.reports.images import Drawings
 from model_analyzer.reports.plots import evenly
@@ -36,19 +35,3 @@ def paper_of_detail(report: Detail, drawings: Drawings) -> str:
         title="Detailed report",
         subject=report.variant,
     )
-
-
-def check_library() -> None:
-    """Raises OutputError if weasyprint is not installed."""
-    try:
-        import weasyprint  # noqa: F401  # imported when used: optional and slow to import
-    except (ImportError, OSError) as error:
-        raise OutputError(
-            "output format pdf needs the package weasyprint: pip install weasyprint"
-            f" ({_first_line(error)})"
-        ) from error
-
-
-def _first_line(error: Exception) -> str:
-    """The reason: a missing system library makes a message of many lines."""
-    return str(error).strip().splitlines()[0]

@@ -28,6 +28,12 @@ from model_analyzer.reports.engines import main
 main(*map(int, sys.argv[2:]))
 """
 
+# A small chart: drawing it makes the engine of charts start.
+_SMALL = json.dumps(
+    {"data": {"values": [{"x": 1}]}, "mark": "point", "encoding": {"x": {"field": "x"}}}
+)
+_BEGIN_S = 10.0
+
 _LONGEST_REASON = 200
 _RESERVED = 70 * 10**9  # bytes of address space that V8 reserves
 _MOST_STDERR = 65536  # bytes of the child's output that are read
@@ -60,8 +66,8 @@ class Order:
 
 
 class Renderer:
-    """Draws in a child process, which the first order starts. A context manager: leaving it ends
-    the child.
+    """Draws in a child process, which the first order starts, or `begin` ahead of it. A context
+    manager: leaving it ends the child.
 
     Orders are drawn one after the other in the background. If the child ends, the current picture
     is lost; a new child continues with the next one, up to a limit of starts.
@@ -74,6 +80,7 @@ class Renderer:
         self._drawn: dict[Order, Picture] = {}
         self._starts = 0
         self._gave_up = ""
+        self._first: Order | None = None
 
     def __enter__(self) -> Renderer:
         return self
@@ -81,8 +88,22 @@ class Renderer:
     def __exit__(self, *_: object) -> None:
         self._end()
 
+    def begin(self) -> None:
+        """Starts the child, without waiting for it, and its engine of charts, which needs a part of
+        a second.
+        """
+        self._first = self.order(SVG, _SMALL)
+
+    def rest(self) -> None:
+        """Waits until a child that `begin` started uses no more CPU time."""
+        if self._first is not None:
+            self.take(self._first, min(self._limits.seconds, _BEGIN_S))
+            self._first = None
+
     def order(self, kind: str, text: str) -> Order:
         """Orders a picture, without waiting for it."""
+        if self._child is not None and not self._waiting and self._child.has_ended:
+            self._end()  # somebody has killed it since the last picture
         order = Order(kind, text)
         if self._gave_up:
             self._drawn[order] = Picture(None, self._gave_up)
@@ -94,16 +115,18 @@ class Renderer:
             self._send([order])
         return order
 
-    def take(self, order: Order) -> Picture:
-        """Waits for the picture of an order. Call it once for each order."""
+    def take(self, order: Order, within_s: float | None = None) -> Picture:
+        """Waits for the picture of an order. Call it once for each order. Each picture before it
+        may take `within_s` seconds, by default those of the limits.
+        """
         while order not in self._drawn:
-            self._receive()
+            self._receive(self._limits.seconds if within_s is None else within_s)
         return self._drawn.pop(order)
 
-    def _receive(self) -> None:
+    def _receive(self, within_s: float) -> None:
         """Receives the picture of the oldest order."""
         assert self._child is not None
-        picture = self._child.receive(self._limits.seconds)
+        picture = self._child.receive(within_s)
         if picture is not None:
             self._drawn[self._waiting.popleft()] = picture
             if not self._waiting:
@@ -176,6 +199,10 @@ class _Child:
         except OSError:
             self._close()
             raise
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
 
     def send(self, order: Order) -> None:
         content = order.text.encode()

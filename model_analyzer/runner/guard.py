@@ -15,10 +15,12 @@ had mapped, since a server inside perf_analyzer has no prefix. It forwards signa
 ENDED is the write end of a pipe that only the guard holds: it closes when everything has ended.
 
 The message on the lifeline is its length as ten digits, then byte strings, each ended by a NUL
-byte: the shared memory prefix (may be empty), the seconds for cleaning up, the number of arguments,
-the arguments, and NAME=VALUE pairs.
+byte: the directory to run in and the file for the output (empty: those that the guard has), the
+shared memory prefix (may be empty), the seconds for cleaning up, the number of arguments, the
+arguments, and NAME=VALUE pairs.
 
-It imports little, and only the standard library: it starts once for every perf_analyzer.
+A guard may be started before there is anything to run: it waits for its message. It imports little,
+and only the standard library: it starts once for every perf_analyzer.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ def main(lifeline: int, ended: int) -> int:
     message = _read_message(lifeline)
     if message is None:
         return _CANNOT_START
-    prefix, farewell_s, command, environment = message
+    place, prefix, farewell_s, command, environment = message
+    if not _enter(*place):
+        return _CANNOT_START
 
     wakeup, waker = os.pipe()
     os.set_blocking(waker, False)
@@ -68,6 +72,21 @@ def main(lifeline: int, ended: int) -> int:
         remove_shared_memory(prefix, regions)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
+
+
+def _enter(directory: bytes, output: bytes) -> bool:
+    """Goes to the directory, and writes to the file from now on; returns whether that works."""
+    try:
+        if directory:
+            os.chdir(directory)
+        if output:
+            file = os.open(output, os.O_WRONLY | os.O_APPEND)
+            os.dup2(file, 1)
+            os.dup2(file, 2)
+            os.close(file)
+    except OSError:
+        return False  # the directory for temporary files was removed
+    return True
 
 
 def _become(command: list[bytes], environment: dict[bytes, bytes]) -> None:
@@ -115,15 +134,17 @@ def _has_ended(child: int) -> bool:
     return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _read_message(lifeline: int) -> tuple[str, float, list[bytes], dict[bytes, bytes]] | None:
+def _read_message(
+    lifeline: int,
+) -> tuple[tuple[bytes, bytes], str, float, list[bytes], dict[bytes, bytes]] | None:
     length = _read(lifeline, 10)
     data = _read(lifeline, int(length)) if length else None
     if not data:
         return None
-    prefix, farewell_s, count, *words = data[:-1].split(b"\0")
+    directory, output, prefix, farewell_s, count, *words = data[:-1].split(b"\0")
     command = words[: int(count)]
     environment = dict(pair.split(b"=", 1) for pair in words[int(count) :])
-    return os.fsdecode(prefix), float(farewell_s), command, environment
+    return (directory, output), os.fsdecode(prefix), float(farewell_s), command, environment
 
 
 def _read(lifeline: int, size: int) -> bytes | None:
@@ -189,4 +210,4 @@ def remove_shared_memory(prefix: str, regions: set[str]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
+    os._exit(main(int(sys.argv[1]), int(sys.argv[2])))  # at once: nothing is left to tidy up

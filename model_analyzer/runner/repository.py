@@ -32,8 +32,9 @@ from model_analyzer.runner.file_trees import (
 from model_analyzer.runner.model_config import is_complete, parse_text, to_text
 from model_analyzer.runner.output_directory import note_entry
 
-# Completes the configuration of a model, from its name and the content of its file.
-Complete = Callable[[str, ModelConfig], ModelConfig]
+# Completes the configuration of a model, from its name, the content of its file, and a fingerprint
+# of the model's other files.
+Complete = Callable[[str, ModelConfig, str], ModelConfig]
 
 # The parser needs seconds for this size; usual files have some KiB.
 _MOST_CONFIG_BYTES = 2**19
@@ -89,19 +90,18 @@ class ModelRepository:
             )
         if not steps:
             self._check_files(directory, config)
+        files = self._fingerprint(directory)
         if not is_complete(config):
             if complete is None:
                 raise RepositoryError(
                     f"{directory / CONFIG}: backend, inputs or outputs are missing: add them"
                 )
-            config = complete(name, config)
+            config = complete(name, config, files)
         parts = [
             self._facts(part, complete, (), (*above, name))
             for part in dict.fromkeys((*steps, *calls))
         ]
-        return ModelFacts(
-            name=name, config=config, files=self._fingerprint(directory), composing=tuple(parts)
-        )
+        return ModelFacts(name=name, config=config, files=files, composing=tuple(parts))
 
     def _model(self, name: str) -> Path:
         directory = self.path / name

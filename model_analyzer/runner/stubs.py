@@ -51,7 +51,7 @@ def read_state(pid: int) -> State | None:
 
 
 def stubs_among(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    return [process for process in processes if _name_of(process) == _NAME]
+    return [process for process in processes if name_of(process) == _NAME]
 
 
 def model_of(pid: int) -> str:
@@ -122,7 +122,8 @@ class _Stub:
         return event + reason
 
 
-def _name_of(process: psutil.Process) -> str:
+def name_of(process: psutil.Process) -> str:
+    """The name of a process, as the kernel shortens it; "" if it has ended."""
     try:
         return str(process.name())[:15]
     except psutil.Error:

@@ -10,8 +10,8 @@ import json
 import jsonschema
 
 from model_analyzer.errors import OutputError
-from model_analyzer.reports import pdf
 from model_analyzer.reports.document import results_schema
+from model_analyzer.reports.libraries import check_weasyprint
 
 MODELS = {"profile_models": ["add_sub"]}
 
@@ -53,7 +53,7 @@ def test_reports_are_where_they_are_looked_for(scenario) -> None:
 def can_print() -> bool:
     """Whether the extra `pdf` is there, with the libraries of the system that it needs."""
     try:
-        pdf.check_library()
+        check_weasyprint()
     except OutputError:
         return False
     return True

@@ -396,8 +396,7 @@ def test_the_images_own_stop_signal_is_used(engine, make: Make) -> None:
     server = make()
     server.serve([variant()], setup(own={"stop_signal": "SIGINT"}))
 
-    server.begin_stop()
-    until(lambda: bool(engine.requests("POST", "/kill")))
+    server.stop()
 
     (kill,) = engine.requests("POST", "/kill")
     assert kill["query"] == {"signal": "SIGINT"}

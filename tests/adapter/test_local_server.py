@@ -51,7 +51,12 @@ def make(tmp_path: Path) -> Iterator[Make]:
     with ExitStack() as stack:
 
         def build(
-            program: Path, *, renews: bool = False, timings: Timings = PATIENT, **settings: Any
+            program: Path,
+            *,
+            renews: bool = False,
+            acts: Callable[[str], bool] = lambda _: True,
+            timings: Timings = PATIENT,
+            **settings: Any,
         ) -> TritonServer:
             chosen = replace(SETTINGS, **settings)
             triton = Program(path=program, origin="test", environment=dict(os.environ))
@@ -61,6 +66,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
                 ServerLog(tmp_path / "server.log"),
                 settles=False,
                 renews=renews,
+                acts=acts,
                 timings=timings,
             )
             return stack.enter_context(server)
@@ -405,14 +411,78 @@ def test_a_slow_model_is_warmed_up_by_what_time_allows(pretend, make: Make) -> N
     assert pretend.server_calls.count("infer m") == 1
 
 
-def test_an_ordinary_stop_asks_and_waits(pretend, make: Make) -> None:
+def test_a_server_that_was_begun_is_used(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+
+    server.begin(ServerSetup())
+    assert server.version(ServerSetup()) == "9.99.0"
+
+    assert started(pretend) == 1
+
+
+def test_a_server_that_was_begun_otherwise_is_replaced(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+    verbose = ServerSetup(flags={"log-verbose": "1"})
+
+    server.begin(ServerSetup())
+    assert server.serve([variants()[0]], verbose) is None
+
+    assert "--log-verbose=1" in [call for call in pretend.server_calls if "start" in call][-1]
+
+
+def test_a_server_that_was_begun_and_died_is_reported(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver(die="E1121 00:00:00.000000 1 a.cc:1] no such library"))
+
+    server.begin(ServerSetup())
+    with pytest.raises(ServerError, match="no such library"):
+        server.version(ServerSetup())
+
+    assert started(pretend) == 1
+
+
+def test_a_server_unloads_its_models_before_it_ends(pretend, make: Make) -> None:
     server = make(pretend.tritonserver(stop_s=0.5))
-    server.serve([variants()[0]], ServerSetup())
+    whole = replace(VariantNames().default(facts("whole")), composing=tuple(variants("part", 1)))
+    server.serve([whole], ServerSetup())
 
     server.begin_stop()
     server.stop()
 
-    assert pretend.server_calls[-1] == "stop"
+    assert pretend.server_calls[-3:] == ["unload whole", "unload part", "stop"]
+    assert not server.is_alive
+
+
+def test_a_server_is_not_asked_to_end_if_nothing_happens_then(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver(named=True), acts=lambda name: name == "part")
+    whole = replace(VariantNames().default(facts("whole")), composing=tuple(variants("part", 1)))
+    server.serve([variants()[0]], ServerSetup())
+    server.stop()
+    assert not server.is_alive
+    assert "unload" not in " ".join(pretend.server_calls)
+
+    server.serve([whole], ServerSetup())
+    server.stop()
+
+    assert not server.is_alive
+    assert pretend.server_calls[-2:] == ["unload whole", "unload part"]
+
+
+def test_a_server_that_writes_traces_is_asked_to_end(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver(named=True), acts=lambda _: False)
+    server.serve([variants()[0]], ServerSetup(flags={"trace-config": "rate=1"}))
+
+    server.stop()
+
+    assert pretend.server_calls[-2:] == ["unload m", "stop"]
+
+
+def test_a_server_that_does_not_unload_is_killed(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver(unloads=False), timings=Timings(grace_s=0.5))
+    server.serve([variants()[0]], ServerSetup())
+
+    server.stop()
+
+    assert pretend.server_calls[-1] == "unload m"
     assert not server.is_alive
 
 

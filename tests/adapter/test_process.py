@@ -11,9 +11,11 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
-from model_analyzer.runner.process import Process, describe_status, run
+from model_analyzer.runner.leftovers import GUARD
+from model_analyzer.runner.process import Guard, Process, ReadyGuard, describe_status, run
 
 # a child that ignores SIGTERM, with a child of its own that does so too
 STUBBORN = "trap '' TERM; sleep 300 & sleep 300"
@@ -41,6 +43,62 @@ def test_the_exit_status_is_that_of_the_child(tmp_path: Path, mark, script, stat
         assert process.wait(60) == status
         assert not process.is_running
         assert process.status == status
+
+
+def test_a_guard_that_is_ready_runs_a_child_as_a_new_one_does(tmp_path: Path, mark) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    with ReadyGuard() as guards:
+        guards.prepare()
+        guard = guards.take()
+        assert guard is not None
+        script = "pwd; echo error >&2; exit 3"
+        with start(tmp_path, script, mark, directory=place, guard=guard) as process:
+            assert process.wait(60) == 3
+        assert (tmp_path / "output.txt").read_text() == f"{place}\nerror\n"
+    assert mark.gone()
+
+
+def test_what_a_ready_guard_runs_is_killed_with_its_children(tmp_path: Path, mark) -> None:
+    with start(tmp_path, STUBBORN, mark, guard=Guard()) as process:
+        wait_for(mark, 3)
+        process.kill()
+    assert mark.gone()
+
+
+def test_a_guard_is_ready_only_inside_the_block(tmp_path: Path) -> None:
+    guards = ReadyGuard()
+    guards.prepare()
+    assert guards.take() is None
+    with guards:
+        assert guards.take() is None
+        guards.prepare()
+        guards.prepare()
+        first = guards.take()
+        assert first is not None
+        assert guards.take() is None
+        first.close()
+        guards.prepare()
+    assert guards.take() is None
+
+
+def test_a_ready_guard_that_was_killed_is_not_used() -> None:
+    with ReadyGuard() as guards:
+        guards.prepare()
+        (guard,) = (c for c in psutil.Process().children() if str(GUARD) in c.cmdline())
+        guard.kill()
+        os.waitid(os.P_PID, guard.pid, os.WEXITED | os.WNOWAIT)
+        assert guards.take() is None
+
+
+def test_a_guard_without_a_place_for_its_output_ends(tmp_path: Path, mark) -> None:
+    guard = Guard()
+    with pytest.raises(FileNotFoundError):
+        Process(["true"], environment={}, output=tmp_path / "none" / "output", guard=guard)
+    assert not guard.is_ready
+
+    with start(tmp_path, "exit 0", mark, directory=tmp_path / "none", guard=Guard()) as process:
+        assert process.wait(60) == 127
 
 
 def test_waiting_ends_with_the_time_given(tmp_path: Path, mark) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import zipfile
@@ -161,6 +162,41 @@ def test_orders_may_be_taken_in_any_order_and_given_again(starts: Path) -> None:
         third = renderer.order(SVG, "c")
         assert renderer.take(first).content == b"<a>"
         assert renderer.take(third).content == b"<c>"
+
+
+def test_a_process_that_was_begun_draws_all(starts: Path) -> None:
+    with Renderer() as renderer:
+        renderer.begin()
+        renderer.rest()
+        (process,) = starts.iterdir()
+        assert renderer.take(renderer.order(SVG, "a")).content == b"<a>"
+        assert list(starts.iterdir()) == [process]
+        renderer.begin()  # not waited for
+        assert renderer.take(renderer.order(SVG, "b")).content == b"<b>"
+    assert list(starts.iterdir()) == [process]
+
+
+def test_a_process_that_somebody_killed_while_it_rested_costs_no_picture(starts: Path) -> None:
+    with Renderer() as renderer:
+        renderer.begin()
+        renderer.rest()
+        (process,) = starts.iterdir()
+        os.kill(int(process.name), signal.SIGKILL)
+        os.waitid(os.P_PID, int(process.name), os.WEXITED | os.WNOWAIT)
+
+        assert renderer.take(renderer.order(SVG, "a")).content == b"<a>"
+    assert len(list(starts.iterdir())) == 2
+
+
+def test_a_process_that_cannot_be_begun_is_tried_again(
+    starts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Renderer() as renderer:
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "executable", str(starts / "none"))
+            renderer.begin()
+        renderer.rest()
+        assert renderer.take(renderer.order(SVG, "a")).content == b"<a>"
 
 
 def test_where_no_process_can_be_started_nothing_is_drawn(

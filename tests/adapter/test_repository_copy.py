@@ -381,6 +381,6 @@ def test_the_models_of_a_copy_are_read_like_any_other(store) -> None:
     with ExitStack() as stack:
         path = stack.enter_context(repository_copy(URL, os.environ)).path
 
-        facts = ModelRepository(path).facts("m", complete=lambda name, config: config)
+        facts = ModelRepository(path).facts("m", complete=lambda name, config, files: config)
 
     assert facts.files

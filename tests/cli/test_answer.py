@@ -150,3 +150,14 @@ def test_an_objective_without_data_is_named(setting, tmp_path: Path) -> None:
     assert "Objectives without measurements are ignored: GPU Memory Usage." in output
     assert "GPU Memory" not in answer(tmp_path)["sentence"]
     assert answer(tmp_path)["unmeasured_objectives"] == ["gpu_used_memory"]
+
+
+def test_the_answer_is_shown_though_its_files_cannot_be_written(setting, tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("a file where a directory is to be")
+
+    status, output = setting.profile()
+
+    assert status == 1
+    assert "In 10 measurements across 5 configurations" in output
+    assert output.index("In 10 measurements") < output.index("cannot write")
+    assert "wrote" not in output

@@ -355,9 +355,9 @@ PROFILE = ("profile", "-m", ".", "--profile-models", "m", "--run-config-search-m
     [
         ("click", PROFILE),
         ("model_analyzer.config.options", PROFILE),
-        ("numpy", PROFILE),
-        ("numpy", ("best",)),
-        ("numpy", ("checkpoint", "best")),
+        ("psutil", PROFILE),
+        ("orjson", ("best",)),
+        ("orjson", ("checkpoint", "best")),
         ("model_analyzer.state.find", ("compare", "checkpoints", "checkpoints")),
         ("orjson", ("checkpoint", "list")),
         ("yaml", ("config", "validate", "config.yaml")),

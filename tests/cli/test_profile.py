@@ -44,6 +44,7 @@ def test_a_run_loads_and_measures_in_the_known_order(setting, pretend) -> None:
         "load m count=1 max_batch_size=2",
         "load m count=2 max_batch_size=1",
         "load m count=2 max_batch_size=2",
+        "unload m",
         "stop",
     ]
     assert measured(pretend) == ["1", "2"] * 5
@@ -70,7 +71,7 @@ def test_batch_limits_are_not_doubled_where_throughput_does_not_grow(setting, pr
     status, output = setting.profile(run_config_search_max_model_batch_size=8)
 
     assert status == 0, output
-    assert steps(pretend)[2:-1] == [
+    assert steps(pretend)[2:-2] == [
         "load m count=1 max_batch_size=1",
         "load m count=1 max_batch_size=2",
         "load m count=2 max_batch_size=1",
@@ -561,6 +562,7 @@ def test_a_model_without_a_configuration_is_completed_by_a_server_of_its_own(
 ) -> None:
     (setting.directory / "models" / "m" / "config.pbtxt").unlink()
     setting.config["triton_server_path"] = str(pretend.tritonserver(completes={"m": COMPLETED}))
+    setting.environment["XDG_CACHE_HOME"] = str(setting.directory / "cache")
 
     status, output = setting.profile()
 
@@ -579,9 +581,34 @@ def test_a_model_without_a_configuration_is_completed_by_a_server_of_its_own(
     assert "dims: 4" in text
 
 
+def test_a_server_completes_a_model_once(setting, pretend) -> None:
+    model = setting.directory / "models" / "m"
+    (model / "config.pbtxt").unlink()
+    setting.config["triton_server_path"] = str(pretend.tritonserver(completes={"m": COMPLETED}))
+    setting.environment["XDG_CACHE_HOME"] = str(setting.directory / "cache")
+    # and none that measures: that is how often it starts
+    setting.config["profile_models"] = {"m": {"parameters": {"concurrency": [1]}, "cpu_only": True}}
+    setting.config["run_config_search_disable"] = True
+
+    def completions(output: str) -> tuple[int, int]:
+        return output.count("Asking a server for the"), output.count("a server completed before")
+
+    assert completions(setting.profile()[1]) == (1, 0)
+    assert completions(setting.profile("--fresh")[1]) == (0, 1)
+    variants = setting.directory / "output_model_repository"
+    assert "dims: 4" in (variants / "m_config_default" / "config.pbtxt").read_text()
+    (model / "1" / "model.py").write_text("# changed\n")
+    assert completions(setting.profile()[1]) == (1, 0)
+    setting.config["triton_server_flags"] = {"log-verbose": 1}
+    assert completions(setting.profile()[1]) == (0, 1)
+    setting.config["triton_server_flags"] = {"backend-config": "python,stub-timeout-seconds=9"}
+    assert completions(setting.profile()[1]) == (1, 0)
+
+
 def test_what_cannot_be_completed_ends_the_run_in_one_line(setting, pretend) -> None:
     (setting.directory / "models" / "m" / "config.pbtxt").unlink()
     bare = {"name": "m", "backend": "python", "output": COMPLETED["output"]}
+    setting.environment["XDG_CACHE_HOME"] = str(setting.directory / "cache")
     setting.config["triton_server_path"] = str(pretend.tritonserver(completes={"m": bare}))
 
     status, output = setting.profile()

@@ -7,10 +7,11 @@ line), `tell` (variables that are appended there at the start), `metrics` (a fil
 metrics port answers), `start_s` (until it listens), `until` (a file: waits for it before it
 listens), `die` (a line to say at the start before ending with 1), `never_ready`, `proxied_s` (so
 long its ports only seem to listen, as those of a container do), `deaf` (ignores SIGTERM), `stop_s`
-(takes so long to end), `version`, `repository` (names of its models, all alike), `completes` (model
-to configuration: what a load without one makes of a model, if auto-completion is on), `loaded`
-(models that are there from the start), `polls` (refuses to load and unload), `header` (NAME:VALUE;
-calls without it are refused), `mute` (keeps its statistics to itself).
+(takes so long to end), `named` (its process has the name of a real server), `version`, `repository`
+(names of its models, all alike), `completes` (model to configuration: what a load without one makes
+of a model, if auto-completion is on), `loaded` (models that are there from the start), `polls`
+(refuses to load and unload), `unloads` (false: models never end), `header` (NAME:VALUE; calls
+without it are refused), `mute` (keeps its statistics to itself).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `killed` (the
 model's process is, while it loads), `refuse` (as for a configuration that is not valid), `hang`,
@@ -32,6 +33,7 @@ from collections.abc import Mapping
 from concurrent import futures
 from email.message import Message
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 import grpc
@@ -143,7 +145,8 @@ class Models:
     def unload(self, name: str) -> None:
         self._may_change()
         note("unload", name)
-        self.configs.pop(name, None)
+        if PLAN.get("unloads", True):
+            self.configs.pop(name, None)
 
     def sizes(self, name: str) -> dict[str, int]:
         """The number of floats in each output of an answer."""
@@ -375,6 +378,8 @@ def main() -> int:
     if "--help" in sys.argv:
         print("Usage: tritonserver [options]\n  --model-repository <string>")
         return 1
+    if PLAN.get("named"):
+        Path("/proc/self/comm").write_text("tritonserver")
     note("start", *sys.argv[1:])
     for name in PLAN.get("tell", ()):
         note(f"{name}={os.environ.get(name)}")

@@ -93,6 +93,7 @@ def make_runner(
     to `show`.
     """
     settings = job.settings
+    place.guards.prepare()
     load_generator = PerfAnalyzer(
         place.perf_analyzer,
         settings.load_generator,
@@ -100,6 +101,7 @@ def make_runner(
         work_directory=place.work,
         user_directory=Path.cwd(),
         genai_perf=place.genai_perf,
+        guards=place.guards,
         transcript=_transcript(settings, show, conceal),
     )
     return TrialRunner(

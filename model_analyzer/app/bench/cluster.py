@@ -22,7 +22,7 @@ from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.secrets import masked_url
-from model_analyzer.domain.settings import ExecutorKind, ExecutorSettings
+from model_analyzer.domain.settings import ExecutorSettings
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError
@@ -70,10 +70,6 @@ class SlotServers:
 
     def stop(self) -> None:
         self.cluster.end()
-
-
-def is_on_cluster(job: Job) -> bool:
-    return job.settings.executor.kind is ExecutorKind.RAY
 
 
 def set_up_slots(

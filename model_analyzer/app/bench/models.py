@@ -15,10 +15,12 @@ from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.launch import launcher
 from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelConfig, ModelFacts, empty
+from model_analyzer.domain.places import cache_directory
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem, RepositoryError
 from model_analyzer.runner.completion import Completion
+from model_analyzer.runner.remembered_configs import RememberedConfigs
 from model_analyzer.runner.repository import LAYOUT, ModelRepository, model_names
 from model_analyzer.runner.served_models import served_facts
 from model_analyzer.runner.server.log import ServerLog
@@ -85,7 +87,7 @@ def _of_repository(error: RepositoryError, places: Places) -> Problem:
     return Problem(where=places.for_all(option), message=str(error), hint=hint)
 
 
-def _incomplete(name: str, config: ModelConfig) -> ModelConfig:
+def _incomplete(name: str, config: ModelConfig, files: str) -> ModelConfig:
     raise _Incomplete(name)
 
 
@@ -106,6 +108,7 @@ def repository_facts(
         settings.server,
         server_log,
         work / "completion",
+        RememberedConfigs(cache_directory(environment) / "completed"),
     )
     return {
         name: repository.facts(

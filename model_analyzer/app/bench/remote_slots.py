@@ -29,6 +29,7 @@ from model_analyzer.runner.executors.remote_slot import RemoteSlot
 from model_analyzer.runner.executors.slot_threads import IsLeaving, SlotThreads
 from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.output_directory import create_output
+from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.runner.served_models import other_models
 from model_analyzer.runner.server.endpoints import each_server, remote_endpoints
@@ -66,10 +67,6 @@ class ServerFacts:
     gpus: ObservedGpus
     machine: Machine
     models: Mapping[str, ModelFacts]
-
-
-def has_several_servers(job: Job) -> bool:
-    return job.settings.server.count > 1
 
 
 def set_up_servers(
@@ -178,7 +175,7 @@ class _Slot:
         self.served = served
         runner = make_runner(
             self._job,
-            self._place,
+            replace(self._place, guards=stack.enter_context(ReadyGuard())),  # one for each thread
             Serving(
                 server=server,
                 version=served.version,

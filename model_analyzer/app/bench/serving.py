@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from model_analyzer.app.bench.devices import Devices, served_gpus
@@ -26,6 +27,7 @@ from model_analyzer.runner.served_models import other_models
 from model_analyzer.runner.server.c_api import EmbeddedServer
 from model_analyzer.runner.server.endpoints import remote_endpoints
 from model_analyzer.runner.server.triton import Launcher, TritonServer
+from model_analyzer.runner.server.unloading import acts_when_unloaded
 from model_analyzer.search.plan import Subject
 
 log = logging.getLogger(__name__)
@@ -89,9 +91,19 @@ def triton_server(
             place.server_log,
             settles=settings.monitors.cpu or devices.shows_gpus,
             renews=devices.shows_gpus,
+            acts=partial(_acts, place),
             timings=job.timings,
         )
     )
+
+
+def _acts(place: Workplace, name: str) -> bool:
+    """Whether a model may do something when it is unloaded."""
+    parts = (part for facts in place.facts.values() for part in facts.with_parts())
+    config = next((part.config for part in parts if part.name == name), None)
+    if place.repository is None or config is None:
+        return True
+    return acts_when_unloaded(place.repository.path / name, config)
 
 
 def serve(job: Job, devices: Devices, place: Workplace, server: AnyServer) -> Serving:

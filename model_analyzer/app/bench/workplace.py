@@ -21,6 +21,7 @@ from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.output_directory import create_output, held, prepare_output
+from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.repository import ModelRepository, check_apart
 from model_analyzer.runner.runtime import Program, find_genai_perf, find_perf_analyzer
 from model_analyzer.runner.server.log import ServerLog
@@ -35,11 +36,13 @@ log = logging.getLogger(__name__)
 class Workplace:
     """The directories, programs and models of a run.
 
-    `work` is a temporary directory. `environment` is for the programs that the run starts. If only
-    the server knows the models, `repository` is None, and `facts` and `subjects` are empty.
+    `work` is a temporary directory, and `guards` has a guard ready for the next perf_analyzer.
+    `environment` is for the programs that the run starts. If only the server knows the models,
+    `repository` is None, and `facts` and `subjects` are empty.
     """
 
     work: Path
+    guards: ReadyGuard
     environment: Mapping[str, str]
     repository: ModelRepository | None
     server_log: ServerLog
@@ -75,6 +78,7 @@ def prepare(job: Job, checked: Preflight, stack: ExitStack) -> Workplace:
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
     return Workplace(
         work=work,
+        guards=stack.enter_context(ReadyGuard()),
         environment=environment,
         repository=repository,
         server_log=server_log,

@@ -27,6 +27,7 @@ from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExportSettings, OutputFormat, ProfileSettings
 from model_analyzer.reports.build import Page, ReportOrigin, build_page
 from model_analyzer.reports.images import Images
+from model_analyzer.reports.renderer import Renderer
 from model_analyzer.reports.tables import (
     Table,
     answer_table,
@@ -47,24 +48,24 @@ _ACROSS_MODELS = "Best Configs Across All Models"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """The written files, and the values to show.
+class Answers:
+    """What the measurements say: an answer for each model, and the values to show and to write.
 
     `answers` has an answer for each model on each kind of hardware; `searched` are the kinds of
     this run, None for all. `pages` come with a table for each of their parts, and the page across
-    models is last; `tables` come with their titles. `paths` are the files for the user to open;
-    `remarks` are about images that are missing in them. `deployments` are pairs of a model and the
-    command that prints its manifest.
+    models is last; `tables` come with their titles and file names. `originals` are the
+    configurations in the model repository, by model. `complete` says whether all searches ended
+    normally; None means unknown.
     """
 
+    rankings: Sequence[Ranking]
     answers: Sequence[Answer]
     searched: Collection[str] | None
     pages: Sequence[tuple[Page, Sequence[Table]]]
-    tables: Sequence[tuple[str, Table]]
-    paths: Sequence[Path]
-    remarks: Sequence[str]
-    error_log: Path | None
-    deployments: Sequence[tuple[str, str]]
+    tables: Sequence[tuple[str, str, Table]]
+    originals: Mapping[str, ModelConfig]
+    origin: ReportOrigin
+    complete: bool | None
 
     def is_success(self, export: ExportSettings) -> bool:
         """Whether something was measured of every model, and the answers meet the constraints
@@ -79,51 +80,78 @@ class Delivery:
         return all(answer.ranking.results for answer in answers) and not is_missed
 
 
-def deliver(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """The written files: `paths` are those for the user to open; `remarks` are about images that
+    are missing in them. `deployments` are pairs of a model and the command that prints its
+    manifest.
+    """
+
+    paths: Sequence[Path]
+    remarks: Sequence[str]
+    error_log: Path | None
+    deployments: Sequence[tuple[str, str]]
+
+
+def answers_to(
+    rankings: Sequence[Ranking],
     profile: Profile,
     checkpoint: Path | None,
-    rankings: Sequence[Ranking],
     settings: ProfileSettings,
-    directory: ExportDirectory,
     *,
     originals: Mapping[str, ModelConfig],
     complete: bool | None,
     searched: Collection[str] | None = None,
+) -> Answers:
+    """The answers of these rankings, one for each model on each kind of hardware; writes nothing.
+    For the parameters see `Answers`.
+    """
+    origin = origin_of(profile, checkpoint)
+    _log_count(rankings, is_cut_short=complete is False)
+    every = answers_of(_with_best_of_all(rankings, settings))
+    return Answers(
+        rankings=rankings,
+        answers=[answer for answer in every if not answer.ranking.is_across_models],
+        searched=searched,
+        pages=[
+            (
+                _page(model, settings, origin, originals, complete=complete),
+                [_answer_table(answer, settings) for answer in model.answers],
+            )
+            for model in by_model(every)
+        ],
+        tables=_tables(profile, rankings, settings),
+        originals=originals,
+        origin=origin,
+        complete=complete,
+    )
+
+
+def deliver(
+    answers: Answers,
+    checkpoint: Path | None,
+    settings: ProfileSettings,
+    directory: ExportDirectory,
+    *,
+    charts: Renderer | None = None,
     other_goals: Mapping[str, Goal] = _NO_GOALS,
 ) -> Delivery:
     """Writes tables, reports and configurations to deploy. There is a ranking for each model on
     each kind of hardware; `searched` are the kinds of this run, None for all.
 
-    `originals` are the configurations in the model repository, by model. `complete` says whether
-    all searches ended normally; None means unknown. `other_goals` has, by subject, each goal that
+    `charts` draws the charts, if it has been started. `other_goals` has, by subject, each goal that
     differs from the goal in the checkpoint.
     """
-    origin = origin_of(profile, checkpoint)
-    tables = _tables(profile, rankings, settings)
-    _log_count(rankings, is_cut_short=complete is False)
-    every = answers_of(_with_best_of_all(rankings, settings))
-    answers = [answer for answer in every if not answer.ranking.is_across_models]
-    models = by_model(every)
-    pages = [_page(model, settings, origin, originals, complete=complete) for model in models]
     deployable: list[Path] = []
-    for answer in answers:
-        difference = configuration_difference(answer.ranking, originals)
+    for answer in answers.answers:
+        difference = configuration_difference(answer.ranking, answers.originals)
         deployable += write_best(directory, answer, difference, "best")
-    paths, remarks = _write_reports(
-        directory, rankings, answers, pages, tables, settings, origin, complete=complete
-    )
+    paths, remarks = _write_reports(answers, settings, directory, charts)
     return Delivery(
-        answers=answers,
-        searched=searched,
-        pages=[
-            (page, [_answer_table(answer, settings) for answer in model.answers])
-            for model, page in zip(models, pages, strict=True)
-        ],
-        tables=[(title, table) for title, _, table in tables],
         paths=(*paths, *(path for path in deployable if path.suffix == ".pbtxt")),
         remarks=remarks,
-        error_log=write_error_log(directory, rankings),
-        deployments=[*_deployments(answers, checkpoint, settings, other_goals)],
+        error_log=write_error_log(directory, answers.rankings),
+        deployments=[*_deployments(answers.answers, checkpoint, settings, other_goals)],
     )
 
 
@@ -190,15 +218,7 @@ def _log_count(rankings: Sequence[Ranking], *, is_cut_short: bool) -> None:
 
 
 def _write_reports(
-    directory: ExportDirectory,
-    rankings: Sequence[Ranking],
-    answers: Sequence[Answer],
-    pages: Sequence[Page],
-    tables: Sequence[tuple[str, str, Table]],
-    settings: ProfileSettings,
-    origin: ReportOrigin,
-    *,
-    complete: bool | None,
+    answers: Answers, settings: ProfileSettings, directory: ExportDirectory, charts: Renderer | None
 ) -> tuple[Sequence[Path], Sequence[str]]:
     """Writes tables, results for programs, and pages. Returns the paths for the user to open, and
     remarks about missing images.
@@ -207,14 +227,17 @@ def _write_reports(
     if export.skip_summary:
         return (), ()
     paths: list[Path] = []
-    with Images() as images:
+    with Images(charts=charts) as images:
+        pages = [page for page, _ in answers.pages]
         drawn = [images.svg(page.charts, page.model) for page in pages]
         if OutputFormat.CSV in export.formats:
-            paths += _write_tables(directory, tables)
-        paths += write_results(directory, answers, origin, export.formats, complete=complete)
+            paths += _write_tables(directory, answers.tables)
+        paths += write_results(
+            directory, answers.answers, answers.origin, export.formats, complete=answers.complete
+        )
         for page, drawings in zip(pages, drawn, strict=True):
             paths += write_summary(directory, page, images, drawings, export.formats)
-        _write_details(rankings, settings, directory, origin, images)
+        _write_details(answers.rankings, settings, directory, answers.origin, images)
         return paths, images.remarks()
 
 

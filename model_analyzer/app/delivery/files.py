@@ -40,17 +40,6 @@ _R = TypeVar("_R", Page, Detail)
 _TABLES = frozenset({OutputFormat.CSV, OutputFormat.PARQUET})
 
 
-def check_installed(formats: Collection[OutputFormat]) -> None:
-    """Checks that the libraries for these formats are installed, before hours of measuring.
-
-    Raises OutputError that says what to install.
-    """
-    if OutputFormat.PDF in formats:
-        pdf.check_library()
-    if OutputFormat.PARQUET in formats:
-        parquet.library()
-
-
 def origin_of(profile: Profile, checkpoint: Path | None) -> ReportOrigin:
     """The origin of the measurements in `profile`, with the current time as the report time."""
     return ReportOrigin(

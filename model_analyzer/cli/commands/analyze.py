@@ -22,6 +22,7 @@ def analyze(invocation: Invocation) -> int:
 
     job = invocation.job(ANALYZE)
     view = TerminalView(invocation.verbosity)
-    delivery = rank_again(job)
+    answers, delivery = rank_again(job)
+    view.show(answers)
     view.deliver(delivery)
-    return EXIT_OK if delivery.is_success(job.settings.export) else EXIT_RUN_FAILED
+    return EXIT_OK if answers.is_success(job.settings.export) else EXIT_RUN_FAILED

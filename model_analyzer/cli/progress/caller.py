@@ -7,8 +7,8 @@ from __future__ import annotations
 import time
 
 from model_analyzer.app.conceal import concealing
-from model_analyzer.app.profile import Caller
 from model_analyzer.app.progress.tracker import Tracker
+from model_analyzer.app.run.caller import Caller
 from model_analyzer.cli.console import TerminalView
 from model_analyzer.cli.questions import Terminal
 from model_analyzer.cli.signals import Interrupts

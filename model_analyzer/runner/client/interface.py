@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tritonclient.utils import triton_to_np_dtype
-
 from model_analyzer.domain.models import ModelConfig, is_decoupled
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.errors import ServerError
@@ -107,6 +105,8 @@ def input_tensors(config: ModelConfig) -> Iterator[InputTensor]:
 
 def has_fixed_shapes(config: ModelConfig) -> bool:
     """Whether a valid request follows from the configuration alone."""
+    from tritonclient.utils import triton_to_np_dtype  # imports numpy
+
     tensors: Sequence[Mapping[str, Any]] = (*config.get("input", ()), *config.get("output", ()))
     sizes = [
         math.prod(int(size) if int(size) > 0 else 0 for size in tensor.get("dims", (0,)))

@@ -48,7 +48,7 @@ from model_analyzer.runner.load.output import (
     deciding_lines,
     finite_number,
 )
-from model_analyzer.runner.process import Process
+from model_analyzer.runner.process import Process, ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines
 from model_analyzer.runner.stubs import StubWatch
@@ -93,8 +93,8 @@ class PerfAnalyzer:
     """The load generator: starts one perf_analyzer for each workload, at the same time.
 
     Workloads with genai-perf flags run with `genai_perf`. `transcript` receives the command and the
-    output of the last launch of each trial. A program that writes more than `most_bytes` is
-    stopped.
+    output of the last launch of each trial. `guards` may have a guard ready for it. A program that
+    writes more than `most_bytes` is stopped.
     """
 
     def __init__(
@@ -107,6 +107,7 @@ class PerfAnalyzer:
         user_directory: Path,
         genai_perf: Program | None = None,
         transcript: Callable[[str], None] | None = None,
+        guards: ReadyGuard | None = None,
         most_bytes: int = _MOST_BYTES,
     ) -> None:
         self._program = program
@@ -116,6 +117,7 @@ class PerfAnalyzer:
         self._user_directory = user_directory
         self._genai_perf = genai_perf
         self._transcript = transcript
+        self._guards = guards or ReadyGuard()
         self._most_bytes = most_bytes
         self._running: Sequence[Child] = ()
         # enlarged windows that were stable: later loads of the same kind start with them
@@ -221,6 +223,7 @@ class PerfAnalyzer:
                 stopped = self._wait(children, server)
             finally:
                 self._running = ()
+            self._guards.prepare()
             return [
                 collect(
                     child.directory,
@@ -269,6 +272,7 @@ class PerfAnalyzer:
             environment={**program.environment, **route.environment},
             output=directory / OUTPUT,
             directory=directory,
+            guard=self._guards.take(),
         )
         return Child(
             process,

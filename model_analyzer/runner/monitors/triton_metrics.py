@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 from model_analyzer.domain.hardware import Device, name_by_memory
 from model_analyzer.domain.measurements import Values
-from model_analyzer.runner.client.http import HttpClient
 from model_analyzer.runner.client.interface import ServerCallError
 from model_analyzer.runner.client.tls import headers, https_context
 from model_analyzer.runner.gpus import Gpu
@@ -38,6 +37,8 @@ class TritonMetrics:
     """
 
     def __init__(self, url: str, flags: Mapping[str, Any]) -> None:
+        from model_analyzer.runner.client.http import HttpClient
+
         address = urlsplit(url)
         is_https = address.scheme == "https"
         self._url = url

@@ -48,6 +48,9 @@ class EmbeddedServer:
         """The library's version, if known."""
         return self._library.version
 
+    def begin(self, setup: ServerSetup) -> None:
+        """Does nothing: perf_analyzer starts the server."""
+
     def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> None:
         """Writes the repository of each variant, which perf_analyzer then loads."""
         self._environment = server_environment(self._library.environment, setup)

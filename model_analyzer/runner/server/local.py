@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import secrets
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
+from model_analyzer.domain.models import fingerprint
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
@@ -23,6 +27,9 @@ from model_analyzer.runner.server.own import OwnLauncher
 
 log = logging.getLogger(__name__)
 
+# where a server looks for backends by default
+_BACKENDS = "/opt/tritonserver/backends"
+
 
 class LocalLauncher(OwnLauncher):
     """Starts tritonserver behind a guard. `repository` is the staged model repository."""
@@ -35,6 +42,13 @@ class LocalLauncher(OwnLauncher):
     @property
     def description(self) -> str:
         return str(self._program.path)
+
+    def program_identity(self, setup: ServerSetup) -> str:
+        variables = server_environment(self._program.environment, setup)
+        backends = {**self._program.flags, **setup.flags}.get("backend-directory", _BACKENDS)
+        python = shutil.which("python3", path=variables.get("PATH")) or ""
+        files = [self._program.path, Path(python), *sorted(Path(str(backends)).glob("*/*"))]
+        return fingerprint([_identity_of(file) for file in files])
 
     def start(self, endpoints: Endpoints, setup: ServerSetup, log_file: ServerLog) -> Process:
         prefix = shm_prefix(secrets.token_hex(4))
@@ -56,3 +70,12 @@ class LocalLauncher(OwnLauncher):
                 f"tritonserver cannot be started: {error.filename}: {words_of(error)}; run the same"
                 " command again to resume"
             ) from error
+
+
+def _identity_of(file: Path) -> Sequence[str | int]:
+    """Changes if somebody replaces the file."""
+    try:
+        status = file.stat()
+    except OSError:
+        return [str(file)]
+    return [os.path.realpath(file), status.st_ino, status.st_size, status.st_mtime_ns]

@@ -24,6 +24,13 @@ class OwnLauncher:
     def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
 
+    def program_identity(self, setup: ServerSetup) -> str:
+        return ""
+
+    @property
+    def ends_servers(self) -> bool:
+        return True
+
     @property
     def ports_are_chosen(self) -> bool:
         return are_chosen(self._settings)

@@ -59,6 +59,13 @@ class RemoteLauncher:
         option = "http" if self._settings.protocol is Protocol.HTTP else "grpc"
         return f"check triton_{option}_endpoint and client_protocol"
 
+    def program_identity(self, setup: ServerSetup) -> str:
+        return ""
+
+    @property
+    def ends_servers(self) -> bool:
+        return False
+
     @property
     def ports_are_chosen(self) -> bool:
         return False

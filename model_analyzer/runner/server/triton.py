@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Protocol as Interface
 
@@ -27,6 +27,7 @@ from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.endpoints import Endpoints
 from model_analyzer.runner.server.load_watch import LoadWatch
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, ServerLog, hint
+from model_analyzer.runner.server.unloading import acts_at_end
 from model_analyzer.runner.stubs import stubs_among
 from model_analyzer.runner.timings import DEFAULT, Timings
 
@@ -34,6 +35,7 @@ log = logging.getLogger(__name__)
 
 _LOOK_S = 0.01
 _ASK_AGAIN_S = 0.2
+_UNLOADING_S = 0.05
 _PORT_TRIES = 5
 _ANSWER_S = 60.0
 _MOST_WARM_UPS = 32
@@ -76,6 +78,13 @@ class Launcher(Interface):
     def advice(self) -> str:
         """What to do if the server does not start, for messages."""
 
+    def program_identity(self, setup: ServerSetup) -> str:
+        """A text that changes with the server or a backend that it would use; "" if unknown."""
+
+    @property
+    def ends_servers(self) -> bool:
+        """Whether its servers end with the run; others are restored by closing the connection."""
+
     @property
     def ports_are_chosen(self) -> bool:
         """Whether we choose at least one port, so that a retry can use a different one."""
@@ -98,7 +107,8 @@ class TritonServer:
 
     With `settles`, a change of variant ends only when the processes of the old variant have ended,
     which memory metrics need. With `renews`, a server that has run a model in its own process is
-    not used for a different variant: such backends keep GPU memory after unloading.
+    not used for a different variant: such backends keep GPU memory after unloading. `acts` says of
+    a model whether it may do something when it is unloaded.
 
     A context manager: leaving it kills the server if it still runs. For an orderly end, call
     `begin_stop` and `stop` before, with other work in between.
@@ -112,12 +122,14 @@ class TritonServer:
         *,
         settles: bool,
         renews: bool = False,
+        acts: Callable[[str], bool] = lambda _: True,
         timings: Timings = DEFAULT,
     ) -> None:
         self._launcher = launcher
         self._settings = settings
         self._settles = settles
         self._renews = renews
+        self._acts = acts
         self._timings = timings
         self._log = log
         self._setup = ServerSetup()
@@ -125,7 +137,9 @@ class TritonServer:
         self._client: ServerClient | None = None
         self._endpoints: Endpoints | None = None
         self._loaded: dict[str, str] = {}
+        self._unloading: Sequence[str] = ()
         self._is_used = False
+        self._is_begun = False
 
     def __enter__(self) -> TritonServer:
         return self
@@ -158,6 +172,18 @@ class TritonServer:
         assert self._client is not None
         self._setup = setup  # the same launch; it may now include the GPUs
         return self._client
+
+    def begin(self, setup: ServerSetup) -> None:
+        """Starts a server for `setup`, without waiting until it is ready, as `client` does.
+
+        Raises ServerError if it cannot be started at all.
+        """
+        self.discard()
+        self._setup = setup
+        self._endpoints = self._launcher.endpoints()
+        self._log.mark()
+        self._process = self._launcher.start(self._endpoints, setup, self._log)
+        self._is_begun = True
 
     def configuration(self, model: str, setup: ServerSetup) -> ModelConfig:
         """The configuration in the repository, completed by the server if `setup` allows it.
@@ -198,18 +224,34 @@ class TritonServer:
             if self._log.exists:
                 log.debug("Stopped Triton Server.")
         self._loaded.clear()
-        self._is_used = False
+        self._unloading = ()
+        self._is_used = self._is_begun = False
 
     def begin_stop(self) -> None:
-        """Asks the server to end, without waiting for it."""
-        self._close_client()
-        if self._process is not None and self._process.is_running:
-            self._process.terminate()
+        """Lets the server unload its models, without waiting for it.
+
+        A server that is asked to end while it has models looks only once a second whether they are
+        gone.
+        """
+        if self._client is None or self._unloading or not self.is_alive:
+            return
+        if not self._launcher.ends_servers:
+            self._close_client()
+        elif self._acts_at_end() or any(map(self._acts, self._loaded)):
+            self._unload(self._client)
 
     def stop(self) -> None:
-        """Waits for the server to end, and kills it if it takes too long."""
+        """Ends the server, and lets it and its models do what they do at their end: it is killed at
+        once if they do nothing, or if that takes too long.
+        """
+        self.begin_stop()
+        deadline = time.monotonic() + self._timings.grace_s
+        while self._is_unloading() and self._process is not None:
+            if self._process.wait(_UNLOADING_S) is not None or time.monotonic() > deadline:
+                self.discard()
+                return
         self._close_client()
-        if self._process is not None:
+        if self._process is not None and self._acts_at_end():
             self._process.stop(self._timings.grace_s)
         self.discard()
 
@@ -279,26 +321,31 @@ class TritonServer:
 
     def _start(self, setup: ServerSetup) -> None:
         for attempt in range(1, _PORT_TRIES + 1):
-            self.discard()
-            endpoints = self._launcher.endpoints()
-            reason = self._start_once(endpoints, setup)
+            if not self._has_begun(setup):
+                self.begin(setup)
+            reason = self._wait_until_ready(setup)
             if not reason:
-                self._endpoints = endpoints
                 return
             may_retry = "already in use" in reason and self._launcher.ports_are_chosen
+            self.discard()
             if not may_retry or attempt == _PORT_TRIES:
                 raise ServerError(
                     f"{self._launcher.description} {reason} ({self._launcher.advice})"
                 )
 
-    def _start_once(self, endpoints: Endpoints, setup: ServerSetup) -> str:
-        """Starts the server and waits until it is ready; returns "", or why it is not ready."""
-        self._log.mark()
-        self._process = self._launcher.start(endpoints, setup, self._log)
+    def _has_begun(self, setup: ServerSetup) -> bool:
+        """Whether `begin` has started a server for this launch, which nobody has waited for yet."""
+        return self._is_begun and _same_launch(self._setup, setup)
+
+    def _wait_until_ready(self, setup: ServerSetup) -> str:
+        """Waits until the server is ready; returns "", or why it is not ready."""
+        assert self._process is not None, "begin starts it"
+        assert self._endpoints is not None, "begin chooses them"
+        self._is_begun = False
         deadline = time.monotonic() + self._settings.ready_timeout_s
         refusal = ""
         while True:
-            self._client = self._client or self._launcher.connect(endpoints, setup)
+            self._client = self._client or self._launcher.connect(self._endpoints, setup)
             if self._client is not None:
                 try:
                     self._client.version()
@@ -313,7 +360,6 @@ class TritonServer:
                 lines = self._log.tail()
                 return f"did not start: {lines[-1] if lines else describe_status(status)}"
             if time.monotonic() > deadline:
-                self.discard()
                 return (
                     f"was not ready within {self._settings.ready_timeout_s} s"
                     f" (raise --client-max-retries){refusal}"
@@ -323,6 +369,27 @@ class TritonServer:
         if self._client is not None:
             self._client.close()
             self._client = None
+
+    def _unload(self, client: ServerClient) -> None:
+        self._unloading = list(self._loaded)
+        self._loaded.clear()
+        try:
+            for name in reversed(self._unloading):  # an ensemble before its composing models
+                client.unload(name)
+        except ServerCallError as error:
+            log.debug("The server does not unload its models: %s", error)
+
+    def _is_unloading(self) -> bool:
+        if self._client is None or not self._unloading:
+            return False
+        try:
+            models = self._client.models()
+        except ServerCallError:
+            return False
+        return any(models.get(name) for name in self._unloading)
+
+    def _acts_at_end(self) -> bool:
+        return acts_at_end(self.processes(), self._setup)
 
     # -- loading --------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.app.delivery.answer import Delivery
+from model_analyzer.app.delivery.answer import Answers
 from model_analyzer.app.delivery.files import write_best
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ExportSettings
@@ -23,6 +23,7 @@ from tests.unit.builders import (
     failure,
     goal,
     measurement,
+    origin,
     record,
     settings,
     variant,
@@ -38,16 +39,16 @@ def answers(*records: TrialRecord) -> list[Answer]:
     return [answer_of(each) for each in rank(Profile(records=records), "m", by)]
 
 
-def delivery(answered: list[Answer], searched: Collection[str] | None) -> Delivery:
-    return Delivery(
+def of_run(answered: list[Answer], searched: Collection[str] | None) -> Answers:
+    return Answers(
+        rankings=[answer.ranking for answer in answered],
         answers=answered,
         searched=searched,
         pages=(),
         tables=(),
-        paths=(),
-        remarks=(),
-        error_log=None,
-        deployments=(),
+        originals={},
+        origin=origin(),
+        complete=True,
     )
 
 
@@ -62,7 +63,7 @@ def test_only_the_hardware_of_a_run_decides_whether_it_succeeds(
         record(DEFAULT, measurement(1, 5), setup=L4), record(DEFAULT, outcome, setup=H100)
     )
     export: ExportSettings = replace(settings("").export, fail_on_miss=True)
-    assert delivery(answered, searched).is_success(export) is succeeds
+    assert of_run(answered, searched).is_success(export) is succeeds
 
 
 def test_a_configuration_for_one_kind_of_hardware_replaces_that_for_all(tmp_path: Path) -> None:

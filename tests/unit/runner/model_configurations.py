@@ -181,7 +181,7 @@ def _plan(example: Mapping[str, Any], repository: Path) -> None:
 def _read(repository: ModelRepository, name: str, output: Path) -> None:
     """What can be read can be written, and read again."""
     try:
-        facts = repository.facts(name, complete=lambda _, config: config)
+        facts = repository.facts(name, complete=lambda _, config, files: config)
     except ModelAnalyzerError:
         return
     text = to_text(facts.config)

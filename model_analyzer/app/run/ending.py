@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The end of a run: its answers, and their files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
+from model_analyzer.app.delivery.files import originals_of
+from model_analyzer.app.run.measuring import Session
+from model_analyzer.reports.renderer import Renderer
+from model_analyzer.results.circumstances import Circumstances, Intended
+from model_analyzer.results.ranking import Ranking, rank
+from model_analyzer.search.plan import Subject, by_name
+from model_analyzer.state.profile_state import ProfileState
+
+
+def answers_of(session: Session, *, is_complete: bool) -> Answers:
+    """Ranks the measurements."""
+    settings, state = session.job.settings, session.state
+    facts = session.bench.serving.facts
+    return answers_to(
+        [
+            ranking
+            for placed in by_name(session.bench.subjects)
+            for ranking in _rankings(placed, state)
+        ],
+        state.profile,
+        _newest(session),
+        settings,
+        originals={
+            **originals_of(state.profile),
+            **{name: model.config for name, model in facts.items()},
+        },
+        complete=is_complete,
+        searched={subject.setup.kind for subject in session.bench.subjects},
+    )
+
+
+def write(answers: Answers, session: Session, charts: Renderer) -> Delivery:
+    """Writes the answers, with the images that `charts` draws."""
+    return deliver(
+        answers,
+        _newest(session),
+        session.job.settings,
+        session.place.export,
+        charts=charts,
+    )
+
+
+def _newest(session: Session) -> Path | None:
+    """The newest checkpoint, if the run keeps any."""
+    return None if session.job.settings.checkpoint.disabled else session.state.newest
+
+
+def _rankings(placed: Sequence[Subject], state: ProfileState) -> Sequence[Ranking]:
+    """The rankings of a subject: under the circumstances of this run on its kinds of hardware, and
+    under the same on the others in the checkpoint.
+    """
+    subject = placed[0]
+    conditions = tuple(model.conditions for model in subject.models)
+    of_run = [Circumstances(setup=each.setup.identity, conditions=conditions) for each in placed]
+    alike = Intended(setup=subject.setup, conditions=conditions)
+    return rank(
+        state.profile,
+        subject.name,
+        subject.goal,
+        circumstances=[*of_run, alike],
+        bases=subject.bases,
+    )

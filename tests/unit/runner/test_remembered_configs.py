@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Completed configurations that are remembered: used for the same question only, and few."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.models import freeze
+from model_analyzer.runner import remembered_configs
+from model_analyzer.runner.remembered_configs import RememberedConfigs
+
+CONFIG = freeze(
+    {
+        "name": "m",
+        "backend": "python",
+        "max_batch_size": 4,
+        "input": [{"name": "IN", "data_type": "TYPE_FP32", "dims": [4, -1]}],
+        "parameters": {"key": {"string_value": "value"}},
+    }
+)
+
+
+@pytest.fixture
+def remembered(tmp_path: Path) -> RememberedConfigs:
+    return RememberedConfigs(tmp_path / "cache" / "completed")
+
+
+@pytest.fixture
+def file(remembered: RememberedConfigs, tmp_path: Path) -> Path:
+    """The file of a remembered answer."""
+    remembered.add(CONFIG, "model", "server")
+    (path,) = (tmp_path / "cache" / "completed").iterdir()
+    return path
+
+
+def test_an_answer_is_found_for_its_question_only(
+    remembered: RememberedConfigs, file: Path
+) -> None:
+    assert remembered.find("model", "server") == CONFIG
+    assert remembered.find("model", "another server") is None
+    assert remembered.find("another model", "server") is None
+
+
+def test_without_a_directory_there_is_no_answer(remembered: RememberedConfigs) -> None:
+    assert remembered.find("model", "server") is None
+
+
+def test_only_its_user_reads_it(file: Path) -> None:
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_file_that_others_could_write_is_not_used(
+    remembered: RememberedConfigs, file: Path
+) -> None:
+    file.chmod(0o666)
+
+    assert remembered.find("model", "server") is None
+
+
+def test_an_answer_to_another_question_is_not_used(
+    remembered: RememberedConfigs, file: Path, tmp_path: Path
+) -> None:
+    remembered.add({**CONFIG, "max_batch_size": 8}, "other")
+    (other,) = set(file.parent.iterdir()) - {file}
+    os.replace(other, file)
+
+    assert remembered.find("model", "server") is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content | {"format": 2},
+        lambda content: content | {"config": {"max_batch_size": "many"}},
+        lambda content: content | {"config": []},
+        lambda content: [content],
+        lambda content: {},
+    ],
+)
+def test_damage_is_not_used(remembered: RememberedConfigs, file: Path, change: Any) -> None:
+    file.write_text(json.dumps(change(json.loads(file.read_text()))))
+
+    assert remembered.find("model", "server") is None
+    remembered.add(CONFIG, "model", "server")
+    assert remembered.find("model", "server") == CONFIG
+
+
+def test_half_a_file_is_not_used(remembered: RememberedConfigs, file: Path) -> None:
+    file.write_text(file.read_text()[:40])
+
+    assert remembered.find("model", "server") is None
+
+
+def test_a_link_is_neither_read_nor_written(
+    remembered: RememberedConfigs, file: Path, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    file.unlink()
+    file.symlink_to(mine)
+
+    remembered.add(CONFIG, "model", "server")
+
+    assert mine.read_text() == "mine"
+
+
+def test_a_directory_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    remembered = RememberedConfigs(tmp_path / "file" / "completed")
+
+    remembered.add(CONFIG, "model")
+
+    assert remembered.find("model") is None
+
+
+def test_the_oldest_are_forgotten(
+    remembered: RememberedConfigs, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembered_configs, "_MOST_FILES", 3)
+    os.utime(file, ns=(0, 0))
+    for number in range(3):
+        remembered.add(CONFIG, str(number))
+
+    assert remembered.find("model", "server") is None
+    assert all(remembered.find(str(number)) for number in range(3))
