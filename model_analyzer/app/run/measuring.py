@@ -20,6 +20,7 @@ from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.resume import log_changed_secrets, open_state, settle_differences
 from model_analyzer.app.run.beginning import Beginning
 from model_analyzer.app.run.caller import Caller
+from model_analyzer.app.shared_hosts import examine_shared_hosts
 from model_analyzer.config.resolve import search_settings
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.models import VariantNames
@@ -182,8 +183,6 @@ def measure(session: Session, caller: Caller) -> bool:
 def _test_shared_hosts(placed: Sequence[Subject], session: Session, caller: Caller) -> None:
     """Tests hosts with several slots with the first subject, on all kinds of hardware."""
     if session.bench.shared:
-        from model_analyzer.app.shared_hosts import examine_shared_hosts
-
         caller.tracker.phase(Phase.TESTING_SLOTS)
         examine_shared_hosts(
             session.bench.shared,
