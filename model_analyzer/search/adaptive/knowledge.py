@@ -13,8 +13,9 @@ from itertools import pairwise, takewhile
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.measurements import Measurement, averaged
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ties import (
     Comparison,
@@ -176,7 +177,7 @@ class Knowledge:
             self._failed[coordinate] = outcome
             return
         self.measured.setdefault(coordinate, []).append(outcome)
-        self._means[coordinate] = averaged(self.measured[coordinate])
+        self._means[coordinate] = pool(self.measured[coordinate])
         self.ranked = self.goal.best_first(self._means, self._means.__getitem__)
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -136,6 +137,8 @@ def rich_measurement() -> Measurement:
                 values=freeze({"perf_throughput": 1234.5678, "perf_latency_p99": 0.1 + 0.2}),
                 requests=12345,
                 windows=(1230.0, 1240.25, 1233.125),
+                seconds=10.003,
+                histograms={"perf_latency": Histogram.of([0.3, 0.3, 12.5], clustering=2.5)},
                 composing=freeze(
                     {"größe": {"perf_throughput": 1.5}, "模型": {"perf_server_queue": 1e-9}}
                 ),
