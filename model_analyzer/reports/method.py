@@ -12,7 +12,7 @@ from typing import Any
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Outcome
-from model_analyzer.domain.noise import NoiseModel
+from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
