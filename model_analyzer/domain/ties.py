@@ -99,10 +99,9 @@ class Comparison(Generic[T]):
 
     def apart(self, a: T, b: T) -> float:
         """The largest difference of their scores that may be noise."""
-        errors = self.error(a), self.error(b)
-        if errors[0] is None or errors[1] is None:
-            return 0.0
-        return max(_DEVIATIONS * math.hypot(*errors), _MOST)
+        errors = [self.error(item) for item in (a, b)]
+        known = [error for error in errors if error is not None]
+        return max(_DEVIATIONS * math.hypot(*known), _MOST) if len(known) == len(errors) else 0.0
 
     def error(self, item: T) -> float | None:
         """The standard error of its score; None if it is unknown."""
