@@ -124,10 +124,7 @@ def time_left(
         [
             Part(
                 Expectation(subject, settings.search, slots=slots),
-                trial_s=max(
-                    trial_seconds(model.settings.perf_analyzer_flags) for model in subject.models
-                )
-                / slots,
+                trial_s=trial_seconds([model.settings for model in subject.models]) / slots,
                 load_s=LOAD_S / slots,
                 budget=settings.search.adaptive.budget,
             )
