@@ -57,14 +57,14 @@ def sampled(
         skipped = 1
     if len(times) <= skipped:
         return None
-    first, last = times[skipped - 1, 1], times[-1, 1]
+    first, last = float(times[skipped - 1, 1]), float(times[-1, 1])
     times = times[skipped:]
     latencies = (times[:, 1] - times[:, 0]) / _NS_PER_MS
     seconds = (last - first) / _NS_PER_S
     if seconds <= 0:
         return None
     values = {
-        "perf_throughput": len(times) * batch_size / seconds,
+        "perf_throughput": round(len(times) * batch_size / seconds, _DECIMALS),
         **_statistics(latencies),
     }
     families: dict[str, Sequence[float]] = {"perf_latency": latencies.tolist()}

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 import numpy as np
@@ -36,6 +36,7 @@ from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import success_chances
 from model_analyzer.search.adaptive.queueing import Floats
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
+from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import PartialPlan, Subject, recorded
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
@@ -164,7 +165,11 @@ class Knowledge:
         """
         if coordinate not in self._trials:
             self._trials[coordinate] = self._trial(coordinate)
-        trial = replace(self._trials[coordinate], repetition=self.attempts(coordinate))
+        trial = measured_again(
+            self._trials[coordinate],
+            self.attempts(coordinate),
+            self.measured.get(coordinate, ()),
+        )
         self._attempts[coordinate] = trial.repetition + 1
         self.under_way.append(coordinate)
         record = yield from recorded(trial)

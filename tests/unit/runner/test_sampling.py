@@ -81,6 +81,14 @@ def test_inferences_are_counted_not_requests() -> None:
     assert model.requests == 98
 
 
+def test_numbers_are_those_that_a_checkpoint_gives_back() -> None:
+    model = measured(closed_loop(4, 7.3), 4)
+    numbers = [*model.values.values(), *model.windows, model.seconds]
+    numbers += [each.clustering for each in model.histograms.values()]
+    assert {type(number) for number in numbers} == {float}
+    assert max(len(str(number)) for number in numbers) <= 12
+
+
 def test_windows_show_how_much_the_throughput_changed() -> None:
     slow = [(n * 20.0, n * 20.0 + 20) for n in range(25)]
     fast = [(500 + n * 10.0, n * 10.0 + 510) for n in range(50)]
