@@ -82,8 +82,8 @@ class InstalmentNoise:
     def interval(
         self, runs: Sequence[Measurement], tag: str, index: int | None = None
     ) -> Interval | None:
-        """The 95 % interval of the pooled value. That of a percentile reaches further to the side
-        where latencies are more spread.
+        """The 95 % interval of the pooled value. That of a percentile reaches as far to each side
+        as its latencies do.
         """
         tag = ALIASES.get(tag, tag)
         whole = pool(runs)
@@ -144,11 +144,12 @@ class InstalmentNoise:
     def _drift(self, runs: Sequence[Measurement], tag: str, index: int) -> Noise:
         """The noise between instalments, from the parts of each and from repeated trials."""
         own = pooled(spread(_parts(run.models[index].windows)) for run in runs)
-        parts = _mixed(own, self._every_part) or Noise(_LEAST_DRIFT, 1.0)
+        parts, least = _mixed(own, self._every_part), Noise(_LEAST_DRIFT, _MOST_FROM_PARTS)
+        prior = least if parts is None or parts.error < least.error else parts
         share = PERCENTILES.get(tag, ("", 0.0))[1]
-        factor = next((times for least, times in _DRIFT_OF_PERCENTILES if share >= least), 1.0)
-        prior = Noise(max(parts.error, _LEAST_DRIFT) * factor, parts.freedom)
-        return pooled((prior.worth(_MOST_FROM_PARTS), self._between(tag))) or prior
+        factor = next((times for lowest, times in _DRIFT_OF_PERCENTILES if share >= lowest), 1.0)
+        prior = Noise(prior.error * factor, min(prior.freedom, _MOST_FROM_PARTS))
+        return pooled((prior, self._between(tag))) or prior
 
     def _between(self, tag: str) -> Noise | None:
         """The drift between the instalments of repeated trials; None if there are none."""

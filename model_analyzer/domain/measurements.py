@@ -16,7 +16,8 @@ from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source, is_best_high
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.statistics import ServerStatistics
-from model_analyzer.domain.trials import Failure
+from model_analyzer.domain.trials import Failure, Workload
+from model_analyzer.domain.words import counted
 
 # Metric values by tag, in catalogue units.
 Values = Mapping[str, float]
@@ -192,6 +193,14 @@ class Columns:
             for model in measurement.models:
                 present.update(model.values)
         return present
+
+
+def few_requests(work: Workload, requests: int) -> str:
+    """What to know about a p99 of so few requests."""
+    return (
+        f"{work.variant.name} at {work.load}: p99 is based on {counted(requests, 'request')};"
+        f" {REQUESTS_FOR_P99} are needed for 95 % confidence"
+    )
 
 
 Outcome = Measurement | Failure

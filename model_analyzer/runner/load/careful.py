@@ -16,12 +16,12 @@ from model_analyzer.domain.measurements import (
     ModelMeasurement,
     Notice,
     NoticeKind,
+    few_requests,
 )
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.statistics import counted_between
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
-from model_analyzer.domain.words import counted
 from model_analyzer.runner.load.ended import Ended, no_tokens
 from model_analyzer.runner.load.launches import (
     TOO_SMALL,
@@ -169,11 +169,7 @@ def _few_requests(work: Workload, window: Window, report: Report) -> Iterator[No
     """A notice if the requests are too few for latencies, or even for the throughput."""
     if report.requests is None or report.requests >= REQUESTS_FOR_P99:
         return
-    requests = counted(report.requests, "request")
-    text = (
-        f"{work.variant.name} at {work.load}: p99 is based on {requests};"
-        f" {REQUESTS_FOR_P99} are needed for 95 % confidence"
-    )
+    text = few_requests(work, report.requests)
     if report.has_few_requests:
         text += (
             f". One request more changes the throughput by {100 / max(report.requests, 1):.0f} %:"

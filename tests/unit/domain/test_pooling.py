@@ -18,7 +18,7 @@ from model_analyzer.domain.measurements import (
     NoticeKind,
 )
 from model_analyzer.domain.pooling import histogram_of, pool
-from tests.unit.builders import measurement, together
+from tests.unit.builders import instalment, measurement, together
 
 THROUGHPUT, P99 = "perf_throughput", "perf_latency_p99"
 
@@ -26,27 +26,6 @@ TWO_GPUS = {
     "GPU-a": {"gpu_used_memory": 100.0, "gpu_utilization": 20.0},
     "GPU-b": {"gpu_used_memory": 300.0, "gpu_utilization": 60.0},
 }
-
-
-def instalment(latencies: list[float], seconds: float = 1.0, **values: float) -> Measurement:
-    """What was measured of these requests (ms)."""
-    ordered = sorted(latencies)
-    percentiles = {
-        f"perf_latency_p{p}": ordered[round(p / 100 * (len(ordered) - 1))] for p in (50, 90, 95, 99)
-    }
-    model = ModelMeasurement(
-        values={
-            THROUGHPUT: len(latencies) / seconds,
-            "perf_latency_avg": sum(latencies) / len(latencies),
-            **percentiles,
-            **values,
-        },
-        requests=len(latencies),
-        windows=(len(latencies) / seconds,) * 2,
-        seconds=seconds,
-        histograms={"perf_latency": Histogram.of(latencies)},
-    )
-    return Measurement(models=(model,))
 
 
 # ------------------------------------------------------------------------------------- pooled
