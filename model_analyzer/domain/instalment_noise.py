@@ -29,9 +29,10 @@ _DEVIATIONS = 1.96
 _PARTS = 3
 _LEAST_DRIFT = 0.01
 # The parts of a single measurement count with two degrees of freedom, those of all others with at
-# most so many, and both together beside instalments of the same trials.
+# most so many. Both together count with at most so many for the drift, and with fewer if there are
+# trials with several instalments: only these show it.
 _MOST_FROM_OTHERS = 8.0
-_MOST_FROM_PARTS = 4.0
+_MOST_FROM_PARTS, _MOST_BESIDE_EVIDENCE = 4.0, 2.0
 # This part of the drift lasts longer than a run, so no number of instalments makes it smaller. It
 # counts for a single value only: trials that are compared were measured in the same run.
 _LASTING = 0.5
@@ -148,8 +149,10 @@ class InstalmentNoise:
         prior = least if parts is None or parts.error < least.error else parts
         share = PERCENTILES.get(tag, ("", 0.0))[1]
         factor = next((times for lowest, times in _DRIFT_OF_PERCENTILES if share >= lowest), 1.0)
-        prior = Noise(prior.error * factor, min(prior.freedom, _MOST_FROM_PARTS))
-        return pooled((prior, self._between(tag))) or prior
+        between = self._between(tag)
+        most = _MOST_FROM_PARTS if between is None else _MOST_BESIDE_EVIDENCE
+        prior = Noise(prior.error * factor, min(prior.freedom, most))
+        return pooled((prior, between)) or prior
 
     def _between(self, tag: str) -> Noise | None:
         """The drift between the instalments of repeated trials; None if there are none."""
