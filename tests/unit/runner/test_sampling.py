@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from model_analyzer.domain.measurements import ModelMeasurement
-from model_analyzer.runner.load.profile_export import Export, Request
+from model_analyzer.domain.measurements import ModelMeasurement, Values
+from model_analyzer.runner.load.output import parse_report, parse_table
+from model_analyzer.runner.load.profile_export import Export, Request, read_export
 from model_analyzer.runner.load.sampling import sampled
 
 MS = 1_000_000
@@ -121,6 +123,31 @@ def test_nothing_is_measured_with_one_end(times: list[tuple[float, float]]) -> N
     requests = [Request(START, [START + 10], START + 10, [1]) for _ in times]
     content = Export(requests, [START, START + 1000])
     assert sampled(content, in_flight=1, batch_size=1, with_tokens=False) is None
+
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
+
+
+def test_a_recorded_export_agrees_with_its_table_but_for_the_first_requests() -> None:
+    """Eight requests in flight to an instance that needs 7 ms for each, in 0.54 s."""
+    table = parse_table((GOLDEN / "instalment.csv").read_text())
+    report = parse_report((GOLDEN / "instalment.txt").read_text())
+    content = read_export((GOLDEN / "instalment.json").read_bytes())
+    assert content is not None
+    assert table is not None
+    model = sampled(content, in_flight=8, batch_size=1, with_tokens=False)
+    assert model is not None
+    assert report.requests == 77
+    assert model.requests == 77 - 8
+    assert model.values["perf_throughput"] == pytest.approx(table["perf_throughput"], rel=0.05)
+    assert model.values["perf_latency_p99"] == pytest.approx(table["perf_latency_p99"], rel=0.02)
+    # a closed loop: what is in flight is throughput times latency, but for the first requests
+    assert _in_flight(model.values) == pytest.approx(8, rel=0.03)
+    assert _in_flight(table) < 7.7
+
+
+def _in_flight(values: Values) -> float:
+    return values["perf_throughput"] * values["perf_latency_avg"] / 1000
 
 
 def test_neighbours_that_are_alike_are_worth_less() -> None:

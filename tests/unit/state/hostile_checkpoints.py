@@ -51,6 +51,7 @@ CHARTS = GOLDEN.parent / "fakes" / "charts"
 OURS = (
     "checkpoints/format3/0.ckpt", "checkpoints/format3/journal", "checkpoints/format3/journal-a",
     "checkpoints/format2/0.ckpt", "checkpoints/format2/journal", "masked/2026-11.ckpt",
+    "checkpoints/instalments/0.ckpt",
 )  # fmt: skip
 UPSTREAM = tuple(f"upstream/{path.name}" for path in sorted((GOLDEN / "upstream").glob("*.ckpt")))
 

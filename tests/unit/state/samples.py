@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from model_analyzer.domain.histograms import Histogram
@@ -137,8 +138,6 @@ def rich_measurement() -> Measurement:
                 values=freeze({"perf_throughput": 1234.5678, "perf_latency_p99": 0.1 + 0.2}),
                 requests=12345,
                 windows=(1230.0, 1240.25, 1233.125),
-                seconds=10.003,
-                histograms={"perf_latency": Histogram.of([0.3, 0.3, 12.5], clustering=2.5)},
                 composing=freeze(
                     {"größe": {"perf_throughput": 1.5}, "模型": {"perf_server_queue": 1e-9}}
                 ),
@@ -169,6 +168,15 @@ def rich_measurement() -> Measurement:
         duration_s=12.5,
         loading_s=1.25,
     )
+
+
+def rich_instalment() -> Measurement:
+    """The same, measured in an instalment."""
+    measured = rich_measurement()
+    first, second = measured.models
+    histograms = {"perf_latency": Histogram.of([0.3, 0.3, 12.5], clustering=2.5)}
+    first = replace(first, seconds=10.003, histograms=histograms)
+    return replace(measured, models=(first, replace(second, seconds=9.5)))
 
 
 def rich_failure() -> Failure:

@@ -11,11 +11,13 @@ import pytest
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.format.header import decode_header
 from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.verify import verify
+from tests.unit.builders import goal
 from tests.unit.state.samples import (
     failure,
     measurement,
@@ -141,3 +143,23 @@ def test_a_directory_of_format_3_is_read_in_full() -> None:
     assert loaded.goal_of("m") is not None
     assert loaded.conclusions["m"].reason is StopReason.NOTHING_WORTH
     assert loaded.profile.bases == {"m": ("another base",)}
+
+
+def test_instalments_are_read_and_pooled() -> None:
+    profile = read_file(FORMAT_2.with_name("instalments") / "0.ckpt").profile
+
+    ranked = rank(profile, "m", goal())
+
+    assert all(item.measurement.is_instalment for item in ranked.measured)
+    by_load = {item.trial.workloads[0].load.value: item for item in ranked.measured}
+    assert {load: len(item.runs) for load, item in by_load.items()} == {1: 3, 4: 3, 16: 3}
+    pooled, runs = by_load[16].measurement, [run.models[0] for run in by_load[16].runs]
+    requests = sum(run.requests or 0 for run in runs)
+    seconds = sum(run.seconds for run in runs)
+    assert pooled.models[0].requests == requests
+    assert pooled.value("perf_throughput") == pytest.approx(requests / seconds)
+    percentiles = sorted(run.values["perf_latency_p99"] for run in runs)
+    assert percentiles[0] < (pooled.value("perf_latency_p99") or 0) < percentiles[-1]
+    assert set(by_load[4].measurement.models[0].histograms) == {
+        "perf_latency", "time_to_first_token", "inter_token_latency",
+    }  # fmt: skip
