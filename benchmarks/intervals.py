@@ -3,18 +3,21 @@
 """How often the 95 % interval of instalments holds what a measurement ten times as long gives.
 
     python benchmarks/intervals.py --simulated 1000
-    python benchmarks/intervals.py --real CONFIG --model sim_gpu --cases 15
+    python benchmarks/intervals.py --real CONFIG --model sim_gpu --cases 15 --results real.jsonl
+    python benchmarks/intervals.py --results real.jsonl
 
 Each case is a configuration under a load. All cases of a run are measured in two instalments, one
 case after the other, as a search does; then each in a measurement ten times as long as both
 together. Intervals are those of the product, from all cases of the run. Simulated servers answer
-single requests in batches, on a machine whose speed changes within milliseconds and minutes.
+single requests in batches, on a machine whose speed changes within milliseconds and minutes. With
+--results, real cases are added to those in the file, and all of them are shown.
 """
 
 from __future__ import annotations
 
 import argparse
 import heapq
+import json
 import math
 import os
 import statistics
@@ -24,8 +27,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -42,6 +47,8 @@ from model_analyzer.runner.load.profile_export import Export, Request
 from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.runner.timings import Timings
 from model_analyzer.search.brute import BruteSearch
+
+Floats = npt.NDArray[np.float64]
 
 TAGS = (
     "perf_throughput", "perf_latency_avg", "perf_latency_p50", "perf_latency_p90",
@@ -60,37 +67,46 @@ class Case:
     long: Measurement
 
 
-class Score:
-    """How often intervals held, and how wide they were, by number of instalments and metric."""
+Row = dict[str, Any]
 
-    def __init__(self) -> None:
-        self._held: dict[tuple[int, str], list[bool]] = defaultdict(list)
-        self._widths: dict[tuple[int, str], list[float]] = defaultdict(list)
 
-    def add(self, run: Sequence[Case]) -> None:
-        for count in range(1, INSTALMENTS + 1):
-            noise = NoiseModel(case.instalments[:count] for case in run)
-            for case in run:
-                runs = case.instalments[:count]
-                for tag in TAGS:
-                    true, value = case.long.value(tag), pool(runs).value(tag)
-                    interval = noise.interval(runs, tag)
-                    assert true is not None, (case.name, tag)
-                    assert value is not None, (case.name, tag)
-                    assert interval is not None, (case.name, tag)
-                    self._held[count, tag].append(interval.low <= true <= interval.high)
-                    self._widths[count, tag].append((interval.high - interval.low) / 2 / value)
+def judged(run: Sequence[Case]) -> Iterator[Row]:
+    """For each case, number of instalments and metric: whether the interval held, and half of its
+    width.
+    """
+    for count in range(1, INSTALMENTS + 1):
+        noise = NoiseModel(case.instalments[:count] for case in run)
+        for case in run:
+            runs = case.instalments[:count]
+            for tag in TAGS:
+                true, value = case.long.value(tag), pool(runs).value(tag)
+                interval = noise.interval(runs, tag)
+                assert true is not None, (case.name, tag)
+                assert value is not None, (case.name, tag)
+                assert interval is not None, (case.name, tag)
+                yield {
+                    "case": case.name,
+                    "instalments": count,
+                    "tag": tag,
+                    "held": interval.low <= true <= interval.high,
+                    "half": (interval.high - interval.low) / 2 / value,
+                }
 
-    def show(self) -> None:
-        print("| instalments | metric | cases | held | half the interval: median, 90 % below |")
-        print("|--:|---|--:|--:|--:|")
-        for (count, tag), held in self._held.items():
-            widths = sorted(self._widths[count, tag])
-            middle, most = statistics.median(widths), widths[int(0.9 * (len(widths) - 1))]
-            print(
-                f"| {count} | {tag} | {len(held)} | {100 * statistics.fmean(held):.1f} %"
-                f" | ± {100 * middle:.1f} %, ± {100 * most:.0f} % |"
-            )
+
+def show(rows: Sequence[Row]) -> None:
+    print("| instalments | metric | cases | held | half the interval: median, 90 % below |")
+    print("|--:|---|--:|--:|--:|")
+    groups: dict[tuple[int, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row["instalments"], row["tag"]].append(row)
+    for (count, tag), group in groups.items():
+        halves = sorted(row["half"] for row in group)
+        middle, most = statistics.median(halves), halves[int(0.9 * (len(halves) - 1))]
+        held = statistics.fmean(row["held"] for row in group)
+        print(
+            f"| {count} | {tag} | {len(group)} | {100 * held:.1f} %"
+            f" | ± {100 * middle:.1f} %, ± {100 * most:.0f} % |"
+        )
 
 
 # ------------------------------------------------------------------------------------- real
@@ -131,7 +147,7 @@ class Machine:
 
     deviations: Sequence[tuple[float, float]]  # seconds, standard deviation
 
-    def speeds(self, seconds: float, random: np.random.Generator) -> np.ndarray:
+    def speeds(self, seconds: float, random: np.random.Generator) -> Floats:
         """The speed in each 20 ms."""
         steps = int(seconds / 0.02) + 2
         total = np.zeros(steps)
@@ -162,7 +178,9 @@ class Server:
         batch = min(self.batch, max(self.in_flight / self.instances, 1))
         return 1000 * self.instances * batch / (self.base_ms + self.item_ms * batch)
 
-    def run(self, begin: float, seconds: float, speeds: np.ndarray, random: np.random.Generator):  # type: ignore[no-untyped-def]
+    def run(
+        self, begin: float, seconds: float, speeds: Floats, random: np.random.Generator
+    ) -> Export:
         """The export of a load that begins at a time on the machine (s)."""
         waiting, requests = [begin] * self.in_flight, []
         free = [begin] * self.instances
@@ -234,7 +252,7 @@ def simulated_run(number: int) -> Sequence[Case]:
 
 
 def simulated(
-    server: Server, begin: float, seconds: float, speeds: np.ndarray, random: np.random.Generator
+    server: Server, begin: float, seconds: float, speeds: Floats, random: np.random.Generator
 ) -> Measurement:
     export = server.run(begin, seconds, speeds, random)
     model = sampled(export, in_flight=server.in_flight, batch_size=1, with_tokens=False)
@@ -248,13 +266,20 @@ def main() -> None:
     parser.add_argument("--real", type=Path, help="a configuration with the models")
     parser.add_argument("--model", help="the model of the configuration to measure")
     parser.add_argument("--cases", type=int, default=15)
+    parser.add_argument("--results", type=Path, help="a file with the results of real cases")
     given = parser.parse_args()
-    score = Score()
+    rows: list[Row] = []
+    if given.results and given.results.exists():
+        rows += [json.loads(line) for line in given.results.read_text().splitlines()]
     if given.real:
-        score.add(list(real_run(given.real, given.model, given.cases)))
+        new = list(judged(list(real_run(given.real, given.model, given.cases))))
+        rows += new
+        if given.results:
+            with given.results.open("a") as file:
+                file.writelines(f"{json.dumps(row)}\n" for row in new)
     for number in range(given.simulated // 5):
-        score.add(simulated_run(number))
-    score.show()
+        rows += judged(simulated_run(number))
+    show(rows)
 
 
 if __name__ == "__main__":
