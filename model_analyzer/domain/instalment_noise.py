@@ -45,6 +45,8 @@ _CLUSTERED_BEYOND = 0.1
 # The limits of a percentile's interval: its inner end, and the logarithm of its outer one.
 _MOST_BEYOND = 0.95
 _MOST_FAR = 5.0
+# Beyond the slowest request, latencies grow with at least this power of their rarity.
+_LEAST_POWER = 0.15
 
 
 class _Reaches(NamedTuple):
@@ -239,14 +241,13 @@ def _reaches(histogram: Histogram, share: float) -> _Reaches:
 
 def _far(histogram: Histogram, beyond: float) -> float:
     """The latency that this share exceeds. If none of the histogram does, its tail goes on as a
-    power law.
+    power law. Rare slow requests may not have been seen yet, so the power has a least value.
     """
     end = 1 / histogram.total
     if beyond >= end:
         return histogram.quantile(1 - beyond)
     begin = 0.1 if end < 0.05 else 0.5
     last, first = histogram.quantile(1 - end), histogram.quantile(1 - begin)
-    if begin <= end:
-        return last
-    power = math.log(last / first) / math.log(begin / end)
+    power = math.log(last / first) / math.log(begin / end) if begin > end else 0.0
+    power = max(power, _LEAST_POWER)
     return last * math.exp(min(power * math.log(end / beyond), _MOST_FAR))
