@@ -3,9 +3,11 @@
 """The cost of checkpoints: making a measurement durable, loading many, their size.
 
     python benchmarks/checkpoints.py [--most 100000] [--directory DIR] [--upstream DIR]
+                                      [--instalments]
 
 The directory should be on the disk that will have the checkpoints. Loading runs in a separate
-process, with its peak memory. If upstream's environment is given, upstream saves the same
+process, with its peak memory. With --instalments, each measurement has windows and a histogram of
+150 to 3000 latencies. If upstream's environment is given, upstream saves the same
 measurements in its format; it writes all of them again for each new one.
 """
 
@@ -21,11 +23,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.common import upstream_command
 from model_analyzer.domain.hardware import Machine
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.profiles import TrialRecord
@@ -51,16 +55,33 @@ LOADS = 20  # loads of each variant
 MACHINE = Machine(host="gpu1", processor="A processor", cores=8, niceness=0)
 
 
-def measurement(number: int) -> Measurement:
+def instalment(number: int) -> ModelMeasurement:
+    """The additional fields of an instalment; there are as many different ones as loads."""
+    random = Random(number % LOADS)
+    requests = round(150 * 20 ** random.random())
+    latencies = [random.lognormvariate(2.5, 0.4) for _ in range(requests)]
+    return ModelMeasurement(
+        values={},
+        windows=tuple(round(random.gauss(1000, 30), 2) for _ in range(8)),
+        seconds=1.054321,
+        histograms={"perf_latency": Histogram.of(latencies, round(random.uniform(1, 40), 2))},
+    )
+
+
+_INSTALMENTS = [instalment(number) for number in range(LOADS)]
+
+
+def measurement(number: int, *, in_instalments: bool = False) -> Measurement:
     """A measurement of a CPU model: all values of perf_analyzer, and the server's memory."""
     wobble = number % 997 / 1000
     values = {tag: round(12.345 * (index + 1) + wobble, 3) for index, tag in enumerate(TAGS)}
+    model = ModelMeasurement(
+        values=values, requests=1234 + number, windows=(100.1, 100.2 + wobble, 100.3)
+    )
+    if in_instalments:
+        model = replace(_INSTALMENTS[number % LOADS], values=values, requests=1234 + number)
     return Measurement(
-        models=(
-            ModelMeasurement(
-                values=values, requests=1234 + number, windows=(100.1, 100.2 + wobble, 100.3)
-            ),
-        ),
+        models=(model,),
         host={"cpu_used_ram": 512.25, "cpu_available_ram": 20480.5},
         commands=(
             "perf_analyzer -m resnet -b 1 -u 127.0.0.1:41234 -i grpc -f results.csv -v"
@@ -94,11 +115,12 @@ def trial(number: int) -> Trial:
     return Trial(workloads=(work,), setup=ServerSetup(version="2.51.0"))
 
 
-def records(count: int) -> Records:
+def records(count: int, *, in_instalments: bool) -> Records:
     made, encoder = Records(), Encoder()
     for number in range(count):
         new_trial = trial(number)
-        record = TrialRecord(trial=new_trial, outcome=measurement(number))
+        outcome = measurement(number, in_instalments=in_instalments)
+        record = TrialRecord(trial=new_trial, outcome=outcome)
         for entry in encoder.record(new_trial.key, record):
             made.take(entry, encode(entry))
     return made
@@ -181,6 +203,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=100_000)
     parser.add_argument("--directory", type=Path)
     parser.add_argument("--upstream", type=Path, help="upstream's environment")
+    parser.add_argument("--instalments", action="store_true", help="with histograms")
     parser.add_argument("--load", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.load:
@@ -192,7 +215,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory(dir=arguments.directory) as scratch:
         for size in sizes(arguments.most):
-            base = Checkpoint(records=records(size))
+            base = Checkpoint(records=records(size, in_instalments=arguments.instalments))
             base = replace(base, header=Header(uuid="benchmark"))
             directory = Path(scratch) / str(size)
             durable = durable_ms(directory, base)

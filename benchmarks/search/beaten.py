@@ -8,7 +8,8 @@ import math
 from collections.abc import Sequence
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement, averaged
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
 
@@ -31,12 +32,12 @@ def better_measured(
             trials[first.key] = first
             runs.setdefault(first.key, []).append(record.outcome)
     of_recommended = runs[recommended.first.key]
-    mean = averaged(of_recommended)
+    mean = pool(of_recommended)
     # p99 has the noise of the throughput, and as much again of its own
     noise = sigma * (1 if goal.is_for_throughput else math.sqrt(2))
 
     def beats(measurements: Sequence[Measurement]) -> bool:
-        average = averaged(measurements)
+        average = pool(measurements)
         error = noise * math.sqrt(1 / len(measurements) + 1 / len(of_recommended))
         return goal.passes(average) and goal.score(average, mean) > _ERRORS * error
 

@@ -61,7 +61,7 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
     facts, unknown = checked.models.facts, checked.models.unknown
     setups = checked.devices.setups
     goals = {model.name: model.goal for model in settings.models}
-    trial_s = {model.name: trial_seconds(model.perf_analyzer_flags) for model in settings.models}
+    of_models = {model.name: model for model in settings.models}
     groups = settings.subjects
     complete = {name for names in groups if unknown.keys().isdisjoint(names) for name in names}
     models = tuple(model for model in settings.models if model.name in complete)
@@ -72,7 +72,7 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
         plan = Plan(
             name=group_name(names),
             goals={name: goals[name] for name in names},
-            trial_s=max(trial_s[name] for name in names),
+            trial_s=trial_seconds([of_models[name] for name in names]),
             budget=settings.search.adaptive.budget,
         )
         if plan.name not in subjects:

@@ -11,13 +11,13 @@ from model_analyzer.domain.metrics import ALIASES, METRICS, Better
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.windows import FIRST_LOOK_S, WINDOWS
 from model_analyzer.domain.words import counted
 from model_analyzer.forecast.durations import (
     AROUND_S,
     COUNTED_WINDOW_S,
     LOAD_S,
     START_S,
-    WINDOWS,
 )
 from model_analyzer.forecast.run_plan import Plan, duration
 from model_analyzer.forecast.searches import Forecast, Varied
@@ -132,8 +132,9 @@ def _values(varied: Varied) -> str:
 
 def _assumptions(idle_s: float) -> Iterator[str]:
     yield (
-        f"Times assume {WINDOWS} windows for each measurement (of the configured length, or"
-        f" {COUNTED_WINDOW_S:g} s if requests are counted) plus {AROUND_S:g} s,"
+        f"Times assume {FIRST_LOOK_S:.1f} s for each instalment, or {WINDOWS} windows for each"
+        f" measurement (of the configured length, or {COUNTED_WINDOW_S:g} s if requests are"
+        f" counted), plus {AROUND_S:g} s,"
         f" {LOAD_S:g} s to load a variant and {START_S:g} s to start a server. The lower end"
         " assumes that the search ends early, the upper end that unstable measurements are"
         " repeated. Neither is a limit. Trials that are in the checkpoint are not measured again."

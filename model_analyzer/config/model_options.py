@@ -20,7 +20,16 @@ from model_analyzer.config.fragments import (
     with_commas,
 )
 from model_analyzer.config.goals import Constraints, Objectives
-from model_analyzer.config.kinds import Boolean, Environment, Flags, Integers, ListOf, Number, Text
+from model_analyzer.config.kinds import (
+    Boolean,
+    Choice,
+    Environment,
+    Flags,
+    Integers,
+    ListOf,
+    Number,
+    Text,
+)
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.sweeps import ModelConfigParameters
 from model_analyzer.config.table import (
@@ -42,6 +51,7 @@ from model_analyzer.domain.flags import (
     TRITON_SERVER_REPEATABLE,
     TRITON_SERVER_WORDS,
 )
+from model_analyzer.domain.settings import MeasurementMode
 
 GENAI_PERF = Flags("genai-perf", GENAI_PERF_FLAGS, underscores=False)
 PERF_ANALYZER = Flags(
@@ -118,6 +128,10 @@ MODEL_OPTIONS: Sequence[Option] = (
         key="model_config_parameters", kind=ModelConfigParameters(), default={}, group=SEARCH,
         help="Fields of the model configuration, with the values to try. All combinations of listed"
         " values are tried.",
+    ),
+    Option(
+        key="measurement", kind=Choice(MeasurementMode), group=LOAD_GENERATOR,
+        help="Overrides the global measurement.",
     ),
     Option(
         key="perf_analyzer_flags", kind=PERF_ANALYZER, group=LOAD_GENERATOR,

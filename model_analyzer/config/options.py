@@ -58,6 +58,7 @@ from model_analyzer.domain.settings import (
     FORMAT_NAMES,
     ExecutorKind,
     LaunchMode,
+    MeasurementMode,
     ModelType,
     OnMismatch,
     OutputFormat,
@@ -496,6 +497,13 @@ OPTIONS: Sequence[Option] = (
         help="More arguments for the container, named as in the Docker SDK for Python.",
     ),
     # ---------------------------------------------------------- perf_analyzer
+    Option(
+        key="measurement", flags=("--measurement",), kind=Choice(MeasurementMode),
+        default=MeasurementMode.AUTO, group=LOAD_GENERATOR,
+        help="How long a trial is measured. auto: in instalments, first short, and longer only"
+        " where it matters (docs/measuring.md). perf_analyzer: until its windows are stable, as in"
+        " Triton Model Analyzer; also used if perf_analyzer_flags say how to measure.",
+    ),
     Option(
         key="perf_analyzer_path", flags=("--perf-analyzer-path",), kind=Text(),
         target="load_generator.path", group=LOAD_GENERATOR,

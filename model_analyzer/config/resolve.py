@@ -30,7 +30,7 @@ from model_analyzer.config.rules import (
 )
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.domain.environment import Veil
-from model_analyzer.domain.flags import PERF_ANALYZER_OWNED
+from model_analyzer.domain.flags import PERF_ANALYZER_CARE, PERF_ANALYZER_OWNED
 from model_analyzer.domain.goals import Constraint, GoalOverride, ModelGoal
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import thaw
@@ -43,7 +43,9 @@ from model_analyzer.domain.settings import (
     DockerSettings,
     ExecutorSettings,
     ExportSettings,
+    LaunchMode,
     LoadGeneratorSettings,
+    MeasurementMode,
     ModelSettings,
     ModelType,
     MonitorSettings,
@@ -318,9 +320,24 @@ def _model(
         parameters=own.get("model_config_parameters", MappingProxyType({})),
         perf_analyzer_flags=MappingProxyType(flags),
         genai_perf_flags=_own_or_global("genai_perf_flags", own, values),
+        in_instalments=_in_instalments(own, values, flags),
         server_flags=_own_or_global("triton_server_flags", own, values),
         server_environment=_own_or_global("triton_server_environment", own, values),
         docker_arguments=_own_or_global("triton_docker_args", own, values),
+    )
+
+
+def _in_instalments(
+    own: Mapping[str, Any], values: Mapping[str, Any], flags: Mapping[str, Any]
+) -> bool:
+    """Whether a model is measured in instalments. A server inside perf_analyzer is not: it would
+    start for each instalment.
+    """
+    return (
+        own.get("measurement", values["measurement"]) is MeasurementMode.AUTO
+        and values["triton_launch_mode"] is not LaunchMode.C_API
+        and PERF_ANALYZER_CARE.isdisjoint(flags)
+        and not _own_or_global("genai_perf_flags", own, values)
     )
 
 

@@ -66,6 +66,16 @@ PERF_ANALYZER_PATHS = frozenset(
     }
 )  # fmt: skip
 
+# These decide how long perf_analyzer measures, when it accepts a result, or which values it has. A
+# file of intervals is also one: a part of it is not like the whole.
+PERF_ANALYZER_CARE = frozenset(
+    {
+        "measurement-mode", "measurement-interval", "measurement-request-count", "request-count",
+        "stability-percentage", "max-trials", "percentile", "latency-threshold", "binary-search",
+        "num-of-sequences", "request-intervals", "request-period", "periodic-concurrency-range",
+    }
+)  # fmt: skip
+
 # What we decide, because a run depends on it.
 PERF_ANALYZER_OWNED = (
     "model-name", "url", "protocol", "service-kind", "triton-server-directory",

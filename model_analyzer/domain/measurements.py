@@ -5,19 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from statistics import fmean
 from typing import Any
 
 from model_analyzer.domain.hardware import Machine
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source, is_best_high
 from model_analyzer.domain.models import empty
-from model_analyzer.domain.statistics import ServerStatistics, added
-from model_analyzer.domain.trials import Failure
+from model_analyzer.domain.statistics import ServerStatistics
+from model_analyzer.domain.trials import Failure, Workload
+from model_analyzer.domain.words import counted
 
 # Metric values by tag, in catalogue units.
 Values = Mapping[str, float]
@@ -50,14 +51,19 @@ class ModelMeasurement:
 
     `requests` is the number of requests behind the latencies, if known. `windows` holds the
     throughput (inferences per second) of each measurement window that the result is made of:
-    their spread is the noise of the measurement. `composing` holds server-side values of the
-    models that an ensemble or BLS model called. `raised` holds the flags of perf_analyzer, with
-    their values, that upstream raised by itself: it measured over a longer window than asked for.
+    their spread is the noise of the measurement. An instalment also has the `seconds` in which the
+    requests were counted, in windows of equal length; and, unless perf_analyzer could not export
+    its requests, `histograms` of the latencies, by the name of a metric without its percentile.
+    `composing` holds server-side values of the models that an ensemble or BLS model called.
+    `raised` holds the flags of perf_analyzer, with their values, that upstream raised by itself: it
+    measured over a longer window than asked for.
     """
 
     values: Values
     requests: int | None = None
     windows: tuple[float, ...] = ()
+    seconds: float = 0.0
+    histograms: Mapping[str, Histogram] = field(default_factory=empty)
     composing: Mapping[str, Values] = field(default_factory=empty)
     raised: Mapping[str, Any] = field(default_factory=empty)
 
@@ -112,6 +118,11 @@ class Measurement:
             reduction = metric.over_models
         present = [value for value in values if value is not None]
         return reduction.apply(present) if present else None
+
+    @property
+    def is_instalment(self) -> bool:
+        """Whether it is one of several short measurements, or could be."""
+        return all(model.seconds for model in self.models)
 
     @property
     def totals(self) -> Values:
@@ -186,54 +197,12 @@ class Columns:
         return present
 
 
-def averaged(measurements: Sequence[Measurement]) -> Measurement:
-    """Merges repetitions into one measurement: the first, with mean values.
-
-    If some lack a metric, it is the mean of the others. Notices, commands and windows of all are
-    joined; requests and the counts of the server are added.
-    """
-    if len(measurements) == 1:
-        return measurements[0]
-    first = measurements[0]
-    uuids = dict.fromkeys(uuid for run in measurements for uuid in run.gpus)
-    return replace(
-        first,
-        models=tuple(map(_averaged_model, zip(*(run.models for run in measurements), strict=True))),
-        gpus={
-            uuid: _means([run.gpus[uuid] for run in measurements if uuid in run.gpus])
-            for uuid in uuids
-        },
-        host=_means([run.host for run in measurements]),
-        statistics=added(run.statistics for run in measurements),
-        notices=tuple(dict.fromkeys(notice for run in measurements for notice in run.notices)),
-        commands=tuple(command for run in measurements for command in run.commands),
-        duration_s=sum(run.duration_s for run in measurements),
-        loading_s=sum(run.loading_s for run in measurements),
+def few_requests(work: Workload, requests: int) -> str:
+    """What to know about a p99 of so few requests."""
+    return (
+        f"{work.variant.name} at {work.load}: p99 is based on {counted(requests, 'request')};"
+        f" {REQUESTS_FOR_P99} are needed for 95 % confidence"
     )
-
-
-def _averaged_model(models: Sequence[ModelMeasurement]) -> ModelMeasurement:
-    requests = [model.requests for model in models if model.requests is not None]
-    names = dict.fromkeys(name for model in models for name in model.composing)
-    return ModelMeasurement(
-        values=_means([model.values for model in models]),
-        requests=sum(requests) if requests else None,
-        windows=tuple(window for model in models for window in model.windows),
-        composing={
-            name: _means([model.composing[name] for model in models if name in model.composing])
-            for name in names
-        },
-    )
-
-
-def _means(values: Sequence[Values]) -> Values:
-    tags = dict.fromkeys(tag for own in values for tag in own)
-    return {tag: _mean([own[tag] for own in values if tag in own]) for tag in tags}
-
-
-def _mean(values: Sequence[float]) -> float:
-    # equal values stay as they are: a bound may be this value, and a rounded mean would break it
-    return values[0] if min(values) == max(values) else fmean(values)
 
 
 Outcome = Measurement | Failure

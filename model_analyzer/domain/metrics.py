@@ -8,6 +8,7 @@ Values have the unit that the header names: milliseconds, inferences per second,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -210,6 +211,15 @@ _ROWS = [
 ]  # fmt: skip
 
 METRICS: Mapping[str, Metric] = MappingProxyType({metric.tag: metric for metric in _ROWS})
+
+# The metrics that are percentiles: their name without the percentile, and its share (0 to 1).
+PERCENTILES: Mapping[str, tuple[str, float]] = MappingProxyType(
+    {
+        tag: (match[1], int(match[2]) / 100)
+        for tag in METRICS
+        if (match := re.fullmatch(r"(.+)_p(\d\d)", tag))
+    }
+)
 
 # Names of metrics in older configurations.
 ALIASES: Mapping[str, str] = MappingProxyType({"perf_latency": "perf_latency_p99"})

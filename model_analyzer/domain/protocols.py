@@ -167,8 +167,12 @@ class Readings(Protocol):
 class LoadGenerator(Protocol):
     """Sends the requests of workloads to a server, and measures the answers."""
 
-    def generate(self, workloads: Sequence[Workload], server: Server) -> Readings | Failure:
-        """Readings for all workloads, or the reason why there are none."""
+    def generate(
+        self, workloads: Sequence[Workload], server: Server, instalment_s: float | None
+    ) -> Readings | Failure:
+        """Readings for all workloads, or the reason why there are none. For `instalment_s`, see
+        `Trial`.
+        """
 
 
 class Monitor(Protocol):

@@ -52,6 +52,13 @@ class ModelType(Enum):
     LLM = "LLM"
 
 
+class MeasurementMode(Enum):
+    """How long trials are measured: as long as it matters, or as perf_analyzer decides."""
+
+    AUTO = "auto"
+    PERF_ANALYZER = "perf_analyzer"
+
+
 class OutputFormat(Enum):
     """The formats of results; HTML is always written.
 
@@ -118,7 +125,8 @@ class ModelSettings:
 
     `loads` are the listed load values, ascending; if empty, loads are searched. `parameters`
     maps a field of the model configuration to the values to try, in the order given.
-    `docker_arguments` go to the Docker SDK as they are.
+    `in_instalments` tells that its trials are measured in instalments, unless models that are not
+    are measured with it. `docker_arguments` go to the Docker SDK as they are.
     """
 
     name: str
@@ -130,6 +138,7 @@ class ModelSettings:
     parameters: Mapping[str, tuple[Any, ...]]
     perf_analyzer_flags: Mapping[str, Any]
     genai_perf_flags: Mapping[str, Any]
+    in_instalments: bool
     server_flags: Mapping[str, Any]
     server_environment: Mapping[str, str]
     docker_arguments: Mapping[str, Any]

@@ -15,8 +15,10 @@ from statistics import NormalDist, median_low
 from typing import Generic, TypeVar
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement, averaged
-from model_analyzer.domain.noise import Noise, NoiseModel, pooled
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.noise import Noise, pooled
+from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.domain.pooling import in_instalments, pool
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
 
@@ -68,17 +70,25 @@ class Comparison(Generic[T]):
     def __init__(self, goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> None:
         self._goal = goal
         self._repetitions = repetitions
-        self._noise = score_noise(goal, repetitions)
+        self._noise_model = NoiseModel(repetitions.values())
+        careful = {item: runs for item, runs in repetitions.items() if not in_instalments(runs)}
+        self._noise = score_noise(goal, careful)
+        self._has_instalments = len(careful) < len(repetitions)
         self._means: dict[T, Measurement] = {}
+        self._errors: dict[T, float | None] = {}
 
     @property
     def knows_noise(self) -> bool:
-        return self._noise is not None
+        return self._noise is not None or self._has_instalments
 
     def mean(self, item: T) -> Measurement:
         if item not in self._means:
-            self._means[item] = averaged(self._repetitions[item])
+            self._means[item] = pool(self._repetitions[item])
         return self._means[item]
+
+    def times(self, item: T) -> int:
+        """The number of its measurements."""
+        return len(self._repetitions[item])
 
     def passes(self, item: T) -> bool:
         return self._goal.passes(self.mean(item))
@@ -89,11 +99,24 @@ class Comparison(Generic[T]):
 
     def apart(self, a: T, b: T) -> float:
         """The largest difference of their scores that may be noise."""
-        if self._noise is None:
-            return 0.0
-        times = [len(self._repetitions[item]) for item in (a, b)]
-        error = max(self._noise, _LEAST_NOISE) * math.sqrt(sum(1 / count for count in times))
-        return max(_DEVIATIONS * error, _MOST)
+        errors = [self.error(item) for item in (a, b)]
+        known = [error for error in errors if error is not None]
+        return max(_DEVIATIONS * math.hypot(*known), _MOST) if len(known) == len(errors) else 0.0
+
+    def error(self, item: T) -> float | None:
+        """The standard error of its score; None if it is unknown."""
+        if item not in self._errors:
+            self._errors[item] = self._error(item)
+        return self._errors[item]
+
+    def _error(self, item: T) -> float | None:
+        runs = self._repetitions[item]
+        root = math.sqrt(len(runs))
+        if in_instalments(runs):
+            error = self._noise_model.score_error(self._goal, runs)
+        else:
+            error = None if self._noise is None else self._noise / root
+        return None if error is None else max(error, _LEAST_NOISE / root)
 
     def price(self, a: T, b: T) -> float:
         """By how much `b` may be worse than `a` and still tie with it: more, if its latency is much
@@ -107,8 +130,11 @@ class Comparison(Generic[T]):
 
     def is_far_better(self, a: T, b: T) -> bool:
         """Whether it would be better by more than noise even if both were measured once."""
-        once = max(self._noise or 0.0, _LEAST_NOISE) * math.sqrt(2)
-        return self.lead(a, b) > max(_DEVIATIONS * once, _MOST)
+        once = [
+            max(self.error(item) or 0.0, _LEAST_NOISE) * math.sqrt(len(self._repetitions[item]))
+            for item in (a, b)
+        ]
+        return self.lead(a, b) > max(_DEVIATIONS * math.hypot(*once), _MOST)
 
 
 def undefeated(
@@ -163,11 +189,14 @@ def surely_met(
     goal: Goal, repetitions: Mapping[T, Sequence[Measurement]], sure: Callable[[T], float]
 ) -> Callable[[T], bool]:
     """A function that says whether a trial meets the constraints by its own measurements: all of
-    them do, and if there is only one, it is `sure` enough not to be luck.
+    them do, and if there is only one, it is `sure` enough not to be luck. Instalments are only
+    parts of a measurement: all together meet the constraints, and are `sure` enough.
     """
 
     def is_met(item: T) -> bool:
         runs = repetitions[item]
+        if in_instalments(runs):
+            return goal.passes(pool(runs)) and sure(item) >= _SAFE
         return all(map(goal.passes, runs)) and (len(runs) > 1 or sure(item) >= _SAFE)
 
     return is_met
@@ -187,13 +216,12 @@ def chance_to_meet(
     misses them by at most the `allowed` number of standard deviations.
     """
     noise = NoiseModel(repetitions.values())
-    deviations = {tag: noise.expected_deviation(tag).error for tag in goal.tags}
 
     def chance(item: T) -> float:
-        mean, times = averaged(repetitions[item]), len(repetitions[item])
+        mean = pool(repetitions[item])
         probability = 1.0
-        for tag, of_one in deviations.items():
-            deviation = of_one / math.sqrt(times)
+        for tag in goal.tags:
+            deviation = noise.expected_error(repetitions[item], tag)
             if not deviation:
                 probability *= goal.margin(mean, tag) >= 0
             else:
@@ -204,31 +232,26 @@ def chance_to_meet(
 
 
 def assured_first(
-    goal: Goal,
-    ordered: Sequence[T],
-    repetitions: Mapping[T, Sequence[Measurement]],
-    sure: Callable[[T], float],
+    comparison: Comparison[T], ordered: Sequence[T], sure: Callable[[T], float]
 ) -> list[T]:
     """The same trials, with another first one: of those that meet the constraints, the one with the
     largest product of its worth and of the chance that it meets them, which `sure` gives. If it was
     measured once and leads by no more than noise, the best repeated trial goes first: a single
     measurement may be luck.
     """
-    noise = score_noise(goal, repetitions)
-    means = {item: averaged(repetitions[item]) for item in ordered}
-    passing = [item for item in ordered if goal.passes(means[item])]
-    if noise is None or not passing:
+    passing = [item for item in ordered if comparison.passes(item)]
+    if not comparison.knows_noise or not passing:
         return list(ordered)
 
     def worth(item: T) -> float:
-        return sure(item) ** _CAUTION * math.exp(goal.score(means[item], means[passing[0]]))
+        return sure(item) ** _CAUTION * math.exp(comparison.lead(item, passing[0]))
 
     best = max(passing, key=worth)
-    repeated = [item for item in passing if len(repetitions[item]) > 1]
-    if repeated and len(repetitions[best]) == 1:
+    repeated = [item for item in passing if comparison.times(item) > 1]
+    if repeated and comparison.times(best) == 1:
         most = max(repeated, key=worth)
-        apart = max(noise, _LEAST_NOISE) * math.sqrt(1 + 1 / len(repetitions[most]))
-        if goal.score(means[best], means[most]) <= _DEVIATIONS * apart:
+        errors = [comparison.error(item) or 0.0 for item in (best, most)]
+        if comparison.lead(best, most) <= _DEVIATIONS * math.hypot(*errors):
             best = most
     return [best, *(item for item in ordered if item != best)]
 
@@ -330,6 +353,6 @@ def score_noise(goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> f
 
 
 def _spread(goal: Goal, runs: Sequence[Measurement]) -> Noise:
-    mean, freedom = averaged(runs), len(runs) - 1.0
+    mean, freedom = pool(runs), len(runs) - 1.0
     squares = sum(goal.score(run, mean) ** 2 for run in runs)
     return Noise(error=math.sqrt(squares / freedom), freedom=freedom)

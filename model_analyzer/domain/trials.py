@@ -257,11 +257,16 @@ class Trial:
     """The workloads measured together, on a server set up in one way.
 
     The same trial can be measured several times; `repetition` counts from 0.
+
+    `instalment_s` tells the runner how long this measurement should last, in seconds: 0 leaves it
+    to the runner, None to perf_analyzer and the user's flags. It belongs neither to the identity of
+    a trial nor to the circumstances of its measurement.
     """
 
     workloads: tuple[Workload, ...]
     setup: ServerSetup
     repetition: int = 0
+    instalment_s: float | None = field(default=None, compare=False)
 
     @cached_property
     def key(self) -> str:

@@ -14,6 +14,13 @@ from model_analyzer.domain.flags import Flag
 _REQUEST_COUNT = 50
 _INTERVAL_MS = 5000
 
+# perf_analyzer reports so many windows, and makes each longer than the interval, by this factor.
+WINDOWS = 3
+_LENGTHENED = 1.2
+
+# The usual length of the first instalment of a trial.
+FIRST_LOOK_S = 1.08
+
 # With fewer requests in a window, one more or less changes its throughput by more than 10 %.
 ENOUGH_REQUESTS = 10
 
@@ -28,13 +35,14 @@ class Window:
 
     In mode `count_windows` a window ends after `request_count` requests (perf_analyzer checks once
     a second), in `time_windows` after `interval_ms`. None is perf_analyzer's default. An
-    `accepting` window takes every result, stable or not.
+    `accepting` window takes every result, stable or not. `most` is the limit of windows.
     """
 
     mode: str = "count_windows"
     request_count: int | None = None
     interval_ms: int | None = None
     accepting: bool = False
+    most: int | None = None
 
     @classmethod
     def of(cls, flags: Mapping[str, Flag]) -> Window:
@@ -44,6 +52,12 @@ class Window:
             request_count=_number(flags.get("measurement-request-count")),
             interval_ms=_number(flags.get("measurement-interval")),
         )
+
+    @classmethod
+    def lasting(cls, seconds: float) -> Window:
+        """The window with which all of perf_analyzer's windows together last so many seconds."""
+        interval_ms = max(round(seconds * 1000 / (WINDOWS * _LENGTHENED)), 1)
+        return cls(mode="time_windows", interval_ms=interval_ms, accepting=True, most=WINDOWS)
 
     def enlarged(self, requests_per_s: float) -> Window:
         """A window with at least twice as many requests, given the rate so far (0: unknown)."""
@@ -105,6 +119,8 @@ class Window:
             flags["measurement-interval"] = str(self.interval_ms)
         if self.accepting:
             flags["stability-percentage"] = "999"
+        if self.most is not None:
+            flags["max-trials"] = str(self.most)
         return flags
 
     def __str__(self) -> str:

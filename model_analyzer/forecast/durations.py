@@ -4,20 +4,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.windows import Window
+from model_analyzer.domain.settings import ModelSettings
+from model_analyzer.domain.windows import FIRST_LOOK_S, WINDOWS, Window
 
-# perf_analyzer reports when three windows agree; it counts requests once a second
-WINDOWS = 3
+# perf_analyzer counts requests once a second
 COUNTED_WINDOW_S = 1.0
 AROUND_S = 0.5
 LOAD_S = 1.0
 START_S = 3.0
 
 
-def trial_seconds(flags: Mapping[str, Flag]) -> float:
-    """The duration of a measurement with these perf_analyzer flags."""
+def trial_seconds(models: Sequence[ModelSettings]) -> float:
+    """The duration of a measurement of these models together."""
+    if all(model.in_instalments for model in models):
+        return FIRST_LOOK_S + AROUND_S
+    return max(_careful_seconds(model.perf_analyzer_flags) for model in models)
+
+
+def _careful_seconds(flags: Mapping[str, Flag]) -> float:
     window = Window.of(flags)
     return WINDOWS * (window.size / 1000 if window.is_timed else COUNTED_WINDOW_S) + AROUND_S

@@ -10,12 +10,12 @@ from typing import Any
 from model_analyzer.domain.goals import ModelGoal
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.windows import FIRST_LOOK_S, WINDOWS
 from model_analyzer.forecast.durations import (
     AROUND_S,
     COUNTED_WINDOW_S,
     LOAD_S,
     START_S,
-    WINDOWS,
 )
 from model_analyzer.forecast.run_plan import Minutes, Plan, duration, in_minutes, total_seconds
 from model_analyzer.forecast.searches import Forecast
@@ -29,6 +29,7 @@ def document_of(plans: Sequence[Plan], idle_s: float) -> Mapping[str, Any]:
         "minutes": None if seconds is None else in_minutes(seconds),
         **_range_document(duration(plans, idle_s)),
         "assumptions": {
+            "seconds_of_instalment": FIRST_LOOK_S,
             "windows_per_measurement": WINDOWS,
             "seconds_of_counted_window": COUNTED_WINDOW_S,
             "seconds_around_measurement": AROUND_S,

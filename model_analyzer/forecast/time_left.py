@@ -135,7 +135,7 @@ def time_left(
 
 
 def _part(subject: Subject, settings: ProfileSettings, slots: int) -> Part:
-    trial_s = max(trial_seconds(model.settings.perf_analyzer_flags) for model in subject.models)
+    trial_s = trial_seconds([model.settings for model in subject.models])
     return Part(
         Expectation(subject, settings.search, slots=slots),
         trial_s=trial_s / slots,

@@ -351,7 +351,7 @@ def build_detail(
     count = counted(len(result.measured), "measurement")
     places = {id(item): place for place, item in enumerate(result.measured)}
     sentences.append(f"{count} on {place if devices else 'CPU'}.")
-    sentences.append(f"Best measurement: {values_text(result, goal)}.")
+    sentences.append(f"Best measurement: {values_text(result, goal, with_noise=True)}.")
     return Detail(
         variant=result.telling_name,
         hardware=hardware,

@@ -150,7 +150,8 @@ def comparison_remarks(comparison: Comparison) -> Iterator[str]:
             f"{model}: {comparison.taken_over} measurements are in both checkpoints (NEW resumed"
             " from BASE), so they show no change"
         )
-    if count < FEWEST_CHANGES and comparison.best is not None:
+    best = comparison.best
+    if count < FEWEST_CHANGES and best is not None and not best.new.measurement.is_instalment:
         yield (
             f"{model}: {count} common trials; {FEWEST_CHANGES} are needed to estimate the noise"
             " between runs, so latencies that were measured once have no interval"

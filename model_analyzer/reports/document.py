@@ -30,6 +30,9 @@ from model_analyzer.results.ranking import Ranking, VariantResult
 # The version of the layout; increased when readers of the last version would misread this one.
 RESULTS_VERSION = 3
 
+# The metrics whose intervals every measurement in instalments has.
+_USUAL = ("perf_throughput", "perf_latency_p99")
+
 
 def results_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the document."""
@@ -198,6 +201,7 @@ def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
         "loads": _loads(best.best.trial),
         "metrics": best.best.measurement.totals,
         "times_measured": answer.times,
+        **_evidence(best.best, ranking),
         "satisfies_constraints": best.passes,
         "shortfall_percent": ranking.goal.shortfall(best.best.measurement),
         "constraints": list(_verdicts(ranking, best.best.measurement)),
@@ -283,6 +287,7 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
         "trial": item.trial.key,
         "loads": _loads(item.trial),
         "times_measured": len(item.runs),
+        **_evidence(item, ranking),
         "satisfies_constraints": ranking.goal.passes(measurement),
         "shortfall_percent": ranking.goal.shortfall(measurement),
         "metrics": measurement.totals,
@@ -297,6 +302,27 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
         "host": _host(measurement),
         "started": _time(measurement.started),
         "duration_s": measurement.duration_s,
+    }
+
+
+def _evidence(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
+    """The number of instalments (None if it was measured in another way), the requests of all
+    models, and the 95 % intervals of throughput, p99 and the metrics of the goal.
+    """
+    measurement = item.measurement
+    if not measurement.is_instalment:
+        return {"instalments": None, "requests": None, "intervals": {}}
+    tags = [tag for tag in dict.fromkeys((*_USUAL, *ranking.goal.tags)) if tag in METRICS]
+    intervals = {tag: ranking.noise_model.interval(item.runs, tag) for tag in tags}
+    counts = [model.requests for model in measurement.models if model.requests is not None]
+    return {
+        "instalments": len(item.runs),
+        "requests": sum(counts) if counts else None,
+        "intervals": {
+            tag: {"low": interval.low, "high": interval.high}
+            for tag, interval in intervals.items()
+            if interval is not None
+        },
     }
 
 

@@ -14,6 +14,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.ties import tie_text
 from model_analyzer.domain.words import capitalized, counted, whole
 from model_analyzer.reports.axes import Axes, Quantity
+from model_analyzer.reports.evidence import basis_text, range_text
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import percent_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
@@ -44,7 +45,7 @@ def headline(answer: Answer) -> tuple[str, ...]:
         f" {counted(len(ranking.results), 'configuration')}, "
     )
     settings = settings_text(best)
-    values = values_text(best, ranking.goal)
+    values = values_text(best, ranking.goal, with_noise=True)
     if not best.passes:
         missed = ranking.goal.shortfall(measurement)
         return (
@@ -52,7 +53,7 @@ def headline(answer: Answer) -> tuple[str, ...]:
             best.name,
             f" ({settings}): {values}, which misses them by {percent_text(missed)}.",
         )
-    once = " (measured once)" if answer.times == 1 else ""
+    once = " (measured once)" if answer.times == 1 and not measurement.is_instalment else ""
     return (
         count,
         best.name,
@@ -83,10 +84,12 @@ def settings_text(result: VariantResult) -> str:
     )
 
 
-def values_text(result: VariantResult, goal: Goal) -> str:
+def values_text(result: VariantResult, goal: Goal, *, with_noise: bool = False) -> str:
     """The best measurement of a result and its load. It shows throughput and the constrained
     latency (otherwise the p99). If tokens were counted, it shows the token metrics of the goal
-    instead, or token throughput and time to first token. The other objectives follow.
+    instead, or token throughput and time to first token. The other objectives follow. With
+    `with_noise`, values of instalments have their intervals, and the last value what they are based
+    on.
     """
     measurement = result.best.measurement
     latency = Axes(goal, [result]).quantity("perf_latency_p99")
@@ -107,9 +110,23 @@ def values_text(result: VariantResult, goal: Goal) -> str:
         else _value_text(tag, value, measurement)
         for tag, value in values.items()
     ]
+    if with_noise and measurement.is_instalment:
+        texts = _with_noise(texts, [*values], latency, result)
     if list(values)[:2] == ["perf_throughput", latency.tag]:
         texts[:2] = [f"{texts[0]} at {texts[1]}"]
     return f"{', '.join(texts)} {under(result.best.trial)}"
+
+
+def _with_noise(
+    texts: Sequence[str], tags: Sequence[str], latency: Quantity, result: VariantResult
+) -> list[str]:
+    """The texts of these metrics with intervals."""
+    ranges = [
+        range_text(result, tag, latency.index if tag == latency.tag else None) for tag in tags
+    ]
+    ranges[-1] = ", ".join(filter(None, (ranges[-1], basis_text(result.best))))
+    pairs = zip(texts, ranges, strict=True)
+    return [f"{text} ({bounds})" if bounds else text for text, bounds in pairs]
 
 
 def latency_text(result: VariantResult, goal: Goal) -> str:

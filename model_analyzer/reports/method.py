@@ -12,7 +12,7 @@ from typing import Any
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Outcome
-from model_analyzer.domain.noise import NoiseModel
+from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
@@ -162,12 +162,17 @@ def _stability(measured: Sequence[MeasuredTrial]) -> str:
     kinds = [{notice.kind for notice in item.measurement.notices} for item in measured]
     imported = sum(NoticeKind.UNVERIFIED in notices for notices in kinds)
     unstable = sum(NoticeKind.UNSTABLE in notices for notices in kinds)
-    judged = len(measured) - imported
+    instalments = sum(item.measurement.is_instalment for item in measured)
+    judged = len(measured) - imported - instalments
     texts = []
+    if instalments:
+        every = "all" if instalments == len(measured) else str(instalments)
+        texts.append(f"{every} measured in instalments; their noise is in the intervals")
     if unstable:
         texts.append(f"{unstable} of {judged} measurements did not become stable")
     elif judged:
-        texts.append(("all other" if imported else "all") + " measurements became stable")
+        others = "all other" if imported or instalments else "all"
+        texts.append(f"{others} measurements became stable")
     if imported:
         texts.append(f"unknown for {counted(imported, 'imported measurement')}")
     return "; ".join(texts)

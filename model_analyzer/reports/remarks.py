@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
-from model_analyzer.domain.measurements import NoticeKind
+from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.trials import LoadKind
@@ -75,7 +76,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_near_misses(answer),
         *_rivals(answer),
         *_overloaded(answer),
-        *_first_notice(answer, NoticeKind.FEW_REQUESTS),
+        *(_few_requests(answer) or _first_notice(answer, NoticeKind.FEW_REQUESTS)),
         *_first_notice(answer, NoticeKind.BUSY_MACHINE),
         *_shared_hosts(ranking),
         *_unused_conclusion(ranking),
@@ -103,9 +104,10 @@ def _compliance(answer: Answer) -> Iterator[str]:
     if best is None or compliance is None or not (best.passes and compliance.is_doubtful):
         return
     values = "; ".join(_constrained_values(answer.ranking.goal, compliance))
+    noun = "instalment" if best.best.measurement.is_instalment else "measurement"
     yield (
         f"{best.name} met the constraints in {compliance.times_met} of"
-        f" {counted(len(compliance.measurements), 'measurement')} ({values}):"
+        f" {counted(len(compliance.measurements), noun)} ({values}):"
         f" {_a_chance(compliance.chance).removeprefix('a ')} that it meets them."
     )
 
@@ -182,6 +184,19 @@ def _overloaded(answer: Answer) -> Iterator[str]:
                 " answered. The server or the client was overloaded, so the latencies depend on"
                 " how long it was measured: use a lower request rate."
             )
+
+
+def _few_requests(answer: Answer) -> Sequence[str]:
+    """The model with the fewest requests, if they are too few. A single instalment has no notice
+    about that, since others may follow.
+    """
+    best = answer.best
+    if best is None or not best.best.measurement.is_instalment:
+        return []
+    counts = [model.requests for model in best.best.measurement.models]
+    pairs = zip(best.best.trial.workloads, counts, strict=True)
+    few = [(count, work) for work, count in pairs if count is not None and count < REQUESTS_FOR_P99]
+    return [few_requests(work, count) for count, work in sorted(few, key=itemgetter(0))[:1]]
 
 
 def _first_notice(answer: Answer, kind: NoticeKind) -> Sequence[str]:

@@ -19,6 +19,7 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.domain.words import whole
 from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.evidence import times_text
 from model_analyzer.reports.loads import load_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import (
@@ -248,7 +249,7 @@ _IN_SUMMARY = (*_IN_ANSWER, "cpu_used_ram", "gpu_used_memory", "gpu_utilization"
 _MAX_RAM = "Max CPU Memory Usage"
 
 _MEASURED = Column[VariantResult](
-    key="measured", name="Measured", value=lambda result: _times(len(result.best.runs))
+    key="measured", name="Measured", value=lambda result: times_text(result.best)
 )
 _LOAD = Column[MeasuredTrial](key="load", name="Load", value=lambda item: load_text(item.trial))
 
@@ -383,11 +384,6 @@ def _has_ram(results: Sequence[VariantResult]) -> bool:
 
 def _has_repeated(results: Sequence[VariantResult]) -> bool:
     return any(len(result.best.runs) > 1 for result in results)
-
-
-def _times(count: int) -> str:
-    """The number of measurements, in words."""
-    return "once" if count == 1 else f"{count} times"
 
 
 def _constraints(goal: Goal) -> Column[VariantResult]:

@@ -13,9 +13,10 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.lanes import Lane
-from model_analyzer.domain.measurements import Columns, Measurement, averaged
+from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.noise import NoiseModel
+from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.ties import (
@@ -397,7 +398,7 @@ def _ordered(
             order = sorted(best, key=lambda key: key not in concluded)
             tie = tied(comparison, order, sure)
         else:
-            order = assured_first(goal, best, runs, sure) if has_repeated else best
+            order = assured_first(comparison, best, sure) if has_repeated else best
             tie = cheapest_first(
                 tied(comparison, order, sure), lambda key: means[key].trial, comparison
             )
@@ -424,7 +425,7 @@ def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
     runs = [item.measurement for item in items]
     return MeasuredTrial(
         trial=items[0].trial,
-        measurement=averaged(runs),
+        measurement=pool(runs),
         repetitions=tuple(runs) if len(runs) > 1 else (),
     )
 

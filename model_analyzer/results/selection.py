@@ -12,7 +12,8 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import queue_delay_us
-from model_analyzer.domain.noise import Noise, NoiseModel, combined, log_ratio, ratio_noise
+from model_analyzer.domain.noise import Noise, combined, log_ratio, ratio_noise
+from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult

@@ -100,7 +100,9 @@ class TrialRunner:
         with ExitStack() as stack:
             for monitor in monitors:
                 stack.enter_context(monitor)
-            readings = self._load_generator.generate(trial.workloads, self._server)
+            readings = self._load_generator.generate(
+                trial.workloads, self._server, trial.instalment_s
+            )
         if isinstance(readings, Failure):
             return readings
         observed = _merged(monitor.observation for monitor in monitors)

@@ -29,6 +29,7 @@ from model_analyzer.search.plan import (
     log_skipped,
     side_by_side,
 )
+from model_analyzer.search.plateau import are_noisy, has_plateaued, times_in_a_row
 from model_analyzer.search.variants import (
     brute_groups,
     count_brute_variants,
@@ -38,7 +39,6 @@ from model_analyzer.search.variants import (
 
 log = logging.getLogger(__name__)
 
-_WINDOW = 4
 _MIN_GAIN = 0.05
 
 
@@ -52,6 +52,10 @@ class Swept:
     def failed(self) -> bool:
         """Whether a failure ended the sweep."""
         return any(isinstance(record.outcome, Failure) for record in self.records)
+
+    @property
+    def is_noisy(self) -> bool:
+        return are_noisy(record.outcome for record in self.records)
 
     @property
     def throughput(self) -> float | None:
@@ -120,7 +124,7 @@ class BruteSearch:
         increases.
         """
         records: list[TrialRecord] = []
-        highest = -1.0
+        highest, without_growth = -1.0, 0
         for variant in group:
             swept = yield from self._sweep_variant(variant)
             records += swept.records
@@ -128,10 +132,11 @@ class BruteSearch:
                 continue
             if swept.throughput is None:
                 break
-            if swept.throughput <= highest:
+            without_growth = without_growth + 1 if swept.throughput <= highest else 0
+            if without_growth >= times_in_a_row(is_noisy=swept.is_noisy):
                 log.info("No longer increasing max_batch_size because throughput has plateaued")
                 break
-            highest = swept.throughput
+            highest = max(highest, swept.throughput)
         return Swept(records)
 
     @property
@@ -163,7 +168,7 @@ class BruteSearch:
                 break
             if swept.throughput is not None:
                 best.append(swept.throughput)
-            if self._stops_early and has_plateaued(best):
+            if self._stops_early and has_plateaued(best, is_flat, is_noisy=swept.is_noisy):
                 log.info("No longer increasing client batch size as throughput has plateaued")
                 break
         return Swept(records)
@@ -180,7 +185,10 @@ class BruteSearch:
             records.append(TrialRecord(trial=trial, outcome=outcome))
             if isinstance(outcome, Failure):
                 break
-            if self._stops_early and has_plateaued(Swept(records).throughputs):
+            swept = Swept(records)
+            if self._stops_early and has_plateaued(
+                swept.throughputs, is_flat, is_noisy=swept.is_noisy
+            ):
                 kind = self._model.settings.load_kind.value.replace("_", " ")
                 log.info("No longer increasing %s as throughput has plateaued", kind)
                 break
@@ -191,9 +199,6 @@ def _joined(parts: Iterable[Swept]) -> list[TrialRecord]:
     return [record for swept in parts for record in swept.records]
 
 
-def has_plateaued(throughputs: Sequence[float]) -> bool:
-    """Whether the best of the last four exceeds the oldest of them by at most 5 %."""
-    window = throughputs[-_WINDOW:]
-    if len(window) < _WINDOW:
-        return False
-    return max(window) - window[0] <= _MIN_GAIN * window[0]
+def is_flat(throughputs: Sequence[float]) -> bool:
+    """Whether the best of them exceeds the first by at most 5 %."""
+    return max(throughputs) - throughputs[0] <= _MIN_GAIN * throughputs[0]

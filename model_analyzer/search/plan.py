@@ -186,9 +186,17 @@ class Subject:
         )
         return replace(self, models=tuple(models))
 
+    @property
+    def in_instalments(self) -> bool:
+        """Whether trials are measured in instalments: all their models have to be."""
+        return all(model.settings.in_instalments for model in self.models)
+
     def trial(self, *workloads: Workload) -> Trial:
-        """A trial with one workload for each model, in their order."""
-        return Trial(workloads=workloads, setup=self.setup)
+        """A trial with one workload for each model, in their order; its first instalment is as long
+        as the runner chooses.
+        """
+        first_s = 0.0 if self.in_instalments else None
+        return Trial(workloads=workloads, setup=self.setup, instalment_s=first_s)
 
 
 def by_name(subjects: Iterable[Subject]) -> Sequence[Sequence[Subject]]:

@@ -18,10 +18,10 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.plan import PartialPlan, Plan, Subject, recorded, side_by_side
+from model_analyzer.search.plateau import are_noisy, has_plateaued
 
 log = logging.getLogger(__name__)
 
-_WINDOW = 4
 _MIN_GAIN = 0.05
 
 
@@ -140,7 +140,7 @@ class _Refinement:
         )
 
     def _has_plateaued(self, measurements: Sequence[Measurement]) -> bool:
-        window = measurements[-_WINDOW:]
-        if len(window) < _WINDOW:
-            return False
-        return max(self._goal.score(later, window[0]) for later in window) < _MIN_GAIN
+        def is_flat(window: Sequence[Measurement]) -> bool:
+            return max(self._goal.score(later, window[0]) for later in window) < _MIN_GAIN
+
+        return has_plateaued(measurements, is_flat, is_noisy=are_noisy(measurements))

@@ -59,16 +59,11 @@ def on_cluster(nodes: RayNodes) -> Venue:
     return Venue(cluster_faults.FAULTS, tasks, nodes)
 
 
-# Windows of a tenth of a second, accepted without stability.
+# Trials are measured in instalments of a second or less.
 _COMMON = {
     "export_path": "exported",
     "skip_detailed_reports": True,
     "perf_analyzer_timeout": 20,
-    "perf_analyzer_flags": {
-        "measurement-mode": "time_windows",
-        "measurement-interval": 100,
-        "stability-percentage": 999,
-    },
 }
 
 

@@ -25,7 +25,8 @@ from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Pro
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Load, Workload
 from model_analyzer.errors import OutputError
-from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Reading
+from model_analyzer.runner.load.launches import Reading
+from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.transcript import Transcript
 from model_analyzer.runner.runtime import Program
 from tests.phrases import DID_NOT_LOAD

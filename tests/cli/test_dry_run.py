@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.phrases import ONLY_A_SERVER, too_large_batch
 
 
@@ -137,7 +139,17 @@ def test_the_first_is_measured_whatever_the_budget(setting) -> None:
     document = planned(setting, budget=0, run_config_search_mode="adaptive")
 
     assert document["subjects"][0]["most_measurements"] == 1
-    assert document["minutes"] == 0.2
+    assert document["minutes"] == 0.1
+
+
+def test_instalments_take_less_time_than_windows(setting) -> None:
+    planned_s = {
+        measurement: planned(setting, measurement=measurement)["subjects"][0]
+        for measurement in ("auto", "perf_analyzer")
+    }
+
+    assert planned_s["auto"]["seconds_per_measurement"] == pytest.approx(1.58)
+    assert planned_s["perf_analyzer"]["seconds_per_measurement"] == 3.5
 
 
 def test_one_of_a_thing_is_no_plural(setting) -> None:

@@ -22,7 +22,7 @@ from tests.docs.documents import DOCS, DOCUMENTS, ROOT, Block, blocks, parts_of
 
 # Flags of other programs that the documents speak of.
 OF_OTHERS = {
-    "perf_analyzer": {"--request-count", "--collect-metrics"},
+    "perf_analyzer": {"--request-count", "--collect-metrics", "--profile-export-file"},
     "tritonserver": {
         "--disable-auto-complete-config",
         "--model-control-mode",

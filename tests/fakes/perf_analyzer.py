@@ -13,7 +13,9 @@ text to write), `sleep_s` (before anything else), `until` (a file: waits for it)
 `p99_us`, `requests`, `windows` (throughputs of the passes), `signal` (kills itself), `hang` (never
 ends), `deaf` (ignores SIGINT and SIGTERM), `burn` (uses CPU for that many seconds), `server_says`
 (what a server inside says while it loads the model; a list of lines), `loads` (false: it never
-has), `export` (the text of the profile export), `stub` (a process of a Python model that it runs:
+has), `export` (the text of the profile export), `service_ms` (without `export`: it exports what a
+server would answer that needs so long for each request, one after another, and the table agrees
+with that), `stub` (a process of a Python model that it runs:
 the text of a shell script), `hole` (bytes of output that take no disk space, before all other
 output), `babbles` (prints for ever).
 """
@@ -81,6 +83,8 @@ def wait(step: dict) -> None:
 def measure(step: dict) -> int:
     """Says and writes what was measured; the exit status."""
     load = int(option("--concurrency-range", option("--request-rate-range", "1")))
+    if "service_ms" in step:
+        step = {**serve(load, step["service_ms"]), **step}
     throughput = step.get("throughput", 100.0 * min(load, 8))
     p99 = step.get("p99_us", 10_000 * load)
     for number, window in enumerate(step.get("windows", [throughput] * 3), start=1):
@@ -100,6 +104,40 @@ def measure(step: dict) -> int:
         with open(option("-f", "missing.csv"), "w") as file:
             file.write(text)
     return int(step.get("status", 0))
+
+
+def serve(in_flight: int, service_ms: float) -> dict:
+    """What three windows see of a server that answers one request after another, the oldest first,
+    each of which is followed by the next one at once.
+    """
+    window_ms = 1.2 * int(option("--measurement-interval", "5000"))
+    sent, ended, latencies, requests, windows = [0.0] * in_flight, 0.0, [], [], set()
+    while ended + service_ms < 3 * window_ms:
+        ended += service_ms
+        windows.add(ended // window_ms)
+        latencies.append(ended - sent[0])
+        requests.append(
+            {
+                "timestamp": round(1e18 + 1e6 * sent.pop(0)),
+                "request_inputs": {"INPUT": [0.5] * 4},
+                "response_timestamps": [round(1e18 + 1e6 * ended)],
+                "response_outputs": [{"OUTPUT": [0.5] * 4}],
+            }
+        )
+        sent.append(ended)
+    experiment = {
+        "experiment": {"mode": "concurrency", "value": in_flight},
+        "requests": requests,
+        "window_boundaries": [round(1e18 + 1e6 * window_ms * number) for number in range(4)],
+    }
+    if len(windows) < 3:
+        return {"status": 3, "text": "No valid requests recorded within time interval."}
+    return {
+        "export": json.dumps({"experiments": [experiment], "version": "9.99.0"}),
+        "throughput": 1000 * len(requests) / (3 * window_ms),
+        "p99_us": round(1000 * sorted(latencies)[int(0.99 * (len(latencies) - 1))]),
+        "requests": len(requests),
+    }
 
 
 def start_stub(script: str) -> None:

@@ -17,6 +17,7 @@ from model_analyzer.config.sources import parse_yaml
 from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.hardware import Device
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import ModelVariant, freeze
@@ -189,6 +190,30 @@ def measurement(
         notices=tuple(notices),
         commands=tuple(commands),
     )
+
+
+def instalment(
+    latencies: Sequence[float],
+    seconds: float = 1.0,
+    *,
+    windows: Sequence[float] = (),
+    **values: float,
+) -> Measurement:
+    """What an instalment gave that counted requests with these latencies (ms)."""
+    ordered = sorted(latencies)
+    rate = len(ordered) / seconds
+    percentiles = {
+        f"perf_latency_p{p}": ordered[round(p / 100 * (len(ordered) - 1))] for p in (50, 90, 95, 99)
+    }
+    average = sum(ordered) / len(ordered)
+    model = ModelMeasurement(
+        values={"perf_throughput": rate, "perf_latency_avg": average, **percentiles, **values},
+        requests=len(ordered),
+        windows=tuple(windows) or (rate, rate),
+        seconds=seconds,
+        histograms={"perf_latency": Histogram.of(ordered)},
+    )
+    return Measurement(models=(model,))
 
 
 def together(*models: Values) -> Measurement:

@@ -26,7 +26,8 @@ from model_analyzer.app.progress.events import (
 from model_analyzer.app.progress.tags import shown_tags
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
-from model_analyzer.domain.measurements import Measurement, Outcome, averaged
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Failure, Trial
@@ -332,7 +333,7 @@ class _Best:
         return self.goal.best_first(keys, self._mean)[0]
 
     def _mean(self, key: str) -> Measurement:
-        return averaged(self._measured[key])
+        return pool(self._measured[key])
 
 
 def _is_default(trial: Trial) -> bool:

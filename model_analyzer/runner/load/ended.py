@@ -27,7 +27,8 @@ from model_analyzer.runner.load.output import (
     requests_failed,
     why_not_loaded,
 )
-from model_analyzer.runner.load.profile_export import token_metrics
+from model_analyzer.runner.load.profile_export import Export, read_export
+from model_analyzer.runner.load.tokens import reported_period, token_metrics
 from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.log import error_lines, hint
 
@@ -56,15 +57,18 @@ class Ended:
     """A perf_analyzer that has ended. `stopped` is the reason if we stopped it. `death` is a text
     about a process of a model that died meanwhile, or "".
 
-    `tokens` are the token metrics of a language model. If a server was `embedded`, the output also
-    contains its log.
+    `export` has the times of all its requests, if perf_analyzer exported them, and `export_bytes`
+    is the size of the file. `genai` has the metrics of genai-perf. If a server was `embedded`, the
+    output also contains its log.
     """
 
     command: str
     status: int
     output: str
     table: Values | None
-    tokens: Values | None
+    export: Export | None
+    export_bytes: int
+    genai: Values | None
     composing: Mapping[str, Values]
     embedded: bool
     stopped: FailureReason | None
@@ -83,6 +87,13 @@ class Ended:
     def report(self) -> Report:
         return parse_report(self.output)
 
+    @property
+    def tokens(self) -> Values | None:
+        """The token metrics of a language model in the windows that perf_analyzer reports."""
+        if self.export is None:
+            return self.genai
+        return token_metrics(self.export, *reported_period(self.export))
+
 
 def collect(
     directory: Path,
@@ -96,7 +107,8 @@ def collect(
     """The results of a perf_analyzer in its working directory, with the beginning and the end of
     its output.
     """
-    table = directory / TABLE
+    table, export = directory / TABLE, directory / EXPORT
+    raw = _content(export, _MOST_EXPORT_BYTES) if export.exists() else b""
     composing = {}
     for path in islice(directory.glob(f"*_v*.{TABLE}"), _MOST_TABLES):
         model = composing_model(path.name, TABLE)
@@ -108,7 +120,9 @@ def collect(
         status=137 if status is None else status,
         output=read_ends(directory / OUTPUT, most_bytes=_MOST_OUTPUT_BYTES),
         table=parse_table(_text(table, _MOST_TABLE_BYTES)) if table.exists() else None,
-        tokens=_tokens(directory),
+        export=read_export(raw) if raw else None,
+        export_bytes=len(raw),
+        genai=_genai(directory),
         composing=dict(sorted(composing.items())),
         embedded=embedded,
         stopped=stopped,
@@ -116,22 +130,23 @@ def collect(
     )
 
 
-def _tokens(directory: Path) -> Values | None:
-    export = directory / EXPORT
-    if export.exists():
-        return token_metrics(_text(export, _MOST_EXPORT_BYTES))
+def _genai(directory: Path) -> Values | None:
     for path in directory.glob(f"*/{_GENAI_TABLE}"):
         return parse_genai_table(_text(path, _MOST_TABLE_BYTES))
     return None
 
 
 def _text(path: Path, most_bytes: int) -> str:
-    """The content of a file; "" if it is not a regular file or larger than `most_bytes`."""
+    return _content(path, most_bytes).decode(errors="replace")
+
+
+def _content(path: Path, most_bytes: int) -> bytes:
+    """The content of a file; nothing if it is not a regular file or larger than `most_bytes`."""
     try:
-        return read_regular(path, most_bytes=most_bytes).decode(errors="replace")
+        return read_regular(path, most_bytes=most_bytes)
     except OSError as error:
         log.warning("%s of perf_analyzer: %s", path.name, error.strerror)
-        return ""
+        return b""
 
 
 def failure_of(name: str, ended: Ended) -> Failure:

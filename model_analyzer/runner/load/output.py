@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from model_analyzer.domain.measurements import Values
-from model_analyzer.domain.windows import ENOUGH_REQUESTS
+from model_analyzer.domain.windows import ENOUGH_REQUESTS, WINDOWS
 
 # column -> (tag, the size of one catalogue unit in the unit of the column)
 _COLUMNS: Mapping[str, tuple[str, float]] = {
@@ -32,9 +32,6 @@ _COLUMNS: Mapping[str, tuple[str, float]] = {
 }
 
 _SERVER_SIDE = ("perf_throughput", "perf_server_")
-
-# perf_analyzer reports its last three windows, and judges stability by them.
-_WINDOWS_REPORTED = 3
 
 _NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
 _PASS = re.compile(
@@ -130,7 +127,7 @@ def composing_model(file: str, table: str) -> str | None:
 def parse_report(text: str) -> Report:
     """The number of requests and the windows in perf_analyzer's text."""
     requests = _REQUESTS.findall(text)
-    passes = _PASS.findall(text)[-_WINDOWS_REPORTED:]
+    passes = _PASS.findall(text)[-WINDOWS:]
     return Report(
         requests=int(requests[-1]) if requests else None,
         windows=tuple(float(rate) for rate, _ in passes),

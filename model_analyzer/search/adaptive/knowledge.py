@@ -7,14 +7,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.measurements import Measurement, averaged
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ties import (
     Comparison,
@@ -35,6 +36,7 @@ from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import success_chances
 from model_analyzer.search.adaptive.queueing import Floats
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
+from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import PartialPlan, Subject, recorded
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
@@ -164,7 +166,11 @@ class Knowledge:
         """
         if coordinate not in self._trials:
             self._trials[coordinate] = self._trial(coordinate)
-        trial = replace(self._trials[coordinate], repetition=self.attempts(coordinate))
+        trial = measured_again(
+            self._trials[coordinate],
+            self.attempts(coordinate),
+            self.measured.get(coordinate, ()),
+        )
         self._attempts[coordinate] = trial.repetition + 1
         self.under_way.append(coordinate)
         self.most_under_way = max(self.most_under_way, len(self.under_way))
@@ -178,7 +184,7 @@ class Knowledge:
             self._failed[coordinate] = outcome
             return
         self.measured.setdefault(coordinate, []).append(outcome)
-        self._means[coordinate] = averaged(self.measured[coordinate])
+        self._means[coordinate] = pool(self.measured[coordinate])
         self.ranked = self.goal.best_first(self._means, self._means.__getitem__)
 
     @property

@@ -316,6 +316,11 @@ def _model(model: ModelMeasurement) -> Entry:
         "values": dict(model.values),
         "requests": model.requests,
         "windows": list(model.windows),
+        **_unless_empty("seconds", model.seconds),
+        **_unless_empty(
+            "histograms",
+            {name: [each.text, each.clustering] for name, each in model.histograms.items()},
+        ),
         **_unless_empty("composing", composing),
         **_unless_empty("raised", thaw(model.raised)),
     }

@@ -17,6 +17,7 @@ from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.hardware import WITHOUT_GPU, Machine
+from model_analyzer.domain.histograms import Histogram, is_histogram
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import (
     Measurement,
@@ -147,6 +148,13 @@ def _notice(kind: NoticeKind, text: str) -> Notice:
     return Notice(kind=kind, text=text)
 
 
+def _histogram(value: Any) -> str:
+    # its bins are read when somebody needs them
+    if type(value) is str and is_histogram(value):
+        return value
+    raise Malformed("a histogram", value)
+
+
 _work = keyed(
     variant=name,
     name=name,
@@ -172,6 +180,8 @@ _model = record(
     values=metrics,
     requests=or_null(_count),
     windows=amounts,
+    seconds=optional(seconds, 0.0),
+    histograms=optional(mapping_of(row(Histogram, _histogram, number(1))), _EMPTY),
     composing=optional(mapping_of(metrics), _EMPTY),
     raised=optional(flags, _EMPTY),
 )

@@ -411,6 +411,38 @@ def test_flags_that_define_the_load_list_it(
     assert (model.load_kind, model.loads) == (kind, loads)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", True),
+        ("measurement: auto", True),
+        ("measurement: perf_analyzer", False),
+        ("perf_analyzer_flags: {shape: 'IN:4', max-threads: 4, concurrency-range: 2}", True),
+        ("perf_analyzer_flags: {measurement-interval: 500}", False),
+        ("measurement: auto\nperf_analyzer_flags: {stability-percentage: 999}", False),
+        ("perf_analyzer_flags: {percentile: 95}", False),
+        ("perf_analyzer_flags: {request-intervals: gaps.txt}", False),
+        ("perf_analyzer_flags: {request-count: 100}", False),
+        ("model_type: LLM", True),
+        ("model_type: LLM\ngenai_perf_flags: {tokenizer: t}", False),
+        ("triton_launch_mode: c_api", False),
+        ("triton_launch_mode: remote", True),
+    ],
+)
+def test_instalments_give_way_to_flags_that_say_how_to_measure(text: str, expected: bool) -> None:
+    assert model_settings(text).in_instalments is expected
+
+
+def test_a_model_is_measured_in_its_own_way() -> None:
+    text = "profile_models: {m: {measurement: perf_analyzer}, n: {}}\n"
+    both = settings(text)
+    assert [model.in_instalments for model in both.models] == [False, True]
+    both = settings(
+        f"measurement: perf_analyzer\n{text.replace('n: {}', 'n: {measurement: auto}')}"
+    )
+    assert [model.in_instalments for model in both.models] == [False, True]
+
+
 def test_load_and_batch_size_flags_become_settings() -> None:
     model = model_settings(
         "batch_sizes: [1, 2]\n"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.domain.measurements import Columns, averaged, best_value
+from model_analyzer.domain.measurements import Columns, best_value
 from tests.unit.builders import measurement, together
 
 TWO_GPUS = {
@@ -99,26 +99,3 @@ def test_the_best_value_follows_the_direction_of_the_metric() -> None:
     assert best_value(several, "perf_latency") == 4.0
     assert best_value(several, "gpu_utilization") is None
     assert best_value([], "perf_throughput") is None
-
-
-def test_repetitions_are_averaged_metric_by_metric() -> None:
-    first = together({"perf_throughput": 100.0, "perf_latency_p99": 8.0}, {"perf_throughput": 1.0})
-    second = together({"perf_throughput": 110.0}, {"perf_throughput": 3.0})
-    mean = averaged([first, second])
-    assert mean.model_value(0, "perf_throughput") == 105.0
-    assert mean.model_value(0, "perf_latency_p99") == 8.0
-    assert mean.model_value(1, "perf_throughput") == 2.0
-    assert averaged([first]) is first
-
-
-def test_values_that_are_equal_in_all_repetitions_stay_exact() -> None:
-    """A bound may be just that: the mean of 0.1, 0.1 and 0.1 is more, in floating point."""
-    same = measurement(0.1)
-    assert averaged([same] * 3).value("perf_throughput") == 0.1
-
-
-def test_memory_of_repetitions_is_averaged_for_each_gpu() -> None:
-    more = {"GPU-a": {"gpu_used_memory": 300.0}, "GPU-b": {"gpu_used_memory": 300.0}}
-    mean = averaged([measurement(gpus=TWO_GPUS), measurement(gpus=more)])
-    assert mean.gpus["GPU-a"]["gpu_used_memory"] == 200.0
-    assert mean.value("gpu_used_memory") == 500.0

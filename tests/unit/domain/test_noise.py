@@ -15,7 +15,6 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.noise import (
     Noise,
-    NoiseModel,
     around,
     combined,
     pooled,
@@ -23,6 +22,7 @@ from model_analyzer.domain.noise import (
     spread,
     widest,
 )
+from model_analyzer.domain.noise_model import NoiseModel
 from tests.unit.builders import goal, measurement, objectives
 
 TRUE = 100.0

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from model_analyzer.domain.measurements import averaged
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, counted_between
 from tests.unit.state.samples import measurement
 
@@ -57,6 +57,6 @@ def test_counts_of_repetitions_add_up() -> None:
     first = replace(measurement(), statistics={"m": model((2, 3, 6.0), (4, 1, 4.0))})
     second = replace(measurement(), statistics={"m": model((4, 2, 8.5))})
 
-    mean = averaged([first, measurement(), second])
+    mean = pool([first, measurement(), second])
 
     assert mean.statistics == {"m": model((2, 3, 6.0), (4, 3, 12.5))}

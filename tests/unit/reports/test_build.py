@@ -32,6 +32,7 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
+    instalment,
     measurement,
     objectives,
     origin,
@@ -236,6 +237,58 @@ def test_if_none_passes_the_nearest_is_named_with_what_it_misses() -> None:
     assert "no configuration meets the constraints; the nearest is " in parts[0]
     assert parts[1] == "m_config_4"
     assert parts[2].endswith("which misses them by 25 %.")
+
+
+def in_instalments(of: ModelVariant, *instalments: Measurement) -> list[TrialRecord]:
+    return [
+        record(of, each, repetition=number, concurrency=4)
+        for number, each in enumerate(instalments)
+    ]
+
+
+STEADY = [n / 10 for n in range(80, 120)] * 5
+
+
+def test_values_of_instalments_have_intervals_and_what_they_are_based_on() -> None:
+    ranked = ranking(
+        record(DEFAULT, instalment(STEADY, 4.0), concurrency=4),
+        *in_instalments(BEST, instalment(STEADY, 1.0), instalment(STEADY, 1.1)),
+    )
+
+    text = sentence(ranked)
+
+    assert (
+        "gives 190.5 infer/sec (177.6 to 204.3) at p99 11.941 ms (11.36 to 12.545, 400 requests,"
+        " 2 instalments) with 4 concurrent requests: "
+    ) in text
+    assert "which gives 50.0 infer/sec at p99 11.9 ms with 4" in text
+    assert "once" not in text
+
+
+def test_a_first_instalment_is_called_so() -> None:
+    ranked = ranking(record(DEFAULT, instalment(STEADY), concurrency=4))
+    assert "200 requests, 1 instalment) with 4" in sentence(ranked)
+
+
+def test_few_requests_of_all_instalments_are_a_remark() -> None:
+    (remark,) = remarks_of(answer_of(ranking(*in_instalments(BEST, instalment(STEADY)))))
+    assert remark == (
+        "m_config_4 at concurrency=4: p99 is based on 200 requests; 299 are needed for 95 %"
+        " confidence"
+    )
+    enough = in_instalments(BEST, instalment(STEADY), instalment(STEADY))
+    assert remarks_of(answer_of(ranking(*enough))) == []
+
+
+def test_a_bound_that_only_all_instalments_together_keep_is_a_remark() -> None:
+    slow = [*STEADY, 30.0, 30.0, 30.0]
+    ranked = ranking(
+        *in_instalments(BEST, instalment(slow), instalment(STEADY), instalment(STEADY)),
+        by=goal(*at_most(perf_latency_p99=20)),
+    )
+    assert ranked.results[0].passes
+    (remark,) = remarks_of(answer_of(ranked))
+    assert remark.startswith("m_config_4 met the constraints in 2 of 3 instalments (p99 Latency 30")
 
 
 def test_without_a_measured_default_nothing_is_compared() -> None:

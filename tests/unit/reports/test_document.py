@@ -42,6 +42,7 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
+    instalment,
     measurement,
     objectives,
     origin,
@@ -259,3 +260,27 @@ def test_a_variant_alone_is_a_part_of_the_document() -> None:
     ranked = ranking(record(BEST, measurement(150)))
     (model,) = document(ranked)["models"]
     assert variant_document(ranked.results[0], ranked) == model["variants"][0]
+
+
+def test_instalments_have_intervals_and_their_number() -> None:
+    latencies = [n / 10 for n in range(80, 120)] * 5
+    ranked = ranking(
+        record(BEST, instalment(latencies), concurrency=4),
+        record(BEST, instalment(latencies), concurrency=4, repetition=1),
+        record(DEFAULT, measurement(100, 5.5), concurrency=4),
+        by=goal(*at_most(perf_latency_p90=20)),
+    )
+
+    (model,) = document(ranked)["models"]
+
+    (best,) = model["variants"][0]["measurements"]
+    for told in (model["recommended"], best):
+        assert (told["instalments"], told["requests"]) == (2, 400)
+        assert set(told["intervals"]) == {
+            "perf_throughput", "perf_latency_p99", "perf_latency_p90",
+        }  # fmt: skip
+        low, high = told["intervals"]["perf_throughput"].values()
+        assert low < 200 < high
+    (careful,) = model["variants"][1]["measurements"]
+    assert careful["instalments"] is careful["requests"] is None
+    assert careful["intervals"] == {}

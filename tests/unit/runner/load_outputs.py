@@ -30,6 +30,7 @@ from model_analyzer.runner.load.ended import (
     no_tokens,
 )
 from model_analyzer.runner.load.output import OutputVerdict
+from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
@@ -123,6 +124,10 @@ def is_measured_or_failed(example: Mapping[str, Any]) -> None:
     survives(no_tokens("m", ended))
     if ended.verdict is OutputVerdict.DONE:
         survives(_measurement(ended))
+        if ended.export is not None:
+            model = sampled(ended.export, in_flight=2, batch_size=1, with_tokens=True)
+            assert_that_these_are_values({} if model is None else model.values)
+            survives(_measurement(ended) if model is None else Measurement(models=(model,)))
 
 
 def assert_that_these_are_values(values: Mapping[str, float]) -> None:

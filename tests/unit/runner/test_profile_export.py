@@ -11,10 +11,20 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.runner.load.profile_export import token_metrics
+from model_analyzer.domain.measurements import Values
+from model_analyzer.runner.load import tokens
+from model_analyzer.runner.load.profile_export import read_export
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
 MS = 1_000_000
+
+
+def token_metrics(text: str) -> Values | None:
+    """The token metrics of an export in perf_analyzer's windows."""
+    content = read_export(text.encode())
+    return (
+        None if content is None else tokens.token_metrics(content, *tokens.reported_period(content))
+    )
 
 
 def export(*requests: dict[str, Any], windows: list[int] | None = None) -> str:

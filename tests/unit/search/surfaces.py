@@ -85,6 +85,7 @@ def subject(
     cpu_only: bool = False,
     objective: str = "perf_throughput",
     constraints: Sequence[Constraint] = (),
+    in_instalments: bool = False,
 ) -> Subject:
     """What is searched: by default a batching model without constraints and without lists."""
     facts = facts or model()
@@ -101,6 +102,7 @@ def subject(
         parameters=freeze(parameters),
         perf_analyzer_flags=MappingProxyType({}),
         genai_perf_flags=MappingProxyType({}),
+        in_instalments=in_instalments,
         server_flags=MappingProxyType({}),
         server_environment=MappingProxyType({}),
         docker_arguments=MappingProxyType({}),

@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome, averaged
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
@@ -406,7 +407,7 @@ def test_a_configuration_with_worse_measurements_is_not_recommended(
     assert asked.conclusion is not None
     best = runs[asked.conclusion.recommended]
     for others in runs.values():
-        mean, own = averaged(others), averaged(best)
+        mean, own = pool(others), pool(best)
         error = 0.03 * math.sqrt(1 / len(others) + 1 / len(best))
         assert not target.goal.passes(mean) or target.goal.score(mean, own) <= 3 * error
 

@@ -5,12 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from random import Random
 
 import pytest
 
-from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.trials import LoadKind, Trial
-from model_analyzer.search.brute import has_plateaued
+from model_analyzer.search.brute import is_flat
+from model_analyzer.search.instalments import measured_again
+from model_analyzer.search.plateau import has_plateaued
 from tests.unit.search.surfaces import (
     Respond,
     batch_limit,
@@ -40,6 +44,19 @@ def by_order(throughputs: Sequence[float]) -> Respond:
     return lambda trial: measurement(throughputs[load(trial).bit_length() - 1])
 
 
+def in_instalments(respond: Respond, seconds: float = 1.0) -> Respond:
+    """The same answers, measured in instalments."""
+
+    def answer(trial: Trial) -> Outcome:
+        outcome = respond(trial)
+        if not isinstance(outcome, Measurement):
+            return outcome
+        models = [replace(each, seconds=seconds) for each in outcome.models]
+        return replace(outcome, models=tuple(models))
+
+    return answer
+
+
 def by_batch_limit(throughputs: Mapping[int, float]) -> Respond:
     return lambda trial: measurement(throughputs[batch_limit(trial)])
 
@@ -67,7 +84,7 @@ def by_batch_limit(throughputs: Mapping[int, float]) -> Respond:
 def test_four_values_that_gain_no_more_than_five_percent_are_a_plateau(
     throughputs: Sequence[float], plateaued: bool
 ) -> None:
-    assert has_plateaued(throughputs) is plateaued
+    assert has_plateaued(throughputs, is_flat, is_noisy=False) is plateaued
 
 
 @pytest.mark.parametrize(
@@ -360,3 +377,78 @@ def test_the_batch_limit_grows_once_even_without_any_throughput() -> None:
     trials = sequence(search(subject(), where), lambda _: measurement(0.0))
 
     assert [batch_limit(trial) for trial in variants(trials)] == [8, 1, 2]
+
+
+# -- instalments, which are noisy ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("throughputs", "loads"),
+    [
+        ([50, 50, 50, 50, 50, 99], [1, 2, 4, 8, 16]),
+        ([50, 50, 50, 50, 53, 50, 50, 50, 50, 99], [1, 2, 4, 8, 16, 32, 64, 128, 256]),
+        ([10, 20, 40, 80, 80, 80, 80, 80, 99], [1, 2, 4, 8, 16, 32, 64, 128]),
+    ],
+)
+def test_a_plateau_of_instalments_lasts_for_another_load(
+    throughputs: Sequence[float], loads: list[int]
+) -> None:
+    target = subject(objective="perf_latency_avg")
+
+    trials = sequence(search(target, ONE_VARIANT), in_instalments(by_order(throughputs)))
+
+    assert [load(trial) for trial in trials] == loads
+
+
+def test_noise_of_five_percent_does_not_hide_growth() -> None:
+    """Three doublings add 12 %; the noise is 5 % with 95 % confidence."""
+    random = Random(7)
+    stopped = {True: 0, False: 0}
+    for _ in range(1000):
+        noisy = [100 * 1.04**step * random.gauss(1, 0.025) for step in range(6)]
+        for is_noisy in stopped:
+            ends = range(4, len(noisy) + 1)
+            stopped[is_noisy] += any(
+                has_plateaued(noisy[:end], is_flat, is_noisy=is_noisy) for end in ends
+            )
+    assert stopped[True] < 10
+    assert stopped[False] > 4 * stopped[True]
+
+
+def test_a_batch_limit_of_instalments_is_passed_once_without_growth() -> None:
+    where = limits(instances=(1, 1), batch=(1, 16), concurrency=ONE_LOAD)
+    throughputs = {8: 30.0, 1: 10.0, 2: 9.9, 4: 20.0, 16: 29.0}
+
+    trials = sequence(search(subject(), where), in_instalments(by_batch_limit(throughputs)))
+
+    assert [batch_limit(trial) for trial in trials] == [8, 1, 2, 4, 8, 16]
+
+
+def test_the_sweep_by_objective_looks_twice_at_instalments() -> None:
+    latencies = [105.0, 105.0, 105.0, 105.0, 80.0, 80.0, 80.0, 80.0, 80.0, 1.0]
+
+    def flat_throughput(trial: Trial) -> Outcome:
+        return measurement(100.0, latency=latencies[load(trial).bit_length() - 1])
+
+    target = subject(objective="perf_latency_avg")
+
+    trials = sequence(search(target, ONE_VARIANT), in_instalments(flat_throughput))
+
+    assert [load(trial) for trial in trials] == [1, 2, 4, 8, 16, 32, 64, 128, 256]
+
+
+def test_a_further_instalment_is_as_long_as_all_before_together() -> None:
+    (trial, *_) = sequence(search(subject(in_instalments=True), ONE_VARIANT), flat)
+
+    def measured(*seconds: float) -> list[Measurement]:
+        return [
+            Measurement(models=(ModelMeasurement(values={}, seconds=each),)) for each in seconds
+        ]
+
+    assert measured_again(trial, 0, []).instalment_s == 0
+    assert measured_again(trial, 1, measured(0.36)).instalment_s == 2
+    again = measured_again(trial, 2, measured(1.5, 2.0))
+    assert (again.repetition, again.instalment_s) == (2, 3.5)
+    assert measured_again(trial, 5, measured(20.0)).instalment_s == 15
+    careful = replace(trial, instalment_s=None)
+    assert measured_again(careful, 2, measured(0.0)).instalment_s is None

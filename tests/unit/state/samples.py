@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from model_analyzer.domain.hardware import Device, Machine
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -182,6 +184,15 @@ def rich_measurement() -> Measurement:
         loading_s=1.25,
         machine=MACHINE,
     )
+
+
+def rich_instalment() -> Measurement:
+    """The same, measured in an instalment."""
+    measured = rich_measurement()
+    first, second = measured.models
+    histograms = {"perf_latency": Histogram.of([0.3, 0.3, 12.5], clustering=2.5)}
+    first = replace(first, seconds=10.003, histograms=histograms)
+    return replace(measured, models=(first, replace(second, seconds=9.5)))
 
 
 def rich_failure() -> Failure:

@@ -71,6 +71,23 @@ def peak_mb(call: Callable[[], object]) -> float:
         ('"perf_throughput":1.0', '"perf_throughput":1.0,"perf_throughput":2.0', "twice"),
         ('"windows":[]', '"windows":[1e999]', "models[0].windows[0]: expected"),
         ('"windows":[]', '"windows":' + "[" * 100_000 + "]" * 100_000, "recursion"),
+        ('"windows":[]', '"windows":[],"seconds":-1', "models[0].seconds: expected a number"),
+        ('"windows":[]', '"windows":[],"histograms":{"a":7}', "histograms.a: expected a list of 2"),
+        (
+            '"windows":[]',
+            '"windows":[],"histograms":{"a":["A B",1]}',
+            "models[0].histograms.a: expected a histogram, found 'A B'",
+        ),
+        (
+            '"windows":[]',
+            f'"windows":[],"histograms":{{"a":["{"B" * 10_000}",1]}}',
+            "models[0].histograms.a: expected a histogram",
+        ),
+        (
+            '"windows":[]',
+            '"windows":[],"histograms":{"a":["AB",0]}',
+            "models[0].histograms.a: expected a number from 1",
+        ),
         ('"models":[', '"models":7,"x":[', "(models: expected a list, found 7)"),
         ('"workloads":[', '"workloads":null,"x":[', "(workloads: expected a list, found None)"),
         (

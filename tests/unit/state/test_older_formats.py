@@ -20,6 +20,7 @@ from model_analyzer.state.format.header import decode_header
 from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.verify import verify
+from tests.unit.builders import goal
 from tests.unit.state.samples import (
     failure,
     measurement,
@@ -179,3 +180,23 @@ def test_a_directory_of_format_4_is_read_in_full(tmp_path: Path) -> None:
     shutil.copytree(FORMAT_4, tmp_path / "copy")
     with ProfileState(tmp_path / "copy") as state:
         assert {len(state.asked(lane)) for lane in lanes} == {3}
+
+
+def test_instalments_are_read_and_pooled() -> None:
+    profile = read_file(FORMAT_2.with_name("instalments") / "0.ckpt").profile
+
+    (ranked,) = rank(profile, "m", goal())
+
+    assert all(item.measurement.is_instalment for item in ranked.measured)
+    by_load = {item.trial.workloads[0].load.value: item for item in ranked.measured}
+    assert {load: len(item.runs) for load, item in by_load.items()} == {1: 3, 4: 3, 16: 3}
+    pooled, runs = by_load[16].measurement, [run.models[0] for run in by_load[16].runs]
+    requests = sum(run.requests or 0 for run in runs)
+    seconds = sum(run.seconds for run in runs)
+    assert pooled.models[0].requests == requests
+    assert pooled.value("perf_throughput") == pytest.approx(requests / seconds)
+    percentiles = sorted(run.values["perf_latency_p99"] for run in runs)
+    assert percentiles[0] < (pooled.value("perf_latency_p99") or 0) < percentiles[-1]
+    assert set(by_load[4].measurement.models[0].histograms) == {
+        "perf_latency", "time_to_first_token", "inter_token_latency",
+    }  # fmt: skip

@@ -26,6 +26,7 @@ from tests.unit.state.samples import (
     failure,
     measurement,
     rich_failure,
+    rich_instalment,
     rich_measurement,
     rich_trial,
     several,
@@ -81,10 +82,24 @@ def test_the_samples_leave_no_field_empty() -> None:
         assert [field.name for field in fields(sample) if not getattr(sample, field.name)] == []
 
 
-def test_a_full_measurement_comes_back(reload: Reload) -> None:
-    (record,) = reload((rich_trial(), rich_measurement())).profile.records
+@pytest.mark.parametrize("outcome", [rich_measurement(), rich_instalment()])
+def test_a_full_measurement_comes_back(reload: Reload, outcome: Outcome) -> None:
+    (record,) = reload((rich_trial(), outcome)).profile.records
 
-    assert record.outcome == rich_measurement()
+    assert record.outcome == outcome
+
+
+def test_only_instalments_write_seconds_and_histograms(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(rich_trial(), rich_measurement())
+        state.record(rich_trial(5), rich_instalment())
+
+    careful, instalment = (
+        set().union(*entry["models"])
+        for entry in entries(tmp_path / "journal")
+        if "models" in entry
+    )
+    assert instalment - careful == {"seconds", "histograms"}
 
 
 def test_a_full_failure_comes_back(reload: Reload) -> None:

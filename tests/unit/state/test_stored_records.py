@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_analyzer.domain.environment import Veil
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import TrialRecord
@@ -43,11 +44,14 @@ _SETUPS = st.builds(
 _LOADS = st.builds(
     Load, kind=st.sampled_from(LoadKind), value=st.integers(0, 2**40), batch_size=st.integers(1, 9)
 )
+_HISTOGRAMS = st.builds(Histogram.of, st.lists(st.floats(0, 1e9)), st.floats(1, 1e6))
 _MODELS = st.builds(
     ModelMeasurement,
     values=_VALUES,
     requests=st.none() | st.integers(0, 2**40),
     windows=st.lists(_AMOUNTS).map(tuple),
+    seconds=st.floats(0, 1e5),
+    histograms=st.dictionaries(_TEXTS, _HISTOGRAMS).map(freeze),
     composing=st.dictionaries(_TEXTS, _VALUES).map(freeze),
     raised=_FLAGS,
 )

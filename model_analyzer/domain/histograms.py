@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Histograms of latencies: from these, several measurements of a trial give one percentile.
+
+A bin is 1 % wide: its ends differ by a factor of e^0.01. So a percentile of the histogram differs
+from that of the latencies by at most 1 %.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from statistics import NormalDist
+
+# Bins for each factor of e; the first one starts at a nanosecond, the last one ends at 27 hours.
+_BINS = 100
+_SHORTEST_MS = 1e-6
+_COUNT = 3220
+
+# The digits of the text, to the base 32: those of the second half are followed by another digit.
+_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
+_BASE = len(_DIGITS) // 2
+_TEXT = re.compile(r"(?:[g-z0-9+/]{0,5}[A-Za-f])*")
+_LONGEST_TEXT = 3 * _COUNT
+
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The number of latencies in each bin, as a text (see `docs/checkpoints.md`).
+
+    Latencies of neighbouring requests are alike: they were in the same batch, or met the same
+    disturbance. `clustering` latencies tell as much about the 90th percentile as an independent
+    one. If it `is_approximate`, it was made from a few percentiles.
+    """
+
+    text: str
+    clustering: float = 1.0
+    is_approximate: bool = False
+
+    @classmethod
+    def of(cls, latencies: Iterable[float], clustering: float = 1.0) -> Histogram:
+        """The histogram of latencies in ms."""
+        return cls(_encoded(Counter(map(_bin, latencies))), clustering)
+
+    @cached_property
+    def counts(self) -> Mapping[int, int]:
+        """The number of latencies by bin, in ascending order, without empty bins. Every text that
+        `is_histogram` accepts has some meaning.
+        """
+        numbers = _numbers(self.text)
+        place, counts = next(numbers, 0), Counter[int]()
+        for number in numbers:
+            if number:
+                counts[min(place, _COUNT - 1)] += number
+                place += 1
+            else:
+                place += 1 + next(numbers, 0)
+        return counts
+
+    @cached_property
+    def total(self) -> int:
+        """The number of latencies."""
+        return sum(self.counts.values())
+
+    def quantile(self, share: float) -> float:
+        """The latency (ms) that this share (0 to 1) of all does not exceed. Between two latencies,
+        it is interpolated. The histogram must not be empty.
+        """
+        rank = min(max(share, 0.0), 1.0) * (self.total - 1)
+        below = math.floor(rank)
+        low = self._at(below)
+        return low if rank == below else low + (rank - below) * (self._at(below + 1) - low)
+
+    def _at(self, rank: int) -> float:
+        """The latency with this rank, from 0: those of a bin are spread evenly over it."""
+        bins, ends = self._cumulated
+        index = bisect_right(ends, rank)
+        count = self.counts[bins[index]]
+        place = bins[index] + (rank - ends[index] + count + 0.5) / count
+        return _SHORTEST_MS * math.exp(place / _BINS)
+
+    @cached_property
+    def _cumulated(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The bins, and for each the number of latencies up to its end."""
+        return list(self.counts), list(accumulate(self.counts.values()))
+
+
+def merged(histograms: Sequence[Histogram]) -> Histogram:
+    """The histogram of all latencies together."""
+    total = sum(histogram.total for histogram in histograms)
+    clustering = sum(histogram.clustering * histogram.total for histogram in histograms)
+    counts: Counter[int] = Counter()
+    for histogram in histograms:
+        counts.update(histogram.counts)
+    return Histogram(
+        _encoded(counts),
+        clustering / total if total else 1.0,
+        any(histogram.is_approximate for histogram in histograms),
+    )
+
+
+def approximate(percentiles: Mapping[float, float], count: int) -> Histogram | None:
+    """The histogram of `count` latencies of which only some `percentiles` are known: the latency
+    (ms) by share. None with fewer than two.
+
+    Between them, the logarithm of the latency is interpolated over the quantiles of the normal
+    distribution, so it is a mixture of parts of log-normal distributions.
+    """
+    known = sorted((_NORMAL.inv_cdf(share), value) for share, value in percentiles.items())
+    if len(known) < 2 or count < 1 or known[0][1] <= 0:
+        return None
+    deviations = [deviation for deviation, _ in known]
+    places = list(accumulate((_place(value) for _, value in known), max))
+    end = _NORMAL.inv_cdf(1 - 0.5 / count)
+    first = places[0] - _slope(deviations, places, 0) * max(end + deviations[0], 0.0)
+    last = places[-1] + _slope(deviations, places, -2) * max(end - deviations[-1], 0.0)
+    edges = range(max(math.floor(first), 0) + 1, min(math.ceil(last), _COUNT))
+    below = [round(count * _share(deviations, places, edge)) for edge in edges]
+    counts = [high - low for low, high in pairwise([0, *below, count])]
+    return Histogram(
+        _encoded({edges.start - 1 + index: number for index, number in enumerate(counts)}),
+        is_approximate=True,
+    )
+
+
+def is_histogram(text: str) -> bool:
+    """Whether a histogram may have this text."""
+    return len(text) <= _LONGEST_TEXT and _TEXT.fullmatch(text) is not None
+
+
+def _place(latency: float) -> float:
+    """The distance of a latency from the first bin, in bins."""
+    return _BINS * math.log(max(latency, _SHORTEST_MS) / _SHORTEST_MS)
+
+
+def _bin(latency: float) -> int:
+    return min(int(_place(latency)), _COUNT - 1)
+
+
+def _slope(deviations: Sequence[float], places: Sequence[float], index: int) -> float:
+    """Bins for each standard deviation, between a known percentile and the next."""
+    rise = places[index + 1] - places[index]
+    return rise / (deviations[index + 1] - deviations[index])
+
+
+def _share(deviations: Sequence[float], places: Sequence[float], place: float) -> float:
+    """The share of the latencies up to this place."""
+    index = min(max(bisect_right(places, place) - 1, 0), len(places) - 2)
+    slope = _slope(deviations, places, index)
+    if slope:
+        return _NORMAL.cdf(deviations[index] + (place - places[index]) / slope)
+    return float(place >= places[index])
+
+
+def _encoded(counts: Mapping[int, int]) -> str:
+    occupied = sorted(bin_ for bin_, count in counts.items() if count)
+    if not occupied:
+        return ""
+    digits = [*_number(occupied[0]), *_number(counts[occupied[0]])]
+    for before, bin_ in pairwise(occupied):
+        if bin_ - before > 1:
+            digits += ["A", *_number(bin_ - before - 2)]
+        digits += _number(counts[bin_])
+    return "".join(digits)
+
+
+def _number(value: int) -> Iterator[str]:
+    """The digits of a number, the lowest first."""
+    while value >= _BASE:
+        yield _DIGITS[_BASE + value % _BASE]
+        value //= _BASE
+    yield _DIGITS[value]
+
+
+def _numbers(text: str) -> Iterator[int]:
+    value, factor = 0, 1
+    for digit in map(_VALUES.__getitem__, text):
+        value += digit % _BASE * factor
+        factor *= _BASE
+        if digit < _BASE:
+            yield value
+            value, factor = 0, 1

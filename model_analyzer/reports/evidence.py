@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How sure a value of instalments is: its 95 % interval, and the measurements behind it."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.words import counted
+from model_analyzer.results.columns import requests_behind, show
+from model_analyzer.results.ranking import VariantResult
+
+
+def range_text(result: VariantResult, tag: str, index: int | None = None) -> str:
+    """The interval of a metric at the best load, such as `84.1 to 101.9`; "" if it is unknown, or
+    if the load was not measured in instalments.
+    """
+    if not result.best.measurement.is_instalment:
+        return ""
+    interval = result.noise_model.interval(result.best.runs, tag, index)
+    return "" if interval is None else f"{show(interval.low)} to {show(interval.high)}"
+
+
+def basis_text(item: MeasuredTrial) -> str:
+    """The requests and instalments behind the values: `1240 requests, 3 instalments`."""
+    requests = requests_behind(item.measurement)
+    words = counted(requests, "request") if isinstance(requests, int) else f"{requests} requests"
+    return f"{words}, {times_text(item)}"
+
+
+def times_text(item: MeasuredTrial) -> str:
+    """How often a trial was measured, in words."""
+    count = len(item.runs)
+    if item.measurement.is_instalment:
+        return counted(count, "instalment")
+    return "once" if count == 1 else f"{count} times"

@@ -1,0 +1,195 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measurements with perf_analyzer's own care: it decides when its windows are stable.
+
+The user's flags say how. An unstable or empty window is enlarged, as often as launches are allowed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from model_analyzer.domain.measurements import (
+    REQUESTS_FOR_P99,
+    ModelMeasurement,
+    Notice,
+    NoticeKind,
+    few_requests,
+)
+from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.statistics import counted_between
+from model_analyzer.domain.trials import Failure, Workload
+from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
+from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.launches import (
+    TOO_SMALL,
+    UNCOUNTED_LAUNCHES,
+    Launches,
+    Reading,
+    commands_of,
+)
+from model_analyzer.runner.load.output import (
+    OutputVerdict,
+    Report,
+    finite_number,
+)
+
+log = logging.getLogger(__name__)
+
+# perf_analyzer's own default
+_STABILITY_PERCENT = 10.0
+
+# The number of launches, each with a larger window, before an unstable result is accepted.
+_STRICT_LAUNCHES = 3
+
+# The variant, the batch size and the conditions of a measurement.
+_Kind = tuple[str, int, str]
+
+
+class CarefulMeasuring:
+    """Measures with windows that the user or perf_analyzer chose, and remembers larger ones."""
+
+    def __init__(self, launches: Launches) -> None:
+        self._launches = launches
+        # enlarged windows that were stable: later loads of the same kind start with them
+        self._learned: dict[_Kind, Window] = {}
+
+    def measure(
+        self, workloads: Sequence[Workload], server: Server
+    ) -> tuple[Reading | Failure, Sequence[Ended]]:
+        """The outcome, and the last launch."""
+        windows = [self._learned.get(_kind(work), Window.of(work.flags)) for work in workloads]
+        variants = [work.variant for work in workloads]
+        unstable = uncounted = 0
+        for launch in range(1, self._launches.most + 1):
+            earlier = server.statistics(variants)
+            exports = [work.times_tokens for work in workloads]
+            ended = self._launches.launch(workloads, windows, server, exports=exports)
+            uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
+            may_be_late = uncounted < UNCOUNTED_LAUNCHES
+            outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)
+            if isinstance(outcome, Reading):
+                statistics = counted_between(earlier, server.statistics(variants))
+                outcome = replace(outcome, statistics=statistics)
+                if launch < self._launches.most and self._fill(workloads, windows, ended):
+                    continue
+            if outcome is not None:
+                break
+            unstable += any(run.verdict is OutputVerdict.UNSTABLE for run in ended)
+            is_last = launch + 1 == self._launches.most or unstable >= _STRICT_LAUNCHES
+            for index, (work, run) in enumerate(zip(workloads, ended, strict=True)):
+                if run.verdict is not OutputVerdict.DONE:
+                    windows[index] = self._enlarge(work, windows[index], run, accept=is_last)
+        else:
+            outcome = self._launches.gave_up(workloads, ended)
+        return outcome, ended
+
+    def _fill(
+        self, workloads: Sequence[Workload], windows: list[Window], ended: Sequence[Ended]
+    ) -> bool:
+        """Enlarges windows with few requests, unless the user gave their size or they were enlarged
+        for that before; returns whether there are any.
+        """
+        is_changed = False
+        for index, (work, run) in enumerate(zip(workloads, ended, strict=True)):
+            window = windows[index]
+            is_kept = window.accepting or window.is_set_by(work.flags)
+            if is_kept or not run.report.has_few_requests:
+                continue
+            rate = run.report.requests_per_s(work.load.batch_size)
+            larger = window.filled(rate, timeout_s=self._launches.timeout_s)
+            if larger != window:
+                _log_larger(work, f"holds fewer than {ENOUGH_REQUESTS} requests", larger)
+                windows[index], is_changed = larger, True
+        return is_changed
+
+    def _enlarge(self, work: Workload, window: Window, ended: Ended, *, accept: bool) -> Window:
+        larger = window.enlarged(ended.report.requests_per_s(work.load.batch_size))
+        reason = "is too small" if ended.verdict in TOO_SMALL else "is not stable"
+        _log_larger(work, reason, larger)
+        return replace(larger, accepting=accept and ended.verdict is OutputVerdict.UNSTABLE)
+
+    def _learn(
+        self, workloads: Sequence[Workload], windows: Sequence[Window], ended: Sequence[Ended]
+    ) -> None:
+        """Stores the windows that gave stable results."""
+        for work, window, run in zip(workloads, windows, ended, strict=True):
+            if not _is_unstable(work, window, run):
+                self._learned[_kind(work)] = replace(window, accepting=False)
+
+    def _outcome(
+        self,
+        workloads: Sequence[Workload],
+        windows: Sequence[Window],
+        ended: Sequence[Ended],
+        server: Server,
+        *,
+        may_be_late: bool,
+    ) -> Reading | Failure | None:
+        """The reading, or a failure; None if a larger window may fix the result."""
+        failure = self._launches.failure(workloads, ended, server, may_be_late=may_be_late)
+        if failure is not None:
+            return failure
+        for work, run in zip(workloads, ended, strict=True):
+            if run.verdict is OutputVerdict.DONE and work.times_tokens and run.tokens is None:
+                return replace(no_tokens(work.variant.name, run), commands=commands_of(ended))
+        if all(run.verdict is OutputVerdict.DONE for run in ended):
+            self._learn(workloads, windows, ended)
+            return self._reading(workloads, windows, ended)
+        return None
+
+    def _reading(
+        self, workloads: Sequence[Workload], windows: Sequence[Window], ended: Sequence[Ended]
+    ) -> Reading:
+        models, notices = [], []
+        for work, window, run in zip(workloads, windows, ended, strict=True):
+            report = run.report
+            models.append(
+                ModelMeasurement(
+                    values={**(run.table or {}), **(run.tokens or {})},
+                    requests=report.requests,
+                    windows=report.windows,
+                    composing=run.composing,
+                )
+            )
+            if _is_unstable(work, window, run):
+                notices.append(_unstable(work, report))
+            notices += _few_requests(work, window, report)
+        return Reading(tuple(models), tuple(notices), commands_of(ended))
+
+
+def _unstable(work: Workload, report: Report) -> Notice:
+    return Notice(
+        kind=NoticeKind.UNSTABLE,
+        text=f"{work.variant.name} at {work.load}: windows differ by {100 * report.spread:.0f} %;"
+        " the machine may be busy, or the window too short",
+    )
+
+
+def _few_requests(work: Workload, window: Window, report: Report) -> Iterator[Notice]:
+    """A notice if the requests are too few for latencies, or even for the throughput."""
+    if report.requests is None or report.requests >= REQUESTS_FOR_P99:
+        return
+    text = few_requests(work, report.requests)
+    if report.has_few_requests:
+        text += (
+            f". One request more changes the throughput by {100 / max(report.requests, 1):.0f} %:"
+            f" set {window.size_flag} in perf_analyzer_flags to more than {window.size}"
+        )
+    yield Notice(kind=NoticeKind.FEW_REQUESTS, text=text)
+
+
+def _is_unstable(work: Workload, window: Window, run: Ended) -> bool:
+    """Whether the result was accepted although its windows differ more than they should."""
+    percent = finite_number(str(work.flags.get("stability-percentage"))) or _STABILITY_PERCENT
+    return window.accepting and not run.report.is_steady(percent)
+
+
+def _log_larger(work: Workload, reason: str, larger: Window) -> None:
+    log.info("%s: measurement window %s, increased to %s", work.variant.name, reason, larger)
+
+
+def _kind(work: Workload) -> _Kind:
+    return work.variant.identity, work.load.batch_size, work.conditions

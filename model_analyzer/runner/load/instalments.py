@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measurements in instalments: one run of perf_analyzer, as long as it was asked for.
+
+Its windows need not be stable: how much they differ is part of the result. If possible, values come
+from the times of all requests; otherwise, from perf_analyzer's table.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from model_analyzer.domain.measurements import ModelMeasurement
+from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.statistics import counted_between
+from model_analyzer.domain.trials import Failure, LoadKind, Workload
+from model_analyzer.domain.windows import FIRST_LOOK_S, Window
+from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.launches import (
+    UNCOUNTED_LAUNCHES,
+    Launches,
+    Reading,
+    commands_of,
+)
+from model_analyzer.runner.load.output import OutputVerdict
+from model_analyzer.runner.load.rates import ExportSizes, RequestRates
+from model_analyzer.runner.load.sampling import sampled
+
+log = logging.getLogger(__name__)
+
+# The first instalment of a trial is shorter than usual if this number of requests is expected, and
+# longer for a few requests of a slow model.
+_ENOUGH = 150
+_LEAST_S, _MOST_S, _FEW = 0.36, 10.8, 10
+# It has to see each place in flight so many times: the first time, the server is still idle.
+_ROUNDS = 3
+
+# A first look is repeated if it should have been so many times as long.
+_MUCH = 1.5
+# An instalment without a request is followed by one that is so many times as long.
+_GROWTH = 3
+
+# The limits of an export, in bytes: writing it must not take much of the time, nor of the memory.
+_MOST_BYTES_PER_S, _MOST_BYTES = 10e6, 64e6
+# The rate of requests that is assumed as long as nothing is known.
+_ASSUMED_RATE = 4000.0
+
+
+class InstalmentMeasuring:
+    """Measures instalments, and remembers rates and sizes of requests for the next ones."""
+
+    def __init__(self, launches: Launches) -> None:
+        self._launches = launches
+        self._rates = RequestRates()
+        self._sizes = ExportSizes()
+
+    def measure(
+        self, workloads: Sequence[Workload], server: Server, asked_s: float
+    ) -> tuple[Reading | Failure, Sequence[Ended]]:
+        """The outcome of an instalment that lasts so many seconds, and the last launch. With 0, it
+        is a first look: just long enough for some requests.
+        """
+        seconds, uncounted = self._bounded(asked_s or self._first_s(workloads)), 0
+        variants = [work.variant for work in workloads]
+        is_final = asked_s > 0
+        for _ in range(self._launches.most):
+            earlier = server.statistics(variants)
+            ended = self._launch(workloads, seconds, server)
+            uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
+            reading = self._reading(
+                workloads, ended, server, seconds, may_be_late=uncounted < UNCOUNTED_LAUNCHES
+            )
+            if isinstance(reading, Failure):
+                return reading, ended
+            if reading is None:
+                longer = self._bounded(_GROWTH * seconds)
+                if longer <= seconds:
+                    break
+            else:
+                longer = self._bounded(self._first_s(workloads))
+                if is_final or longer <= _MUCH * seconds:
+                    statistics = counted_between(earlier, server.statistics(variants))
+                    return replace(reading, statistics=statistics), ended
+                is_final = True
+            _log_longer(workloads, longer, is_empty=reading is None)
+            seconds = longer
+        return self._launches.gave_up(workloads, ended), ended
+
+    def _bounded(self, seconds: float) -> float:
+        """The seconds, so that perf_analyzer ends within its time limit."""
+        return min(seconds, self._launches.timeout_s / 2)
+
+    def _first_s(self, workloads: Sequence[Workload]) -> float:
+        """The length of a first look, which is the same for all models of a trial."""
+        return max(_length(work, self._rates.expected(work)) for work in workloads)
+
+    def _launch(
+        self, workloads: Sequence[Workload], seconds: float, server: Server
+    ) -> Sequence[Ended]:
+        windows = [Window.lasting(seconds)] * len(workloads)
+        exports = [work.times_tokens or self._may_export(work, seconds) for work in workloads]
+        ended = self._launches.launch(workloads, windows, server, exports=exports)
+        for work, run, is_exported in zip(workloads, ended, exports, strict=True):
+            if is_exported and run.verdict is OutputVerdict.DONE:
+                requests = 0 if run.export is None else len(run.export.requests)
+                self._sizes.learn(work, run.export_bytes / requests if requests else math.inf)
+        return ended
+
+    def _may_export(self, work: Workload, seconds: float) -> bool:
+        rate = self._rates.expected(work)
+        bytes_per_s = self._sizes.expected(work) * (_ASSUMED_RATE if rate is None else rate)
+        return bytes_per_s <= _MOST_BYTES_PER_S and bytes_per_s * seconds <= _MOST_BYTES
+
+    def _reading(
+        self,
+        workloads: Sequence[Workload],
+        ended: Sequence[Ended],
+        server: Server,
+        seconds: float,
+        *,
+        may_be_late: bool,
+    ) -> Reading | Failure | None:
+        """The reading, or a failure; None if the instalment was too short."""
+        failure = self._launches.failure(workloads, ended, server, may_be_late=may_be_late)
+        if failure is not None:
+            return failure
+        if any(run.verdict is not OutputVerdict.DONE for run in ended):
+            return None
+        models = []
+        for work, run in zip(workloads, ended, strict=True):
+            if work.times_tokens and run.export is None:
+                return replace(no_tokens(work.variant.name, run), commands=commands_of(ended))
+            model = _measured(work, run, seconds)
+            if model is None:
+                return None
+            self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
+            models.append(model)
+        return Reading(tuple(models), (), commands_of(ended))
+
+
+def _length(work: Workload, rate: float | None) -> float:
+    """The length of a first look at a workload with this rate of requests."""
+    if rate is None:
+        return FIRST_LOOK_S
+    least = (_FEW + _ROUNDS * _in_flight(work)) / rate
+    return min(max(min(_ENOUGH / rate, FIRST_LOOK_S), least, _LEAST_S), _MOST_S)
+
+
+def _in_flight(work: Workload) -> int:
+    """The number of requests that are sent at once at first."""
+    return work.load.value if work.load.kind is LoadKind.CONCURRENCY else 0
+
+
+def _measured(work: Workload, run: Ended, seconds: float) -> ModelMeasurement | None:
+    """The measurement from the times of all requests, otherwise from the table; None if a language
+    model gave no token.
+    """
+    table = run.table or {}
+    measured = None
+    if run.export is not None:
+        measured = sampled(
+            run.export,
+            in_flight=_in_flight(work),
+            batch_size=work.load.batch_size,
+            with_tokens=work.times_tokens,
+        )
+    if measured is None:
+        measured = ModelMeasurement(
+            values={}, requests=run.report.requests, windows=run.report.windows, seconds=seconds
+        )
+    if work.times_tokens and "output_token_throughput" not in measured.values:
+        return None
+    return replace(measured, values={**table, **measured.values}, composing=run.composing)
+
+
+def _log_longer(workloads: Sequence[Workload], seconds: float, *, is_empty: bool) -> None:
+    names = ",".join(work.variant.name for work in workloads)
+    reason = "no request ended in the measurement" if is_empty else "few requests ended"
+    log.info("%s: %s, measuring for %.3g s", names, reason, seconds)

@@ -1,0 +1,299 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Launches of perf_analyzer: one for each workload at the same time, watched until all end."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import psutil
+
+from model_analyzer.domain.measurements import ModelMeasurement, Notice
+from model_analyzer.domain.models import empty
+from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.secrets import masked_command
+from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
+from model_analyzer.domain.statistics import ServerStatistics
+from model_analyzer.domain.trials import Failure, FailureReason, Workload
+from model_analyzer.domain.windows import Window
+from model_analyzer.errors import OutputError
+from model_analyzer.runner.client.interface import has_fixed_shapes
+from model_analyzer.runner.load.child import Child
+from model_analyzer.runner.load.command import build_command
+from model_analyzer.runner.load.ended import EXPORT, OUTPUT, TABLE, Ended, collect, failure_of
+from model_analyzer.runner.load.genai_perf import build_genai_command
+from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
+from model_analyzer.runner.process import Process, ReadyGuard
+from model_analyzer.runner.runtime import Program
+from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines
+from model_analyzer.runner.stubs import StubWatch
+
+log = logging.getLogger(__name__)
+
+_LOOK_S = 0.5
+
+# The limit for output, tables and exports of one launch: ten times the longest ones (verbose).
+MOST_BYTES = 4 * 2**30
+
+# Results that a larger window may fix.
+TOO_SMALL = (OutputVerdict.TOO_SHORT, OutputVerdict.UNCOUNTED)
+
+# Launches with uncounted requests that may be an accident of timing; more of them are a failure.
+UNCOUNTED_LAUNCHES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The result of a perf_analyzer run: a measurement for each workload, and the statistics of the
+    server.
+    """
+
+    models: tuple[ModelMeasurement, ...]
+    notices: tuple[Notice, ...]
+    commands: tuple[str, ...]
+    statistics: ServerStatistics = field(default_factory=empty)
+
+
+class Launches:
+    """Starts perf_analyzers, and genai-perf for workloads with its flags.
+
+    `guards` may have a guard ready for a program. If it writes more than `most_bytes`, it is
+    stopped.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        settings: LoadGeneratorSettings,
+        protocol: Protocol,
+        *,
+        work_directory: Path,
+        user_directory: Path,
+        genai_perf: Program | None,
+        guards: ReadyGuard,
+        most_bytes: int,
+    ) -> None:
+        self._program = program
+        self._settings = settings
+        self._protocol = protocol
+        self._work_directory = work_directory
+        self._user_directory = user_directory
+        self._genai_perf = genai_perf
+        self._guards = guards
+        self._most_bytes = most_bytes
+        self._running: Sequence[Child] = ()
+
+    @property
+    def most(self) -> int:
+        """The limit of launches for one measurement."""
+        return self._settings.max_launches
+
+    @property
+    def timeout_s(self) -> int:
+        """The time limit of a launch."""
+        return self._settings.timeout_s
+
+    def processes(self) -> Sequence[psutil.Process]:
+        """All running processes, with an embedded server."""
+        return [process for child in self._running for process in child.process.tree()]
+
+    def launch(
+        self,
+        workloads: Sequence[Workload],
+        windows: Sequence[Window],
+        server: Server,
+        *,
+        exports: Sequence[bool],
+    ) -> list[Ended]:
+        """Starts one perf_analyzer for each workload, and waits for all of them. `exports` tells
+        which of them export the times of all responses.
+        """
+        stubs = StubWatch(server.stubs())
+        with self._in_place(), ExitStack() as stack:
+            children = []
+            for work, window, export in zip(workloads, windows, exports, strict=True):
+                directory = stack.enter_context(
+                    tempfile.TemporaryDirectory(dir=self._work_directory)
+                )
+                child = self._start(work, window, server, Path(directory), stubs, export=export)
+                stack.enter_context(child.process)
+                children.append(child)
+            self._running = children
+            try:
+                stopped = self._wait(children, server)
+            finally:
+                self._running = ()
+            self._guards.prepare()
+            return [
+                collect(
+                    child.directory,
+                    child.command,
+                    child.process.status,
+                    embedded=child.embeds_server,
+                    stopped=stopped,
+                    death=child.stubs.final_death(),
+                )
+                for child in children
+            ]
+
+    def _start(
+        self,
+        work: Workload,
+        window: Window,
+        server: Server,
+        directory: Path,
+        stubs: StubWatch,
+        *,
+        export: bool,
+    ) -> Child:
+        route = server.route(work.variant, self._protocol)
+        if work.genai_perf and self._genai_perf is not None:
+            program = self._genai_perf
+            command = build_genai_command(
+                program.path,
+                work,
+                reached_by=route.flags,
+                table=TABLE,
+                window=window,
+                user_directory=self._user_directory,
+            )
+        else:
+            program = self._program
+            command = build_command(
+                program.path,
+                work,
+                reached_by=route.flags,
+                table=TABLE,
+                export=EXPORT if export else None,
+                # models with fixed shapes were warmed up after loading; a server embedded in
+                # perf_analyzer 2.51 loses its model during a warm-up
+                warm_up=route.load_timeout_s is None and not has_fixed_shapes(work.variant.config),
+                window=window,
+                user_directory=self._user_directory,
+            )
+        log.debug("%s", masked_command(command))
+        # the checkpoint has the path of the program once
+        shown = masked_command([Path(command[0]).name, *command[1:]])
+        process = Process(
+            command,
+            environment={**program.environment, **route.environment},
+            output=directory / OUTPUT,
+            directory=directory,
+            guard=self._guards.take(),
+        )
+        return Child(
+            process,
+            shown,
+            directory,
+            route,
+            stubs,
+            self._settings.most_cpu_percent,
+            self._most_bytes,
+        )
+
+    def _wait(self, children: Sequence[Child], server: Server) -> FailureReason | None:
+        """Waits for all to end; kills them at the deadline, or if the server dies."""
+        deadline = time.monotonic() + self._settings.timeout_s
+        reason = None
+        for child in children:
+            while reason is None and child.process.wait(_LOOK_S) is None:
+                if not server.is_alive:
+                    reason = FailureReason.SERVER_DIED
+                elif time.monotonic() > deadline:
+                    reason = FailureReason.TIMEOUT
+                else:
+                    reason = child.trouble()
+        if reason is not None:
+            for child in children:
+                child.process.kill()
+        return reason
+
+    def failure(
+        self,
+        workloads: Sequence[Workload],
+        ended: Sequence[Ended],
+        server: Server,
+        *,
+        may_be_late: bool,
+    ) -> Failure | None:
+        """The failure of a launch that no larger window may fix, if it has failed.
+
+        `may_be_late`: the server may have counted uncounted requests too late.
+        """
+        final = [OutputVerdict.FAILED, *(() if may_be_late else (OutputVerdict.UNCOUNTED,))]
+        for work, run in zip(workloads, ended, strict=True):
+            if run.stopped is not None or run.death or run.verdict in final:
+                failure = self._failure(work.variant.name, run, server)
+                return replace(failure, commands=commands_of(ended))
+        return None
+
+    def gave_up(self, workloads: Sequence[Workload], ended: Sequence[Ended]) -> Failure:
+        """The failure of a measurement that all launches did not make."""
+        names = ",".join(work.variant.name for work in workloads)
+        too_short = any(run.verdict in TOO_SMALL for run in ended)
+        return Failure(
+            reason=FailureReason.NO_REQUESTS if too_short else FailureReason.UNSTABLE,
+            message=f"{names}: no usable measurement in {self.most} launches",
+            log=deciding_lines(ended[0].output),
+            hint="set a larger measurement-interval in perf_analyzer_flags",
+            commands=commands_of(ended),
+        )
+
+    def _failure(self, name: str, run: Ended, server: Server) -> Failure:
+        if run.stopped is FailureReason.SERVER_DIED or not server.is_alive:
+            return Failure(
+                reason=FailureReason.SERVER_DIED,
+                message=f"the server died during the measurement of {name}",
+                log=server.log_tail(),
+                hint=MAY_LACK_MEMORY,
+            )
+        if run.death:
+            return Failure(
+                reason=FailureReason.MODEL_DIED,
+                message=run.death,
+                log=(*deciding_lines(run.output), *server.log_tail()),
+                hint=MAY_LACK_MEMORY,
+            )
+        log_lines = deciding_lines(run.output)
+        match run.stopped:
+            case FailureReason.TIMEOUT:
+                message = f"perf_analyzer did not finish within {self._settings.timeout_s} s"
+                advice = "the model may hang; otherwise raise --perf-analyzer-timeout"
+            case FailureReason.LOAD_TIMEOUT:
+                message, advice = f"{name} was not loaded in time", "raise --model-load-timeout"
+                log_lines = error_lines(run.output.splitlines())
+            case FailureReason.NO_RESULT:
+                size = f"{self._most_bytes / 2**30:.3g} GiB"
+                message = f"perf_analyzer was stopped: it wrote more than {size} for {name}"
+                advice = "use fewer verbose flags or a shorter measurement-interval"
+            case FailureReason.LOAD_GENERATOR_BUSY:
+                message = f"perf_analyzer used too much CPU while it measured {name}"
+                advice = "raise --perf-analyzer-cpu-util"
+            case _:
+                return failure_of(name, run)
+        return Failure(reason=run.stopped, message=message, log=log_lines, hint=advice)
+
+    @contextmanager
+    def _in_place(self) -> Iterator[None]:
+        """A block that raises OutputError if the directory for temporary files is removed."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            is_below = Path(error.filename or "").is_relative_to(self._work_directory)
+            if self._work_directory.exists() and not is_below:
+                raise
+            raise OutputError(
+                f"{self._work_directory}, the directory for temporary files, was removed during"
+                " the run; run the same command again to resume"
+            ) from error
+
+
+def commands_of(ended: Sequence[Ended]) -> tuple[str, ...]:
+    """The commands of a launch."""
+    return tuple(run.command for run in ended)

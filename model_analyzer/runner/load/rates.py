@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What was learned about workloads: their request rates, and the sizes of their requests."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from model_analyzer.domain.trials import LoadKind, Workload
+
+# The size of a request in an export: a part of fixed size, and each number or text as text.
+_REQUEST_BYTES, _VALUE_BYTES = 200, 20
+
+
+class RequestRates:
+    """The requests per second of workloads, learned from their measurements."""
+
+    def __init__(self) -> None:
+        self._rates: dict[object, dict[int, float]] = defaultdict(dict)
+
+    def learn(self, work: Workload, rate: float) -> None:
+        if rate > 0:
+            self._rates[_kind(work)][work.load.value] = rate
+
+    def expected(self, work: Workload) -> float | None:
+        """The rate that a workload reaches at least, as a rule; None if nothing is known.
+
+        More requests in flight seldom make a server slower. With fewer, the rate falls in
+        proportion at most (Little's law: latencies do not rise).
+        """
+        value = work.load.value
+        rates = [rate * min(1, value / load) for load, rate in self._rates[_kind(work)].items()]
+        if work.load.kind is LoadKind.REQUEST_RATE:
+            return min(float(value), max(rates, default=math.inf))
+        return max(rates, default=None)
+
+
+def _kind(work: Workload) -> object:
+    return work.variant.identity, work.load.kind, work.load.batch_size
+
+
+class ExportSizes:
+    """The bytes of a request in an export, by model: estimated, and then as exported."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, float] = {}
+
+    def learn(self, work: Workload, size: float) -> None:
+        """`size` is infinite if the requests of the model cannot be exported."""
+        self._known[work.variant.model] = size
+
+    def expected(self, work: Workload) -> float:
+        model = work.variant.model
+        return self._known[model] if model in self._known else _estimate(work)
+
+
+def _estimate(work: Workload) -> float:
+    """perf_analyzer writes every number of all inputs and outputs. Free dimensions count as one."""
+    config = work.variant.config
+    tensors: Sequence[Mapping[str, Any]] = (*config.get("input", ()), *config.get("output", ()))
+    numbers = sum(
+        math.prod(max(int(size), 1) for size in tensor.get("dims", ())) for tensor in tensors
+    )
+    return _REQUEST_BYTES + _VALUE_BYTES * numbers * work.load.batch_size

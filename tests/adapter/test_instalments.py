@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measurements in instalments: their length, their values, and what is learned from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
+from model_analyzer.runner.load.launches import Reading
+from tests.adapter.test_perf_analyzer import AliveServer, make, option, work
+
+__all__ = ["make"]
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "perf_analyzer"
+EMPTY = {"status": 3, "text": "No valid requests recorded within time interval."}
+
+
+def lengths(pretend: Any) -> list[float]:
+    """The seconds that each launch measured."""
+    intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
+    return [round(3 * 1.2 * int(interval or 0) / 1000, 2) for interval in intervals]
+
+
+def exports(pretend: Any) -> list[bool]:
+    return ["--profile-export-file" in launch for launch in pretend.launches]
+
+
+def measured(generator: Any, *workloads: Workload, seconds: float = 0.0) -> Reading:
+    reading = generator.generate(list(workloads) or [work()], AliveServer(), seconds)
+    assert isinstance(reading, Reading), reading
+    return reading
+
+
+def test_an_instalment_lasts_as_long_as_it_is_asked_to(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 5}))
+    reading = measured(generator, seconds=3.6)
+    assert lengths(pretend) == [3.6]
+    (launch,) = pretend.launches
+    assert option(launch, "--measurement-mode") == "time_windows"
+    assert option(launch, "--max-trials") == "3"
+    assert option(launch, "--stability-percentage") == "999"
+    assert reading.models[0].seconds == pytest.approx(3.6, abs=0.02)
+
+
+def test_its_values_come_from_the_times_of_all_requests(pretend, make) -> None:
+    reading = measured(make(pretend.perf_analyzer({"service_ms": 7})), work(64), seconds=1.44)
+    (model,) = reading.models
+    assert model.values["perf_latency_p99"] == pytest.approx(448)
+    assert model.values["perf_throughput"] == pytest.approx(1000 / 7)
+    assert model.values["perf_server_queue"] == 0.003  # only the table has it
+    assert model.histograms["perf_latency"].total == model.requests
+    assert reading.notices == ()
+
+
+def test_without_instalments_nothing_changes(pretend, make) -> None:
+    reading = make(pretend.perf_analyzer({"service_ms": 5})).generate([work()], AliveServer())
+    assert isinstance(reading, Reading)
+    assert option(pretend.launches[0], "--max-trials") is None
+    assert not reading.models[0].seconds
+
+
+# ----------------------------------------------------------------------------- the first look
+
+
+@pytest.mark.parametrize(
+    ("service_ms", "load", "expected"),
+    [
+        (5, 1, [1.08]),
+        (5, 64, [1.08]),
+        (50, 1, [1.08]),  # 21 requests: enough for a first look
+        (50, 16, [1.08, 2.9]),  # three times what is in flight, and ten more
+        (300, 1, [1.08, 3.9]),
+        (1000, 1, [1.08, 3.24, 10.8]),  # nothing in a window, then few requests
+        (5000, 1, [1.08, 3.24, 9.72, 29.16]),
+    ],
+)
+def test_a_first_look_is_longer_for_slow_models(
+    pretend, make, service_ms: int, load: int, expected: list[float]
+) -> None:
+    steps = [{"service_ms": service_ms} for _ in expected]
+    measured(make(pretend.perf_analyzer(*steps)), work(load))
+    assert lengths(pretend) == pytest.approx(expected, abs=0.02)
+
+
+def test_the_next_load_starts_with_what_was_learned(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 1}))
+    for load in (4, 8, 64):
+        measured(generator, work(load))
+    # 1000 requests per second are enough in a part of the usual time
+    assert lengths(pretend) == pytest.approx([1.08, 0.36, 0.36], abs=0.02)
+
+
+def test_what_was_learned_of_another_variant_does_not_count(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 1}))
+    other = replace(work(), variant=replace(work().variant, config={"max_batch_size": 8}))
+    measured(generator, work())
+    measured(generator, other)
+    assert lengths(pretend) == pytest.approx([1.08, 1.08], abs=0.02)
+
+
+def test_a_request_rate_is_looked_at_for_its_own_number_of_requests(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 0.5}))
+    load = Load(kind=LoadKind.REQUEST_RATE, value=1000)
+    measured(generator, replace(work(), load=load))
+    assert lengths(pretend) == pytest.approx([0.36], abs=0.02)
+
+
+def test_models_measured_together_have_the_same_length(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 2}))
+    slow = replace(work(8), variant=replace(work().variant, name="slow", files="other"))
+    measured(generator, slow)
+    measured(generator, work(1), slow)
+    assert lengths(pretend) == pytest.approx([1.08, 1.08, 1.08], abs=0.02)
+    assert len(measured(generator, work(1), slow).models) == 2
+
+
+def test_an_empty_instalment_is_followed_by_a_longer_one(pretend, make, caplog) -> None:
+    caplog.set_level("INFO")
+    generator = make(pretend.perf_analyzer(EMPTY, {"service_ms": 5}))
+    measured(generator, seconds=2.0)
+    assert lengths(pretend) == pytest.approx([2.0, 6.0], abs=0.02)
+    assert "no request ended in the measurement, measuring for 6 s" in caplog.text
+
+
+def test_a_model_that_never_answers_in_time_fails(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer(EMPTY), timeout_s=20)
+    failure = generator.generate([work()], AliveServer(), 0.0)
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_REQUESTS
+    assert lengths(pretend) == pytest.approx([1.08, 3.24, 9.72, 10.0], abs=0.02)
+
+
+def test_a_failure_is_one_at_once(pretend, make) -> None:
+    step = {"status": 99, "text": "Thread [0] had error: out of luck"}
+    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer(), 0.0)
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.REQUEST_FAILED
+    assert len(pretend.launches) == 1
+    assert failure.commands
+
+
+def test_a_called_model_without_requests_is_hinted_at(pretend, make) -> None:
+    uncounted = {"status": 99, "text": "failed to find the requested model version"}
+    failure = make(pretend.perf_analyzer(uncounted)).generate([work()], AliveServer(), 0.0)
+    assert isinstance(failure, Failure)
+    assert "bls_composing_models" in failure.hint
+    assert len(pretend.launches) == 2
+
+
+# -------------------------------------------------------------------------------- the export
+
+
+@pytest.mark.parametrize("step", [{"export": ""}, {"export": "[1]"}, {}])
+def test_without_an_export_the_table_counts_and_it_is_not_asked_for_again(
+    pretend, make, step: dict[str, Any]
+) -> None:
+    table = {"throughput": 200.0, "p99_us": 9000, "requests": 216, "windows": [190, 200, 210]}
+    generator = make(pretend.perf_analyzer({**table, **step}))
+    first, second = measured(generator), measured(generator)
+    (model,) = first.models
+    assert model.values["perf_throughput"] == 200
+    assert model.values["perf_latency_p99"] == 9
+    assert model.requests == 216
+    assert model.windows == (190, 200, 210)
+    assert model.seconds == 1.08
+    assert model.histograms == {}
+    assert second.models[0].values == model.values
+    assert exports(pretend) == [True, False]
+
+
+def images(load: int = 1) -> Workload:
+    """A model with 3 x 224 x 224 numbers for each request."""
+    tensor = {"name": "IMAGE", "data_type": "TYPE_FP32", "dims": [3, 224, 224]}
+    return replace(work(load), variant=replace(work().variant, config={"input": [tensor]}))
+
+
+def test_large_requests_are_exported_once_their_rate_is_known_to_be_low(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 1000}))
+    measured(generator, images(), seconds=12.0)
+    measured(generator, images(), seconds=12.0)
+    assert exports(pretend) == [False, True]
+
+
+def test_no_export_grows_beyond_all_bounds(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 1}, {"requests": 10}), timeout_s=9000)
+    measured(generator, work(1), seconds=1.0)
+    measured(generator, work(1), seconds=3000.0)
+    assert exports(pretend) == [True, False]
+
+
+# -------------------------------------------------------------------------- language models
+
+
+def test_tokens_of_a_language_model_are_in_the_instalment(pretend, make) -> None:
+    export = (GOLDEN / "stream.json").read_text()
+    generator = make(pretend.perf_analyzer({"export": export, "requests": 9}))
+    (model,) = measured(generator, replace(work(2), times_tokens=True), seconds=1.0).models
+    assert model.values["time_to_first_token_p50"] == pytest.approx(21, abs=2)
+    assert set(model.histograms) == {
+        "perf_latency", "time_to_first_token", "inter_token_latency",
+    }  # fmt: skip
+
+
+def test_a_language_model_without_an_export_fails(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"export": ""}))
+    timed = replace(work(), times_tokens=True)
+    failure = generator.generate([timed], AliveServer(), 0.0)
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_RESULT
+    assert "input-data" in failure.hint

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Throughput, latencies and windows of an instalment, from the times of its requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model_analyzer.domain.measurements import ModelMeasurement, Values
+from model_analyzer.runner.load.output import parse_report, parse_table
+from model_analyzer.runner.load.profile_export import Export, Request, read_export
+from model_analyzer.runner.load.sampling import sampled
+
+MS = 1_000_000
+START = 1_795_563_554_422_909_105  # nanoseconds since 1970
+
+
+def export(times: Sequence[tuple[float, float]], seconds: float = 1.0) -> Export:
+    """Requests by the times (ms) when they were sent and ended."""
+    requests = [
+        Request(sent := START + round(a * MS), [end := START + round(b * MS)], end, [1])
+        for a, b in sorted(times, key=lambda each: each[1])
+    ]
+    assert sent < end
+    bounds = [START + round(seconds * 1e9 * part / 3) for part in range(4)]
+    return Export(requests, bounds)
+
+
+def closed_loop(
+    in_flight: int, service_ms: float, seconds: float = 1.0, batch: int = 1
+) -> list[tuple[float, float]]:
+    """Requests to a server that answers them in batches, one after another; each answer is followed
+    by a new request at once.
+    """
+    waiting = [0.0] * in_flight
+    clock, times = 0.0, []
+    while clock < seconds * 1000:
+        clock += service_ms
+        taken, waiting = waiting[:batch], waiting[batch:]
+        times += [(sent, clock) for sent in taken]
+        waiting += [clock] * len(taken)
+    return times
+
+
+def measured(
+    times: Sequence[tuple[float, float]], in_flight: int, seconds: float = 1.0, batch_size: int = 1
+) -> ModelMeasurement:
+    model = sampled(
+        export(times, seconds), in_flight=in_flight, batch_size=batch_size, with_tokens=False
+    )
+    assert model is not None
+    return model
+
+
+def test_the_first_requests_which_met_an_idle_server_do_not_count() -> None:
+    """64 requests at once to a server that needs 7 ms for each: the first waits for 7 ms, the last
+    one and all that follow for 448.
+    """
+    times = closed_loop(64, 7.0, seconds=1.4)
+    model = measured(times, 64, seconds=1.4)
+    assert model.values["perf_latency_p50"] == pytest.approx(448)
+    assert model.values["perf_latency_avg"] == pytest.approx(448)
+    assert model.values["perf_throughput"] == pytest.approx(1000 / 7)
+    assert model.requests == 200 - 64 - 1  # the last one ends with the window
+    assert np.mean([end - sent for sent, end in times]) < 380
+
+
+def test_the_throughput_has_no_part_of_a_batch_too_much_or_too_little() -> None:
+    """A batch of 8 each 90 ms: eleven of them in a second, so a window alone would say 88/s."""
+    model = measured(closed_loop(8, 90.0, batch=8), 8)
+    assert model.values["perf_throughput"] == pytest.approx(8 / 0.09)
+    assert model.windows == pytest.approx([8 / 0.09] * 8, rel=1e-4)
+    assert model.seconds == pytest.approx(0.9)
+
+
+def test_inferences_are_counted_not_requests() -> None:
+    model = measured(closed_loop(1, 10.0), 1, batch_size=4)
+    assert model.values["perf_throughput"] == pytest.approx(400)
+    assert model.requests == 98
+
+
+def test_numbers_are_those_that_a_checkpoint_gives_back() -> None:
+    model = measured(closed_loop(4, 7.3), 4)
+    numbers = [*model.values.values(), *model.windows, model.seconds]
+    numbers += [each.clustering for each in model.histograms.values()]
+    assert {type(number) for number in numbers} == {float}
+    assert max(len(str(number)) for number in numbers) <= 12
+
+
+def test_windows_show_how_much_the_throughput_changed() -> None:
+    slow = [(n * 20.0, n * 20.0 + 20) for n in range(25)]
+    fast = [(500 + n * 10.0, n * 10.0 + 510) for n in range(50)]
+    windows = measured([*slow, *fast], 1).windows
+    assert len(windows) == 8
+    assert windows[0] == pytest.approx(50)
+    assert windows[-1] == pytest.approx(100)
+
+
+def test_hardly_any_requests_are_better_than_none() -> None:
+    """With eight in flight and ten answers, nothing would be left behind the first ones."""
+    model = measured([(0.0, 100.0 * n) for n in range(1, 10)], 8)
+    assert model.requests == 8
+    assert len(model.windows) == 2
+
+
+def test_an_open_load_has_no_first_requests() -> None:
+    model = measured([(n * 10.0, n * 10.0 + 5) for n in range(99)], 0)
+    assert model.requests == 98
+    assert model.values["perf_throughput"] == pytest.approx(100)
+
+
+def test_requests_outside_the_windows_do_not_count() -> None:
+    times = [(0.0, 10.0), (10.0, 20.0), (20.0, 30.0), (990.0, 1000.0), (2000.0, 2010.0)]
+    assert measured(times, 1).requests == 2
+
+
+@pytest.mark.parametrize("times", [[], [(0.0, 10.0)], [(0.0, 10.0), (0.0, 10.0)]])
+def test_nothing_is_measured_with_one_end(times: list[tuple[float, float]]) -> None:
+    requests = [Request(START, [START + 10], START + 10, [1]) for _ in times]
+    content = Export(requests, [START, START + 1000])
+    assert sampled(content, in_flight=1, batch_size=1, with_tokens=False) is None
+
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
+
+
+def test_a_recorded_export_agrees_with_its_table_but_for_the_first_requests() -> None:
+    """Eight requests in flight to an instance that needs 7 ms for each, in 0.54 s."""
+    table = parse_table((GOLDEN / "instalment.csv").read_text())
+    report = parse_report((GOLDEN / "instalment.txt").read_text())
+    content = read_export((GOLDEN / "instalment.json").read_bytes())
+    assert content is not None
+    assert table is not None
+    model = sampled(content, in_flight=8, batch_size=1, with_tokens=False)
+    assert model is not None
+    assert report.requests == 77
+    assert model.requests == 77 - 8
+    assert model.values["perf_throughput"] == pytest.approx(table["perf_throughput"], rel=0.05)
+    assert model.values["perf_latency_p99"] == pytest.approx(table["perf_latency_p99"], rel=0.02)
+    # a closed loop: what is in flight is throughput times latency, but for the first requests
+    assert _in_flight(model.values) == pytest.approx(8, rel=0.03)
+    assert _in_flight(table) < 7.7
+
+
+def _in_flight(values: Values) -> float:
+    return values["perf_throughput"] * values["perf_latency_avg"] / 1000
+
+
+def test_neighbours_that_are_alike_are_worth_less() -> None:
+    random = np.random.default_rng(3)
+    single = random.lognormal(0, 0.5, 2000)
+    grouped = np.repeat(random.lognormal(0, 0.5, 100), 20)
+
+    def clustering(latencies: np.ndarray) -> float:
+        ends = [100 + 0.5 * n for n in range(len(latencies))]
+        times = [(end - latency, end) for end, latency in zip(ends, latencies, strict=True)]
+        return measured(times, 1, seconds=2).histograms["perf_latency"].clustering
+
+    assert 1 <= clustering(single) < 4
+    assert 8 < clustering(grouped) < 50
+    assert clustering(single[:30]) == 1
+
+
+def test_the_histogram_has_every_latency_that_counts() -> None:
+    model = measured(closed_loop(4, 5.0), 4)
+    assert model.histograms["perf_latency"].total == model.requests
+    assert model.histograms["perf_latency"].quantile(0.5) == pytest.approx(20, rel=0.01)
+
+
+def test_tokens_are_counted_in_the_same_period() -> None:
+    """A request each 100 ms, with a first token after 20 ms and four more each 10 ms."""
+    requests = []
+    for n in range(10):
+        sent = START + n * 100 * MS
+        came = [sent + ms * MS for ms in (20, 30, 40, 50, 60)]
+        requests.append(Request(sent, came, came[-1], [1] * 5))
+    content = Export(requests, [START, START + 1000 * MS])
+    model = sampled(content, in_flight=1, batch_size=1, with_tokens=True)
+    assert model is not None
+    assert model.values["output_token_throughput"] == pytest.approx(50)
+    assert model.values["time_to_first_token_p50"] == 20
+    assert model.values["inter_token_latency_avg"] == pytest.approx(10)
+    assert model.histograms["inter_token_latency"].total == 9 * 4
+    assert model.histograms["time_to_first_token"].total == 9
