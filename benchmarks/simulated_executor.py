@@ -47,7 +47,7 @@ class SimulatedExecutor:
         busy = {name for *_, name in self._under_way}
         return tuple(slot for slot in self._slots if slot.name not in busy)
 
-    def start(self, trial: Trial, slot: Slot) -> None:
+    def start(self, trial: Trial, slot: Slot, *, is_test: bool = False) -> None:
         assert slot in self.free, "the slot is not free"
         end_s = self.now_s + self._seconds(trial, slot)
         self._under_way.append((end_s, self.now_s, trial, slot.name))

@@ -59,8 +59,10 @@ class Executor(Protocol):
     def free(self) -> Sequence[Slot]:
         """The slots without a trial."""
 
-    def start(self, trial: Trial, slot: Slot) -> None:
-        """Starts to measure a trial on a free slot."""
+    def start(self, trial: Trial, slot: Slot, *, is_test: bool = False) -> None:
+        """Starts to measure a trial on a free slot. If it `is_test`, its outcome is none of the
+        run, and nothing may store it.
+        """
 
     def wait(self) -> Finished | None:
         """The next trial that has finished or was lost; None if instead a slot works again, or will

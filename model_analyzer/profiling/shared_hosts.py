@@ -97,7 +97,7 @@ def _run(
     started = [name for name in places if name in free]
     for name in places:
         if name in free:
-            executor.start(trial, free[name])
+            executor.start(trial, free[name], is_test=True)
         else:
             places[name].fault = f"{name} was lost"
     outcomes: dict[str, Outcome] = {}

@@ -48,7 +48,7 @@ def _kill_with_guards(strike: Strike) -> bool:
 def _start_another(strike: Strike) -> bool:
     """Starts a second driver with the same checkpoints."""
     is_in_time = not strike.run.has_ended
-    strike.scene.start(f"another than {strike.run.name}")
+    strike.scene.start(f"another-{len(strike.scene.programs)}")
     return is_in_time
 
 
@@ -60,7 +60,7 @@ def _start_separate(strike: Strike) -> bool:
     own = [f"--{name}={name}-2" for name in ("checkpoint-directory", "export-path")]
     own += ["--output-model-repository-path=variants-2"]
     place = strike.dice.choice([[], ["--slots=1", f"--slot-label={HEAD}"]])
-    name = f"separate from {strike.run.name}"
+    name = f"separate-{len(strike.scene.programs)}"
     strike.scene.start(name, *own, *place, is_separate=True)
     return is_in_time
 

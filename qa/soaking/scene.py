@@ -90,7 +90,10 @@ class Scene:
         return {**environment, "TMPDIR": str(self.temporary)}
 
     def start(self, name: str, *options: str, is_separate: bool = False) -> Program:
-        """Starts a run. With `is_separate`, its checkpoints are not those of the round."""
+        """Starts a run, whose name no other one of the round may have. With `is_separate`, its
+        checkpoints are not those of the round.
+        """
+        assert name not in {program.name for program in self.programs}, name
         self.temporary.mkdir(exist_ok=True)
         command = [COMMAND, "profile", "-f", self.config.name, "--progress", "json", *options]
         program = Program(

@@ -45,11 +45,13 @@ class FakeCluster:
         self.restarted: list[str] = []
         self.checked: list[tuple[str, float]] = []
         self.unreachable: set[str] = set()
+        self.tests = 0
 
     def clock(self) -> float:
         return self.now_s
 
-    def run(self, slot: str, trial: Trial) -> Hashable:
+    def run(self, slot: str, trial: Trial, *, is_test: bool = False) -> Hashable:
+        self.tests += is_test
         return self._ticket(*self._measure(slot, trial))
 
     def restart(self, slot: str) -> Hashable:

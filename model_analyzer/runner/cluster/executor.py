@@ -37,8 +37,8 @@ class SlotLostError(Exception):
 class Cluster(Protocol):
     """The slots of a cluster, by name. A ticket stands for an answer that is still missing."""
 
-    def run(self, slot: str, trial: Trial) -> Hashable:
-        """Begins a trial; the answer is its outcome."""
+    def run(self, slot: str, trial: Trial, *, is_test: bool = False) -> Hashable:
+        """Begins a trial; the answer is its outcome. That of a test is not stored on the node."""
 
     def restart(self, slot: str) -> Hashable:
         """Ends a slot, if anything of it is left, and begins to start it again."""
@@ -107,10 +107,10 @@ class ClusterExecutor:
         taken = {debt.slot for debt in self._debts.values()}
         return tuple(slot for slot in self.slots if slot.name not in taken)
 
-    def start(self, trial: Trial, slot: Slot) -> None:
+    def start(self, trial: Trial, slot: Slot, *, is_test: bool = False) -> None:
         self._slots[slot.name] = replace(slot, loaded=trial.content)
         lease_s = max(_LEASE_S, _LEASE_FACTOR * self._longest_s)
-        ticket = self._cluster.run(slot.name, trial)
+        ticket = self._cluster.run(slot.name, trial, is_test=is_test)
         self._debts[ticket] = _Debt(slot.name, trial, self._clock(), lease_s)
 
     def wait(self) -> Finished | None:

@@ -116,7 +116,9 @@ class RayCluster:
         self._ray.wait(tickets, num_returns=len(tickets), timeout=timeout_s)
 
     def store_on(self, nodes: Mapping[str, str]) -> None:
-        """From now on, each of these slots stores its outcomes in the journal of its node."""
+        """From now on, each of these slots stores its outcomes in the journal of its node, except
+        those of tests.
+        """
         self._nodes = nodes
 
     def end(self) -> None:
@@ -130,8 +132,9 @@ class RayCluster:
 
     # -- see `Cluster` -----------------------------------------------------------------------
 
-    def run(self, slot: str, trial: Trial) -> Hashable:
-        self._latest[slot] = self._actors[slot].run.remote(trial, self._nodes.get(slot, ""))
+    def run(self, slot: str, trial: Trial, *, is_test: bool = False) -> Hashable:
+        node = "" if is_test else self._nodes.get(slot, "")
+        self._latest[slot] = self._actors[slot].run.remote(trial, node)
         return self._ticket(slot)
 
     def restart(self, slot: str) -> Hashable:

@@ -31,7 +31,7 @@ class LocalExecutor:
     def free(self) -> Sequence[Slot]:
         return self.slots if self._started is None else ()
 
-    def start(self, trial: Trial, slot: Slot) -> None:
+    def start(self, trial: Trial, slot: Slot, *, is_test: bool = False) -> None:
         assert self._started is None, "the slot is not free"
         self._started = trial
         self._slot = replace(slot, loaded=trial.content)

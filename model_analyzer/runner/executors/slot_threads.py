@@ -60,7 +60,7 @@ class SlotThreads:
 
     # -- see `Cluster` -----------------------------------------------------------------------
 
-    def run(self, slot: str, trial: Trial) -> Hashable:
+    def run(self, slot: str, trial: Trial, *, is_test: bool = False) -> Hashable:
         return self._slots[slot].run(trial)
 
     def restart(self, slot: str) -> Hashable:

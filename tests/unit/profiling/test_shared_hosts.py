@@ -83,6 +83,12 @@ def test_alone_and_together_alternate_on_all_hosts_at_once(machines: Machines) -
     assert alone == {"a", "d"}
 
 
+def test_its_outcomes_are_none_of_the_run(machines: Machines) -> None:
+    compared(machines)
+
+    assert machines.cluster.tests == len(machines.runs)
+
+
 def test_hosts_that_are_not_slower_are_told_too() -> None:
     for result in compared(Machines(loss=0.0, wait=0.0)).values():
         assert isinstance(result, SharedHost)

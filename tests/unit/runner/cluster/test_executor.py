@@ -251,9 +251,9 @@ def test_interrupts_are_raised_only_where_the_executor_waits() -> None:
         inside[0] = False
 
     class Watched(FakeCluster):
-        def run(self, slot: str, trial: Trial) -> Hashable:
+        def run(self, slot: str, trial: Trial, *, is_test: bool = False) -> Hashable:
             assert not inside[0]
-            return super().run(slot, trial)
+            return super().run(slot, trial, is_test=is_test)
 
         def first_ready(self, tickets: Sequence[Hashable], timeout_s: float) -> Hashable | None:
             assert inside[0]
