@@ -8,7 +8,7 @@ import logging
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from model_analyzer.app.bench.serving import Serving
 from model_analyzer.app.bench.slot import slot_order
 from model_analyzer.app.bench.subjects import log_kinds, on_each_kind, searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
-from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.secrets import masked_url
 from model_analyzer.domain.settings import ExecutorSettings
@@ -39,7 +38,6 @@ from model_analyzer.runner.cluster.slot_places import SlotPlace, SlotRequest, pl
 from model_analyzer.runner.cluster.slot_worker import SlotFacts, disagreement, processors_remark
 from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
 from model_analyzer.runner.repository import OutputRepository
-from model_analyzer.search.plan import Subject
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.sharing import Sharing
 
@@ -102,7 +100,15 @@ def set_up_slots(
     first, *_ = slots.values()
     gpus = ObservedGpus(first.machine.devices, Nvml().read)
     machines = tuple(facts.machine for facts in slots.values())
-    subjects = _placed_subjects(job, devices, first, machines)
+    subjects = tuple(
+        on_each_kind(
+            searched_subjects(settings, first.facts, job.places),
+            devices.setups,
+            first.server,
+            machines,
+            without_gpus=True,
+        )
+    )
     return Bench(
         serving=Serving(
             server=SlotServers(cluster, len(places)),
@@ -116,22 +122,6 @@ def set_up_slots(
         output=OutputRepository(settings.repository.output, place.repository),
         subjects=subjects,
         shared=cluster.shared,
-    )
-
-
-def _placed_subjects(
-    job: Job, devices: Devices, first: SlotFacts, machines: Sequence[Machine]
-) -> tuple[Subject, ...]:
-    """What to search, on each kind of these machines; all slots have the models of the first."""
-    return tuple(
-        placed
-        for subject in searched_subjects(job.settings, first.facts, job.places)
-        for placed in on_each_kind(
-            subject,
-            replace(devices.setups[subject.models[0].facts.name], version=first.server),
-            machines,
-            without_gpus=True,
-        )
     )
 
 

@@ -106,11 +106,10 @@ def set_up_servers(
     machines = {name: each.machine for name, each in facts.items()}
     log_kinds(machines)
     subjects = tuple(
-        placed
-        for subject in subjects
-        for placed in on_each_kind(
-            subject,
-            replace(devices.setups[subject.models[0].facts.name], version=first.version),
+        on_each_kind(
+            subjects,
+            devices.setups,
+            first.version,
             machines.values(),
             without_gpus=False,  # a server may have GPUs that it does not report
         )

@@ -59,15 +59,23 @@ def searched_subjects(
 
 
 def on_each_kind(
-    subject: Subject, setup: ServerSetup, machines: Iterable[Machine], *, without_gpus: bool
+    subjects: Iterable[Subject],
+    setups: Mapping[str, ServerSetup],
+    version: str,
+    machines: Iterable[Machine],
+    *,
+    without_gpus: bool,
 ) -> Iterator[Subject]:
-    """The subject on each kind of hardware among the machines. If a machine `without_gpus` cannot
-    run instances on GPUs, its subject has none.
+    """Each subject on each kind of hardware among the machines, for servers of this version.
+    `setups` are by model. If a machine `without_gpus` cannot run instances on GPUs, its subjects
+    have none.
     """
     kinds = dict.fromkeys(kind_of(machine.devices) for machine in machines)
-    for devices in kinds:
-        placed = replace(subject, setup=replace(setup, devices=devices))
-        yield placed if devices or not without_gpus else placed.without_gpus()
+    for subject in subjects:
+        setup = replace(setups[subject.models[0].facts.name], version=version)
+        for devices in kinds:
+            placed = replace(subject, setup=replace(setup, devices=devices))
+            yield placed if devices or not without_gpus else placed.without_gpus()
 
 
 def log_kinds(machines: Mapping[str, Machine]) -> None:

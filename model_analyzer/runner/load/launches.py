@@ -16,7 +16,7 @@ import psutil
 
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
 from model_analyzer.domain.models import empty
-from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics
@@ -153,30 +153,7 @@ class Launches:
         export: bool,
     ) -> Child:
         route = server.route(work.variant, self._protocol)
-        if work.genai_perf and self._genai_perf is not None:
-            program = self._genai_perf
-            command = build_genai_command(
-                program.path,
-                work,
-                reached_by=route.flags,
-                table=TABLE,
-                window=window,
-                user_directory=self._user_directory,
-            )
-        else:
-            program = self._program
-            command = build_command(
-                program.path,
-                work,
-                reached_by=route.flags,
-                table=TABLE,
-                export=EXPORT if export else None,
-                # models with fixed shapes were warmed up after loading; a server embedded in
-                # perf_analyzer 2.51 loses its model during a warm-up
-                warm_up=route.load_timeout_s is None and not has_fixed_shapes(work.variant.config),
-                window=window,
-                user_directory=self._user_directory,
-            )
+        program, command = self._command(work, window, route, export=export)
         log.debug("%s", masked_command(command))
         # the checkpoint has the path of the program once
         shown = masked_command([Path(command[0]).name, *command[1:]])
@@ -195,6 +172,32 @@ class Launches:
             stubs,
             self._settings.most_cpu_percent,
             self._most_bytes,
+        )
+
+    def _command(
+        self, work: Workload, window: Window, route: Route, *, export: bool
+    ) -> tuple[Program, list[str]]:
+        """The program for a workload, and its command."""
+        if work.genai_perf and self._genai_perf is not None:
+            return self._genai_perf, build_genai_command(
+                self._genai_perf.path,
+                work,
+                reached_by=route.flags,
+                table=TABLE,
+                window=window,
+                user_directory=self._user_directory,
+            )
+        return self._program, build_command(
+            self._program.path,
+            work,
+            reached_by=route.flags,
+            table=TABLE,
+            export=EXPORT if export else None,
+            # models with fixed shapes were warmed up after loading; a server embedded in
+            # perf_analyzer 2.51 loses its model during a warm-up
+            warm_up=route.load_timeout_s is None and not has_fixed_shapes(work.variant.config),
+            window=window,
+            user_directory=self._user_directory,
         )
 
     def _wait(self, children: Sequence[Child], server: Server) -> FailureReason | None:
