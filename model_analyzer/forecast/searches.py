@@ -21,7 +21,15 @@ from model_analyzer.domain.settings import (
     SearchSettings,
 )
 from model_analyzer.domain.trials import LoadKind, Trial
-from model_analyzer.search.choose import brute_search, choose, mode_of, most_swept, sweeps_loads
+from model_analyzer.search.choose import (
+    brute_search,
+    choose,
+    mode_of,
+    most_refined,
+    most_swept,
+    sweeps_loads,
+)
+from model_analyzer.search.confirm import most_confirmed
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.quick import quick_space
 from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, UNBOUNDED, Space
@@ -103,7 +111,7 @@ def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
             size=most,
             trials=None,
             is_exact=False,
-            most_trials=most + most_swept(subject, settings),
+            most_trials=most + most_refined(subject, settings),
             variants=None,
             loads=None,
         )
@@ -121,7 +129,7 @@ def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
         size=len(trials),
         trials=trials,
         is_exact=len(subject.models) > 1 or not stops_early,
-        most_trials=len(trials) + refined,
+        most_trials=len(trials) + refined + most_confirmed(subject),
         variants=variants,
         loads=loads,
     )
