@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
 from model_analyzer.domain.goals import Goal
@@ -20,6 +20,9 @@ log = logging.getLogger(__name__)
 
 # The most finalists, and the most instalments of each.
 FINALISTS, _INSTALMENTS = 4, 4
+# Finalists are among so many of the best, and so many that miss a constraint by least: the noise of
+# thousands would take seconds.
+_SHORTLIST = 40
 # A trial with a smaller chance to be the best cannot win.
 _LEAST_CHANCE = 0.01
 # The winner is clear if it meets the constraints with this chance.
@@ -52,7 +55,8 @@ def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
     trials: dict[str, Trial] = {}
     runs: dict[str, list[Measurement]] = {}
     failed = {record.trial.first.key for record in records if isinstance(record.outcome, Failure)}
-    for record in records:
+    # equal variants have several names, but one measurement
+    for record in {record.trial.key: record for record in records}.values():
         key = record.trial.first.key
         if isinstance(record.outcome, Measurement) and key not in failed:
             trials.setdefault(key, record.trial.first)
@@ -60,7 +64,7 @@ def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
     if not runs:
         return ()
     comparison, sure = Comparison(goal, runs), chance_to_meet(goal, runs)
-    ordered = goal.best_first(runs, comparison.mean)
+    ordered = _shortlisted(goal, comparison, runs)
     best = assured_first(comparison, ordered, sure)[0]
 
     def chance(key: str) -> float:
@@ -77,3 +81,13 @@ def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
         return ()
     again = [key for key in finalists if len(runs[key]) < _INSTALMENTS]
     return [measured_again(trials[key], len(runs[key]), runs[key]) for key in again]
+
+
+def _shortlisted(
+    goal: Goal, comparison: Comparison[str], runs: Mapping[str, Sequence[Measurement]]
+) -> Sequence[str]:
+    """The best trials, and those nearest to the constraints, in order of merit."""
+    ordered = goal.best_first(runs, comparison.mean)
+    passing = [key for key in ordered if comparison.passes(key)]
+    missing = ordered[len(passing) :]
+    return [*passing[:_SHORTLIST], *missing[:_SHORTLIST]]

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import Trial
-from model_analyzer.search.confirm import FINALISTS, most_confirmed
+from model_analyzer.search.confirm import FINALISTS, confirm, most_confirmed
+from model_analyzer.search.plan import Fork
 from tests.unit import builders
 from tests.unit.search.surfaces import (
     failure,
@@ -108,6 +110,17 @@ def test_a_finalist_that_fails_is_no_longer_one() -> None:
     target = subject(in_instalments=True, loads=(1, 2))
     trials = sequence(search(target, ONE_VARIANT), answer)
     assert [trial.repetition for trial in trials if load(trial) == 2] == [0, 1]
+
+
+def test_a_trial_with_two_names_has_one_measurement() -> None:
+    target = subject(in_instalments=True)
+    server = Server({1: 500, 2: 500})
+    trials = [builders.trial(concurrency=value) for value in (1, 1, 2)]
+    records = [TrialRecord(trial=trial, outcome=server(trial)) for trial in trials]
+    again = next(confirm(target, records))
+    assert isinstance(again, Fork)
+    asked = [next(branch) for branch in again.branches if branch]
+    assert [trial.repetition for trial in asked if isinstance(trial, Trial)] == [1, 1]
 
 
 @pytest.mark.parametrize("mode", [SearchMode.QUICK, SearchMode.BRUTE])
