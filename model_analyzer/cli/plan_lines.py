@@ -58,7 +58,10 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
         yield f"  time: about {plan.trial_s:g} s for each measurement"
         return
     kept = "" if forecast.is_exact else "at most "
-    loads = "" if forecast.loads is None else f", loaded {kept}{counted(forecast.loads, 'time')}"
+    kept_loads = kept or ("at most " if forecast.confirmed else "")
+    loads = (
+        "" if forecast.loads is None else f", loaded {kept_loads}{counted(forecast.loads, 'time')}"
+    )
     yield f"  variants: {kept}{forecast.variants}{loads}"
     starts = "not known" if plan.starts is None else f"{plan.starts}"
     yield f"  server starts: {starts}"
@@ -78,11 +81,15 @@ def _count(forecast: Forecast) -> str:
     if forecast.trials is None:
         most = "" if forecast.most_trials is None else f"at most {forecast.most_trials}: "
         return f"{most}chosen during the search"
+    more = (forecast.most_trials or 0) - len(forecast.trials) - forecast.confirmed
+    further = {"refine the load of the best": more, "confirm it": forecast.confirmed}
+    if not more:
+        further = {"confirm the best": forecast.confirmed}
+    texts = [f"at most {count} to {purpose}" for purpose, count in further.items() if count > 0]
+    plus = f", plus {' and '.join(texts)}" if texts else ""
     if forecast.is_exact:
-        return f"{len(forecast.trials)}"
-    more = (forecast.most_trials or 0) - len(forecast.trials)
-    refined = f", plus {more} to refine the load of the best" if more > 0 else ""
-    return f"at most {len(forecast.trials)}, fewer where throughput stops growing{refined}"
+        return f"{len(forecast.trials)}{plus}"
+    return f"at most {len(forecast.trials)}, fewer where throughput stops growing{plus}"
 
 
 def _table(trials: Sequence[Trial]) -> Iterator[str]:

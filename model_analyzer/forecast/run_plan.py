@@ -101,7 +101,8 @@ def duration(plans: Sequence[Plan], idle_s: float = 0) -> Minutes | None:
         seconds, forecast = plan.seconds, plan.forecast
         if seconds is None or forecast is None:
             return None
-        low += seconds if forecast.is_exact else seconds * _EARLY
+        is_exact = forecast.is_exact and not forecast.confirmed
+        low += seconds if is_exact else seconds * _EARLY
         high += plan.budget.bounded(seconds * _UNSTABLE, seconds)
     return Minutes(in_minutes(low), in_minutes(high))
 

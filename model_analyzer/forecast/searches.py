@@ -21,7 +21,15 @@ from model_analyzer.domain.settings import (
     SearchSettings,
 )
 from model_analyzer.domain.trials import LoadKind, Trial
-from model_analyzer.search.choose import brute_search, choose, mode_of, most_swept, sweeps_loads
+from model_analyzer.search.choose import (
+    brute_search,
+    choose,
+    mode_of,
+    most_refined,
+    most_swept,
+    sweeps_loads,
+)
+from model_analyzer.search.confirm import most_confirmed
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.quick import quick_space
 from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, UNBOUNDED, Space
@@ -56,9 +64,10 @@ class Forecast:
     None if unbounded).
 
     `trials` lists all possible trials in their order; None if the search chooses them, or if there
-    are too many. `is_exact` means that it measures exactly these. `most_trials` is the limit; it
-    may be higher than their number, since some trials depend on outcomes. `variants` is the largest
-    number of different contents of a server, and `loads` of changes between them.
+    are too many. `is_exact` means that it measures exactly these, and at most `confirmed` of them
+    again. `most_trials` is the limit; it may be higher than their number, since some trials depend
+    on outcomes. `variants` is the largest number of different contents of a server, and `loads` of
+    changes between them.
     """
 
     mode: SearchMode
@@ -69,6 +78,7 @@ class Forecast:
     most_trials: int | None
     variants: int | None
     loads: int | None
+    confirmed: int = 0
 
 
 def forecast(subject: Subject, settings: SearchSettings, *, slots: int = 1) -> Forecast:
@@ -103,7 +113,7 @@ def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
             size=most,
             trials=None,
             is_exact=False,
-            most_trials=most + most_swept(subject, settings),
+            most_trials=most + most_refined(subject, settings),
             variants=None,
             loads=None,
         )
@@ -115,15 +125,19 @@ def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
     # the list leaves out loads where throughput no longer grows; other objectives may need them
     if refined or (sweeps_loads(subject, settings) and not subject.goal.is_for_throughput):
         loads += min(settings.refined + 1, variants)  # the best are loaded again
+    confirmed = most_confirmed(subject)
+    if variants > 1:
+        loads += confirmed  # in turn
     return Forecast(
         mode=SearchMode.BRUTE,
         varied=tuple(varied),
         size=len(trials),
         trials=trials,
         is_exact=len(subject.models) > 1 or not stops_early,
-        most_trials=len(trials) + refined,
+        most_trials=len(trials) + refined + confirmed,
         variants=variants,
         loads=loads,
+        confirmed=confirmed,
     )
 
 

@@ -17,6 +17,7 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.brute import BruteSearch
+from model_analyzer.search.confirm import confirm, most_confirmed
 from model_analyzer.search.optuna_search import OptunaSearch, require_optuna
 from model_analyzer.search.plan import SEED, Plan, Subject, load_values
 from model_analyzer.search.planned import PlannedSearch
@@ -76,18 +77,20 @@ def choose(
 ) -> PlannedSearch:
     """The search for the models of `subject`, which `check` has accepted.
 
-    The search refines the best variants at its end; an adaptive search does so all the time. All
-    random choices follow from `seed`. `slots`, the number of trials at once, has an effect on
-    `most_trials` only.
+    The search refines the best variants at its end, and in instalments confirms them; an adaptive
+    search does both all the time. All random choices follow from `seed`. `slots`, the number of
+    trials at once, has an effect on `most_trials` only.
     """
     mode = mode_of(subject, settings)
     if mode is SearchMode.QUICK:
         climb = QuickSearch(subject, settings.quick, names)
-        return PlannedSearch(_swept(climb.plan(), "quick", subject, settings), None)
+        plan = _swept(climb.plan(), "quick", subject, settings)
+        return PlannedSearch(_confirmed(plan, subject), None)
     if mode is SearchMode.OPTUNA:
         sampled = OptunaSearch(subject, settings, settings.optuna, names, seed=seed)
-        most = sampled.most_trials + most_swept(subject, settings)
-        return PlannedSearch(_swept(sampled.plan(), "Optuna", subject, settings), most)
+        most = sampled.most_trials + most_refined(subject, settings)
+        plan = _swept(sampled.plan(), "Optuna", subject, settings)
+        return PlannedSearch(_confirmed(plan, subject), most)
     if mode is SearchMode.ADAPTIVE:
         # imported on use: it needs numpy, which is slow to import
         from model_analyzer.search.adaptive.adaptive_search import AdaptiveSearch
@@ -96,13 +99,14 @@ def choose(
         return PlannedSearch(learning.plan(), learning.most_trials(slots))
     brute = brute_search(subject, settings, names)
 
-    def plan() -> Plan:
+    def measured() -> Plan:
         records = yield from brute.plan()
         if sweeps_loads(subject, settings):
             records += yield from _refine(subject, settings, records)
         return records
 
-    return PlannedSearch(plan(), brute.most_trials + most_swept(subject, settings))
+    most = brute.most_trials + most_refined(subject, settings)
+    return PlannedSearch(_confirmed(measured(), subject), most)
 
 
 def brute_search(
@@ -111,6 +115,13 @@ def brute_search(
     """The brute search for these models."""
     kind = ProductSearch if len(subject.models) > 1 else BruteSearch
     return kind(subject, settings, names)
+
+
+def _confirmed(plan: Plan, subject: Subject) -> Plan:
+    """The plan followed by further instalments of its finalists."""
+    records = yield from plan
+    records += yield from confirm(subject, records)
+    return records
 
 
 def _swept(plan: Plan, mode: str, subject: Subject, settings: SearchSettings) -> Plan:
@@ -154,6 +165,11 @@ def most_swept(subject: Subject, settings: SearchSettings, best: int | None = No
     loads = 0 if is_counted else len(load_values(subject.models[0], settings))
     refined = settings.refined if best is None else best
     return (refined + 1) * (loads + steps)
+
+
+def most_refined(subject: Subject, settings: SearchSettings, best: int | None = None) -> int:
+    """The largest number of trials behind the search itself: see `most_swept` and `confirm`."""
+    return most_swept(subject, settings, best) + most_confirmed(subject)
 
 
 def load_sweep(

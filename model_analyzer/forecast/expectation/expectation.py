@@ -94,7 +94,8 @@ class Expectation:
             history.contents[slot] = trial.content
             history.loads_made.append(load_of(trial))
         history.records.append(TrialRecord(trial=trial, outcome=outcome))
-        if stage is Stage.REFINEMENT:
+        confirms = stage is Stage.FINALISTS and self.mode is not SearchMode.ADAPTIVE
+        if stage is Stage.REFINEMENT or confirms:
             return
         history.searched = len(history.records)
         self._list.add(trial, outcome)

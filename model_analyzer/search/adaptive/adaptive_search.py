@@ -63,6 +63,9 @@ _REPETITIONS = ((0.03, 3), (0.0, 2))
 # Of those, this number waits for the outcomes of new trials.
 _KEPT = 2
 
+# In instalments, the last trials confirm the best, unless the limit is too low for more than these.
+_LAST, _LEAST_BEFORE = 2, 2
+
 
 class AdaptiveSearch:
     """The plan of an adaptive search for one model, or for several that are measured together."""
@@ -86,7 +89,9 @@ class AdaptiveSearch:
 
     def most_trials(self, at_once: int = 1) -> int:
         """The measurement limit with so many trials at once; the default and repetitions count."""
-        return most_trials(self._size, self._limits, at_once)
+        return most_trials(
+            self._size, self._limits, at_once, in_instalments=self._subject.in_instalments
+        )
 
     def plan(self) -> LearningPlan:
         log.info("")
@@ -150,6 +155,9 @@ class AdaptiveSearch:
         The order is: a new candidate while unreserved trials remain or its expected gain is great,
         then lower loads and repetitions of the best, then new candidates again.
         """
+        if self._has_to_confirm(knowledge):
+            best = knowledge.recommended[0]
+            return None if best in knowledge.under_way else best
         candidate = self._candidate(knowledge)
         is_great = candidate is not None and candidate.expected_gain >= _GREAT_GAIN
         if candidate is None or not (is_great or self._explores(knowledge)):
@@ -172,6 +180,11 @@ class AdaptiveSearch:
         if knowledge.asked >= self._most(knowledge) - kept:
             return None
         return next((c for c in reserved if c not in knowledge.under_way), None)
+
+    def _has_to_confirm(self, knowledge: Knowledge) -> bool:
+        """Whether the last trials are left, and all that is known of the best is a first look."""
+        is_last = knowledge.asked >= max(self._most(knowledge) - _LAST, _LEAST_BEFORE)
+        return is_last and knowledge.is_first_look(knowledge.recommended[0])
 
     def _explores(self, knowledge: Knowledge) -> bool:
         """Whether trials and time remain beside those reserved for the end of the search."""

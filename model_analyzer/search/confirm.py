@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Confirmation: further instalments of the trials that may be the best of a search."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.ties import Comparison, assured_first, chance_to_meet
+from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.search.instalments import measured_again
+from model_analyzer.search.plan import Plan, Subject, recorded, side_by_side
+
+log = logging.getLogger(__name__)
+
+# The most finalists, and the most instalments of each.
+FINALISTS, _INSTALMENTS = 4, 4
+# Finalists are among so many of the best, and so many that miss a constraint by least: the noise of
+# thousands would take seconds.
+_SHORTLIST = 40
+# A trial with a smaller chance to be the best cannot win.
+_LEAST_CHANCE = 0.01
+# The winner is clear if it meets the constraints with this chance.
+_SURE = 0.9
+_NORMAL = NormalDist()
+
+
+def most_confirmed(subject: Subject) -> int:
+    """The most trials of `confirm`."""
+    return FINALISTS * (_INSTALMENTS - 1) if subject.in_instalments else 0
+
+
+def confirm(subject: Subject, records: Sequence[TrialRecord]) -> Plan:
+    """Measures the finalists of `records` again, in turn, so that drift affects all alike, until
+    the winner is clear. Only trials in instalments are measured again.
+    """
+    added: list[TrialRecord] = []
+    for _ in range(_INSTALMENTS - 1 if subject.in_instalments else 0):
+        again = _finalists(subject.goal, [*records, *added])
+        if not again:
+            break
+        if not added:
+            log.info("Measuring the best configurations again, for longer")
+        added += yield from side_by_side(map(recorded, again))
+    return added
+
+
+def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
+    """The next instalments of the trials that may be the best; none if the winner is clear."""
+    trials: dict[str, Trial] = {}
+    runs: dict[str, list[Measurement]] = {}
+    failed = {record.trial.first.key for record in records if isinstance(record.outcome, Failure)}
+    # equal variants have several names, but one measurement
+    for record in {record.trial.key: record for record in records}.values():
+        key = record.trial.first.key
+        if isinstance(record.outcome, Measurement) and key not in failed:
+            trials.setdefault(key, record.trial.first)
+            runs.setdefault(key, []).append(record.outcome)
+    if not runs:
+        return ()
+    comparison, sure = Comparison(goal, runs), chance_to_meet(goal, runs)
+    ordered = _shortlisted(goal, comparison, runs)
+    best = assured_first(comparison, ordered, sure)[0]
+
+    def chance(key: str) -> float:
+        """The chance that a trial meets the constraints and is at least as good as the best."""
+        if key == best:
+            return sure(key)
+        error = max(comparison.apart(key, best), 1e-9) / 2
+        return _NORMAL.cdf(comparison.lead(key, best) / error) * sure(key)
+
+    chances = {key: chance(key) for key in ordered}
+    finalists = sorted(ordered, key=lambda key: -chances[key])[:FINALISTS]
+    finalists = [key for key in finalists if chances[key] >= _LEAST_CHANCE]
+    if finalists == [best] and sure(best) >= _SURE:
+        return ()
+    again = [key for key in finalists if len(runs[key]) < _INSTALMENTS]
+    return [measured_again(trials[key], len(runs[key]), runs[key]) for key in again]
+
+
+def _shortlisted(
+    goal: Goal, comparison: Comparison[str], runs: Mapping[str, Sequence[Measurement]]
+) -> Sequence[str]:
+    """The best trials, and those nearest to the constraints, in order of merit."""
+    ordered = goal.best_first(runs, comparison.mean)
+    passing = [key for key in ordered if comparison.passes(key)]
+    missing = ordered[len(passing) :]
+    return [*passing[:_SHORTLIST], *missing[:_SHORTLIST]]
