@@ -125,7 +125,7 @@ def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
     # the list leaves out loads where throughput no longer grows; other objectives may need them
     if refined or (sweeps_loads(subject, settings) and not subject.goal.is_for_throughput):
         loads += min(settings.refined + 1, variants)  # the best are loaded again
-    confirmed = most_confirmed(subject)
+    confirmed = most_confirmed(subject, settings)
     if variants > 1:
         loads += confirmed  # in turn
     return Forecast(

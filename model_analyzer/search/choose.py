@@ -85,12 +85,12 @@ def choose(
     if mode is SearchMode.QUICK:
         climb = QuickSearch(subject, settings.quick, names)
         plan = _swept(climb.plan(), "quick", subject, settings)
-        return PlannedSearch(_confirmed(plan, subject), None)
+        return PlannedSearch(_confirmed(plan, subject, settings), None)
     if mode is SearchMode.OPTUNA:
         sampled = OptunaSearch(subject, settings, settings.optuna, names, seed=seed)
         most = sampled.most_trials + most_refined(subject, settings)
         plan = _swept(sampled.plan(), "Optuna", subject, settings)
-        return PlannedSearch(_confirmed(plan, subject), most)
+        return PlannedSearch(_confirmed(plan, subject, settings), most)
     if mode is SearchMode.ADAPTIVE:
         # imported on use: it needs numpy, which is slow to import
         from model_analyzer.search.adaptive.adaptive_search import AdaptiveSearch
@@ -106,7 +106,7 @@ def choose(
         return records
 
     most = brute.most_trials + most_refined(subject, settings)
-    return PlannedSearch(_confirmed(measured(), subject), most)
+    return PlannedSearch(_confirmed(measured(), subject, settings), most)
 
 
 def brute_search(
@@ -117,10 +117,10 @@ def brute_search(
     return kind(subject, settings, names)
 
 
-def _confirmed(plan: Plan, subject: Subject) -> Plan:
+def _confirmed(plan: Plan, subject: Subject, settings: SearchSettings) -> Plan:
     """The plan followed by further instalments of its finalists."""
     records = yield from plan
-    records += yield from confirm(subject, records)
+    records += yield from confirm(subject, settings, records)
     return records
 
 
@@ -169,7 +169,7 @@ def most_swept(subject: Subject, settings: SearchSettings, best: int | None = No
 
 def most_refined(subject: Subject, settings: SearchSettings, best: int | None = None) -> int:
     """The largest number of trials behind the search itself: see `most_swept` and `confirm`."""
-    return most_swept(subject, settings, best) + most_confirmed(subject)
+    return most_swept(subject, settings, best) + most_confirmed(subject, settings)
 
 
 def load_sweep(

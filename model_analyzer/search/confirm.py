@@ -11,6 +11,7 @@ from statistics import NormalDist
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.ties import Comparison, assured_first, chance_to_meet
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.search.instalments import measured_again
@@ -30,17 +31,20 @@ _SURE = 0.9
 _NORMAL = NormalDist()
 
 
-def most_confirmed(subject: Subject) -> int:
-    """The most trials of `confirm`."""
-    return FINALISTS * (_INSTALMENTS - 1) if subject.in_instalments else 0
+def most_confirmed(subject: Subject, settings: SearchSettings) -> int:
+    """The most trials of `confirm`: none if trials are not measured in instalments, or if nothing
+    is searched.
+    """
+    confirms = subject.in_instalments and not settings.disable
+    return FINALISTS * (_INSTALMENTS - 1) if confirms else 0
 
 
-def confirm(subject: Subject, records: Sequence[TrialRecord]) -> Plan:
+def confirm(subject: Subject, settings: SearchSettings, records: Sequence[TrialRecord]) -> Plan:
     """Measures the finalists of `records` again, in turn, so that drift affects all alike, until
-    the winner is clear. Only trials in instalments are measured again.
+    the winner is clear.
     """
     added: list[TrialRecord] = []
-    for _ in range(_INSTALMENTS - 1 if subject.in_instalments else 0):
+    for _ in range(most_confirmed(subject, settings) // FINALISTS):
         again = _finalists(subject.goal, [*records, *added])
         if not again:
             break

@@ -36,7 +36,7 @@ def test_nothing_is_started_and_nothing_is_written(setting, pretend, tmp_path: P
     assert "m: brute search" in output
     assert "varies m max_batch_size: 1, 2" in output
     assert "measurements: at most 10, fewer where throughput stops growing, plus at most" in output
-    assert " and at most 12 to confirm it" in output
+    assert "at most 12 to confirm the best" in output
     assert "m_config_3 (2:CPU x 2)  " in output
 
 
@@ -182,7 +182,10 @@ def test_a_model_that_only_a_server_can_complete_is_named(setting, pretend, tmp_
 
 
 def test_servers_are_counted_as_they_are_wanted(setting) -> None:
-    assert planned(setting, server_restart="variant")["subjects"][0]["server_starts"] == 5
+    of_each = {"server_restart": "variant", "measurement": "perf_analyzer"}
+    assert planned(setting, **of_each)["subjects"][0]["server_starts"] == 5
+    in_turn = planned(setting, server_restart="variant")["subjects"][0]
+    assert in_turn["server_starts"] == 5 + 12  # the best are confirmed
     remote = planned(setting, triton_launch_mode="remote")["subjects"][0]
     assert remote["server_starts"] == 0
 

@@ -12,10 +12,11 @@ import pytest
 
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.confirm import FINALISTS, confirm, most_confirmed
-from model_analyzer.search.plan import Fork
+from model_analyzer.search.plan import Fork, Plan, Subject, recorded
+from model_analyzer.search.planned import PlannedSearch
 from tests.unit import builders
 from tests.unit.search.surfaces import (
     failure,
@@ -27,8 +28,7 @@ from tests.unit.search.surfaces import (
     subject,
 )
 
-ONE_VARIANT = limits(disable=True)
-LOADS = (1, 2, 4, 8)
+SEARCHED, DISABLED = limits(), limits(disable=True)
 
 
 class Server:
@@ -49,9 +49,24 @@ class Server:
 
 def asked(rates: Mapping[int, float], **of_subject: Any) -> list[tuple[int, int]]:
     """The load and the number of the instalment of each trial."""
-    target = subject(in_instalments=True, loads=tuple(rates), **of_subject)
-    trials = sequence(search(target, ONE_VARIANT), Server(rates))
+    target = subject(in_instalments=True, **of_subject)
+    trials = sequence(confirmed(target, *rates), Server(rates))
     return [(load(trial), trial.repetition) for trial in trials]
+
+
+def confirmed(target: Subject, *loads: int, settings: SearchSettings = SEARCHED) -> PlannedSearch:
+    """A search that measures each load once, then confirms the best."""
+    (searched,) = target.models
+    variant = builders.variant()
+
+    def plan() -> Plan:
+        records = []
+        for value in loads:
+            trial = target.trial(searched.workload(variant, value, 1))
+            records.append((yield from recorded(trial)))
+        return (yield from confirm(target, settings, records))
+
+    return PlannedSearch(plan(), None)
 
 
 def test_the_clear_winner_is_measured_once() -> None:
@@ -60,18 +75,18 @@ def test_the_clear_winner_is_measured_once() -> None:
 
 def test_those_that_may_be_the_best_are_measured_again_in_turn() -> None:
     trials = asked({1: 100, 2: 795, 4: 400, 8: 800})
-    first, confirmed = trials[:4], trials[4:]
+    first, again = trials[:4], trials[4:]
     assert [repetition for _, repetition in first] == [0] * 4
-    assert {value for value, _ in confirmed} == {2, 8}
-    assert [repetition for _, repetition in confirmed] == sorted(r for _, r in confirmed)
-    assert max(repetition for _, repetition in confirmed) <= 3
+    assert {value for value, _ in again} == {2, 8}
+    assert [repetition for _, repetition in again] == sorted(r for _, r in again)
+    assert max(repetition for _, repetition in again) <= 3
 
 
 def test_there_are_few_finalists() -> None:
     rates = dict.fromkeys((1, 2, 3, 4, 5, 6, 7, 8), 500.0)
-    confirmed = [value for value, repetition in asked(rates) if repetition]
-    assert len(confirmed) <= most_confirmed(subject(in_instalments=True))
-    assert len(set(confirmed)) <= FINALISTS + 2
+    again = [value for value, repetition in asked(rates) if repetition]
+    assert len(again) <= most_confirmed(subject(in_instalments=True), SEARCHED)
+    assert len(set(again)) <= FINALISTS + 2
 
 
 def test_what_is_near_to_a_bound_is_measured_again() -> None:
@@ -90,14 +105,19 @@ def test_nothing_is_measured_again_if_nothing_can_meet_the_constraints() -> None
 
 
 def test_measurements_in_own_windows_are_not_repeated() -> None:
-    target = subject(loads=(1, 2))
-    trials = sequence(search(target, ONE_VARIANT), Server({1: 500, 2: 500}))
+    trials = sequence(confirmed(subject(), 1, 2), Server({1: 500, 2: 500}))
+    assert [trial.repetition for trial in trials] == [0, 0]
+
+
+def test_nothing_is_measured_again_where_nothing_is_searched() -> None:
+    asked_for = confirmed(subject(in_instalments=True), 1, 2, settings=DISABLED)
+    trials = sequence(asked_for, Server({1: 500, 2: 500}))
     assert [trial.repetition for trial in trials] == [0, 0]
 
 
 def test_failures_are_not_measured_again() -> None:
-    target = subject(in_instalments=True, loads=(1, 2))
-    trials = sequence(search(target, ONE_VARIANT), lambda trial: failure())
+    asked_for = confirmed(subject(in_instalments=True), 1, 2)
+    trials = sequence(asked_for, lambda trial: failure())
     assert all(trial.repetition == 0 for trial in trials)
 
 
@@ -107,8 +127,7 @@ def test_a_finalist_that_fails_is_no_longer_one() -> None:
     def answer(trial: Trial) -> Outcome:
         return failure() if trial.repetition and load(trial) == 2 else server(trial)
 
-    target = subject(in_instalments=True, loads=(1, 2))
-    trials = sequence(search(target, ONE_VARIANT), answer)
+    trials = sequence(confirmed(subject(in_instalments=True), 1, 2), answer)
     assert [trial.repetition for trial in trials if load(trial) == 2] == [0, 1]
 
 
@@ -117,7 +136,7 @@ def test_a_trial_with_two_names_has_one_measurement() -> None:
     server = Server({1: 500, 2: 500})
     trials = [builders.trial(concurrency=value) for value in (1, 1, 2)]
     records = [TrialRecord(trial=trial, outcome=server(trial)) for trial in trials]
-    again = next(confirm(target, records))
+    again = next(confirm(target, SEARCHED, records))
     assert isinstance(again, Fork)
     asked = [next(branch) for branch in again.branches if branch]
     assert [trial.repetition for trial in asked if isinstance(trial, Trial)] == [1, 1]
