@@ -4,10 +4,15 @@
 
     python benchmarks/brute_force.py
     python benchmarks/brute_force.py --model-repository REPOSITORY --model MODEL --latency-budget 40
+    python benchmarks/brute_force.py --instalments --instances 2 --batch 8 --concurrency 32
 
 Profiles one model in mode `brute` and in mode `adaptive` within the same bounds. Then it measures
 both recommended configurations again, in turn, each on its own server. Prints the difference of
 their medians, and the spread of the measurements of one configuration.
+
+Both modes measure in the same windows. With --instalments, no flags say how to measure: `brute`
+measures in perf_analyzer's own windows, as Triton Model Analyzer does, and `adaptive` in
+instalments.
 """
 
 from __future__ import annotations
@@ -28,6 +33,8 @@ from benchmarks.common import timed, write_config
 
 STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
 MODES = ("brute", "adaptive")
+# How each of them measures without flags.
+_MEASUREMENT = {"brute": "perf_analyzer", "adaptive": "auto"}
 
 Row = Mapping[str, str]
 
@@ -75,6 +82,7 @@ def _options() -> argparse.Namespace:
     options.add_argument("--concurrency", type=int, default=256, help="highest concurrency")
     options.add_argument("--latency-budget", type=int, help="highest p99 latency in ms")
     options.add_argument("--window", type=int, default=500, help="ms of a measurement window")
+    options.add_argument("--instalments", action="store_true", help="without measurement flags")
     options.add_argument("-n", type=int, default=5, help="measurements of each recommendation")
     return options.parse_args()
 
@@ -83,15 +91,20 @@ def _settings(given: argparse.Namespace, repository: Path) -> dict[str, object]:
     settings: dict[str, object] = {
         "model_repository": str(repository),
         "profile_models": {given.model: {"cpu_only": True}},
-        "perf_analyzer_flags": {
-            "measurement-mode": "time_windows",
-            "measurement-interval": given.window,
-            "stability-percentage": 25,
-        },
     }
     if given.latency_budget is not None:
         settings["latency_budget"] = given.latency_budget
     return settings
+
+
+def _windows(given: argparse.Namespace) -> dict[str, object]:
+    return {
+        "perf_analyzer_flags": {
+            "measurement-mode": "time_windows",
+            "measurement-interval": given.window,
+            "stability-percentage": 25,
+        }
+    }
 
 
 def _search(tool: Path, directory: Path, given: argparse.Namespace, mode: str) -> Recommendation:
@@ -102,7 +115,9 @@ def _search(tool: Path, directory: Path, given: argparse.Namespace, mode: str) -
         "run_config_search_max_model_batch_size": given.batch,
         "run_config_search_max_concurrency": given.concurrency,
     }
-    seconds, rows = _profile(tool, directory, _settings(given, given.model_repository) | bounds)
+    measuring = {"measurement": _MEASUREMENT[mode]} if given.instalments else _windows(given)
+    settings = _settings(given, given.model_repository) | bounds | measuring
+    seconds, rows = _profile(tool, directory, settings)
     best = rows[0]
     return Recommendation(
         config=directory / "best" / given.model / "config.pbtxt",
@@ -122,7 +137,7 @@ def _again(
     shutil.copytree(given.model_repository / given.model, repository / given.model)
     shutil.copy(recommended.config, repository / given.model / "config.pbtxt")
     only = {"run_config_search_disable": True, "concurrency": recommended.concurrency}
-    return _profile(tool, directory, _settings(given, repository) | only)[1][0]
+    return _profile(tool, directory, _settings(given, repository) | only | _windows(given))[1][0]
 
 
 def _profile(

@@ -12,10 +12,11 @@ from zlib import crc32
 import numpy as np
 
 from benchmarks.search.beaten import better_measured
+from benchmarks.search.durations import LOADING_S, SERVER_S
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.protocols import Executor, Runner, Search
@@ -45,8 +46,8 @@ class Run:
     """The result of a search: the number of measurements (with repetitions and failures), of
     different variants, of changes of the served variants, and of server starts; its recommendation,
     and whether it claims that this meets the constraints; the decision time before each trial in
-    seconds; its stated chance of a better configuration, if any; and the trials that are `better`
-    than the recommendation by its own measurements.
+    seconds; the `seconds` of the whole run; its stated chance of a better configuration, if any;
+    and the trials that are `better` than the recommendation by its own measurements.
     """
 
     measurements: int
@@ -56,15 +57,22 @@ class Run:
     recommended: Point | None
     passes: bool
     thinking_s: Sequence[float]
+    seconds: float = 0.0
     chance: float | None = None
     better: Sequence[Point] = ()
 
 
 def run(
-    surface: Surface, mode: str, seed: int, executor: Callable[[Runner], Executor] = LocalExecutor
+    surface: Surface,
+    mode: str,
+    seed: int,
+    executor: Callable[[Runner], Executor] = LocalExecutor,
+    *,
+    in_instalments: bool = False,
 ) -> Run | None:
     """The run of a mode of the product, or of `random` (`random:10` draws 10 % of the space). The
     seed determines the noise and the random choices. None if the mode does not support the models.
+    Unless `in_instalments`, trials are measured in perf_analyzer's own windows.
 
     `executor` makes the slots from a runner that answers at once.
     """
@@ -74,7 +82,7 @@ def run(
         search = _Timed(make(surface, mode, seed), began)
     except ConfigError:
         return None
-    answers = _Answers(surface, seed)
+    answers = _Answers(surface, seed, in_instalments=in_instalments)
     for _ in profile(search, executor(answers), answers):
         pass
     names = ",".join(facts.name for facts in surface.facts)
@@ -97,6 +105,7 @@ def run(
         recommended=Point.of(results[0].best.trial) if results else None,
         passes=bool(results) and results[0].passes,
         thinking_s=search.thinking_s,
+        seconds=SERVER_S * (1 + answers.failed_loads) + answers.seconds + sum(search.thinking_s),
         chance=None if conclusion is None else conclusion.chance,
         better=better,
     )
@@ -146,17 +155,27 @@ def random_search(surface: Surface, share: float, seed: int) -> PlannedSearch:
 class _Answers:
     """The runner and state of the loop: the surface gives the outcome of each trial, once."""
 
-    def __init__(self, surface: Surface, seed: int) -> None:
+    def __init__(self, surface: Surface, seed: int, *, in_instalments: bool) -> None:
         self._surface = surface
         self._seed = seed
+        self._in_instalments = in_instalments
+        self._loaded = ""
         self._outcomes: dict[str, Outcome] = {}
         self.trials: list[Trial] = []
         self.records: list[TrialRecord] = []
         self.failed_loads = 0
+        self.seconds = 0.0
 
     def run(self, trial: Trial) -> Outcome:
-        repetition = getattr(trial, "repetition", 0)
-        outcome = self._surface.measure(Point.of(trial), self._seed, repetition)
+        asked_s = (trial.instalment_s or 0.0) if self._in_instalments else None
+        outcome = self._surface.measure(Point.of(trial), self._seed, trial.repetition, asked_s)
+        loading_s = LOADING_S if trial.content != self._loaded else 0.0
+        self._loaded = trial.content
+        if isinstance(outcome, Measurement):
+            outcome = replace(
+                outcome, loading_s=loading_s, duration_s=outcome.duration_s + loading_s
+            )
+        self.seconds += outcome.duration_s
         self.trials.append(trial)
         if isinstance(outcome, Failure) and outcome.reason is FailureReason.MODEL_NOT_LOADED:
             self.failed_loads += 1

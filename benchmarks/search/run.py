@@ -76,7 +76,8 @@ def main() -> None:
             _refuse("--upstream: upstream's modes need a directory for its environment")
         program = upstream_command(options.upstream)
     began = time.monotonic()
-    task = partial(_run_all, chosen, modes, range(options.seeds), program)
+    drive_mode = partial(drive.run, in_instalments=options.instalments)
+    task = partial(_run_all, chosen, modes, range(options.seeds), program, drive_mode)
     verdicts: list[Verdict] = []
     results = _mapped(task, len(chosen), options.jobs)
     for surface, of_surface in zip(chosen, results, strict=True):
@@ -106,6 +107,9 @@ def _options() -> argparse.Namespace:
     options.add_argument("--seeds", type=int, default=3, help="runs of each mode on each surface")
     options.add_argument("--jobs", type=int, default=1, help="surfaces at the same time")
     options.add_argument("--out", type=Path, help="directory for the table and all runs (JSON)")
+    options.add_argument(
+        "--instalments", action="store_true", help="measure trials of our modes in instalments"
+    )
     options.add_argument(
         "--upstream",
         type=Path,
@@ -172,6 +176,7 @@ def _run_all(
     modes: Sequence[str],
     seeds: range,
     program: Path | None,
+    drive_mode: Callable[..., drive.Run | None],
     number: int,
 ) -> Sequence[Verdict]:
     """All runs on one surface, whose truth is computed once."""
@@ -183,7 +188,7 @@ def _run_all(
             if program is not None and mode in upstream.MODES:
                 result = upstream.run(surface, mode, seed, program)
             else:
-                result = drive.run(surface, mode, seed)
+                result = drive_mode(surface, mode, seed)
             if result is None:
                 break
             verdicts.append(judge(surface, truth, mode, seed, result))

@@ -18,6 +18,7 @@ from zlib import crc32
 
 import numpy as np
 
+from benchmarks.search.durations import CAREFUL_S, LAUNCH_S, first_look_s, instalment
 from benchmarks.search.machine import Client, Point, Response, Setting
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import parse_yaml
@@ -142,8 +143,12 @@ class Surface:
         """The response without noise."""
         return self.source.respond(point.settings, point.clients)
 
-    def measure(self, point: Point, seed: int, repetition: int = 0) -> Outcome:
-        """The outcome of a measurement; `repetition` counts measurements of the same point."""
+    def measure(
+        self, point: Point, seed: int, repetition: int = 0, instalment_s: float | None = None
+    ) -> Outcome:
+        """The outcome of a measurement; `repetition` counts measurements of the same point. An
+        instalment lasts `instalment_s`, or with 0 as long as a first look.
+        """
         response = self.response(point)
         if response is None:
             return Failure(
@@ -152,7 +157,12 @@ class Surface:
         if response.fails[0]:
             return Failure(reason=FailureReason.REQUEST_FAILED, message="out of memory")
         speed, tail, windows = self.noise.factors(seed, self.name + point.text, repetition)
-        measured = measurement(response, speed=speed, tail=tail, windows=windows)
+        if instalment_s is None:
+            measured = measurement(response, speed=speed, tail=tail, windows=windows)
+        else:
+            random = np.random.default_rng([seed, crc32(point.text.encode()), repetition, 1])
+            drifted = measurement(response, speed=speed, tail=tail, windows=())
+            measured = _instalment(drifted, point.clients, instalment_s, random)
         # the measured throughput is the seed for the remaining noise
         random = np.random.default_rng(crc32(repr(measured.models).encode()))
         return replace(measured, statistics=self._statistics(response, speed, random))
@@ -196,7 +206,24 @@ def measurement(
                 values=values, requests=1000, windows=tuple(x * (1 + window) for window in windows)
             )
         )
-    return Measurement(models=tuple(models), host={MEMORY: response.memory})
+    return Measurement(models=tuple(models), host={MEMORY: response.memory}, duration_s=CAREFUL_S)
+
+
+def _instalment(
+    drifted: Measurement, clients: Sequence[Client], asked_s: float, random: np.random.Generator
+) -> Measurement:
+    """An instalment of a server with the values `drifted`."""
+    true = [
+        (model.values[THROUGHPUT], model.values[AVERAGE], model.values[P99])
+        for model in drifted.models
+    ]
+    sizes = [client.batch_size for client in clients]
+    rates = [values[0] / size for values, size in zip(true, sizes, strict=True)]
+    seconds = asked_s or first_look_s(clients, rates)
+    models = [
+        instalment(values, size, seconds, random) for values, size in zip(true, sizes, strict=True)
+    ]
+    return replace(drifted, models=tuple(models), duration_s=seconds + LAUNCH_S)
 
 
 def _counted(inferences: int, batch: float, batch_ms: float) -> ModelStatistics:

@@ -56,6 +56,7 @@ class Verdict:
     variants_share: float
     loads: int
     server_starts: int
+    seconds: float
     chance: float | None
     beaten: bool
     doubted: bool
@@ -96,6 +97,7 @@ def judge(surface: Surface, truth: Truth, mode: str, seed: int, run: Run) -> Ver
         variants_share=run.variants / len(truth.variants),
         loads=run.loads,
         server_starts=run.server_starts,
+        seconds=run.seconds,
         chance=run.chance,
         beaten=any(truth.excess_of(point) == 0 for point in run.better),
         doubted=len(run.better) > 0,
@@ -152,6 +154,7 @@ class Summary:
     variants_share: float
     loads: float
     server_starts: float
+    seconds: float
     decide_median_ms: float | None
     decide_p99_ms: float | None
 
@@ -204,6 +207,7 @@ def _summary(kind: str, mode: str, runs: Sequence[Verdict]) -> Summary:
         variants_share=mean(run.variants_share for run in runs),
         loads=mean(run.loads for run in runs),
         server_starts=mean(run.server_starts for run in runs),
+        seconds=mean(run.seconds for run in runs),
         decide_median_ms=float(np.median(thinking)) if thinking else None,
         decide_p99_ms=float(np.quantile(thinking, 0.99)) if thinking else None,
     )
@@ -262,6 +266,7 @@ _COLUMNS = (
     ("variants_share", "of the variants", "{:.0%}"),
     ("loads", "loads", "{:.1f}"),
     ("server_starts", "server starts", "{:.1f}"),
+    ("seconds", "seconds", "{:.0f}"),
     ("decide_median_ms", "decides, median ms", "{:.2f}"),
     ("decide_p99_ms", "p99 ms", "{:.1f}"),
 )

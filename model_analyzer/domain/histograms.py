@@ -96,6 +96,8 @@ class Histogram:
 
 def merged(histograms: Sequence[Histogram]) -> Histogram:
     """The histogram of all latencies together."""
+    if len(histograms) == 1:
+        return histograms[0]
     total = sum(histogram.total for histogram in histograms)
     clustering = sum(histogram.clustering * histogram.total for histogram in histograms)
     counts: Counter[int] = Counter()

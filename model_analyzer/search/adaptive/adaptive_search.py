@@ -59,6 +59,9 @@ _GREAT_GAIN = 0.1
 # of the value): noisier measurements need more. At most a third of all trials is reserved.
 _REPETITIONS = ((0.03, 3), (0.0, 2))
 
+# In instalments, the last trials confirm the best, unless the limit is too low for more than these.
+_LAST, _LEAST_BEFORE = 2, 2
+
 
 class AdaptiveSearch:
     """The plan of an adaptive search for one model, or for several that are measured together."""
@@ -78,7 +81,9 @@ class AdaptiveSearch:
         self._seed = seed
         self._map = TrialMap(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
         coarse = TrialMap(subject, settings, use_formula=False)
-        self._most = most_trials(_with_default(coarse.space), limits)
+        self._most = most_trials(
+            _with_default(coarse.space), limits, in_instalments=subject.in_instalments
+        )
 
     @property
     def most_trials(self) -> int:
@@ -123,6 +128,9 @@ class AdaptiveSearch:
         The order is: a new candidate while unreserved trials remain or its expected gain is great,
         then lower loads and repetitions of the best, then new candidates again.
         """
+        if self._has_to_confirm(knowledge):
+            best = knowledge.recommended[0]
+            return None if best in knowledge.under_way else best
         candidate = self._candidate(knowledge)
         is_great = candidate is not None and candidate.expected_gain >= _GREAT_GAIN
         if candidate is None or not (is_great or self._explores(knowledge)):
@@ -138,6 +146,11 @@ class AdaptiveSearch:
             return _confirmation(knowledge)
         log.debug("Expected gain of the next trial: %.1f %%", 100 * candidate.expected_gain)
         return candidate.coordinate
+
+    def _has_to_confirm(self, knowledge: Knowledge) -> bool:
+        """Whether the last trials are left, and all that is known of the best is a first look."""
+        is_last = knowledge.asked >= max(self._most - _LAST, _LEAST_BEFORE)
+        return is_last and knowledge.is_first_look(knowledge.recommended[0])
 
     def _explores(self, knowledge: Knowledge) -> bool:
         """Whether trials and time remain beside those reserved for the end of the search."""

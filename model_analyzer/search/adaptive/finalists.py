@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from model_analyzer.search.adaptive.acquisition import utility
-from model_analyzer.search.adaptive.knowledge import Knowledge
+from model_analyzer.search.adaptive.knowledge import MAX_ATTEMPTS, Knowledge
 from model_analyzer.search.space import Coordinate
 
 # Rivals of the leader are the trials with at least this expected gain over it; at most so many.
@@ -56,11 +56,8 @@ def next_repetition(knowledge: Knowledge) -> Coordinate | None:
         if knowledge.attempts(rival) < attempts:
             return rival
     is_unsafe = knowledge.is_feasible and assessment.feasibility_of(leader) < SAFE
-    if (
-        attempts < _MAX_ATTEMPTS
-        and (rivals or is_unsafe)
-        and not _risks_the_answer(knowledge, leader)
-    ):
+    most = MAX_ATTEMPTS if knowledge.in_instalments else _MAX_ATTEMPTS
+    if attempts < most and (rivals or is_unsafe) and not _risks_the_answer(knowledge, leader):
         return leader
     return None
 
@@ -71,6 +68,8 @@ def _risks_the_answer(knowledge: Knowledge, coordinate: Coordinate) -> bool:
     A trial whose mean violates a constraint is not recommended. Near a bound, noise alone can cause
     that. If all other trials are far worse, the user is better off without the repetition.
     """
+    if knowledge.is_first_look(coordinate):
+        return False  # it sees about a hundred requests: that is no answer yet
     feasible = knowledge.feasible
     if coordinate not in feasible:
         return False

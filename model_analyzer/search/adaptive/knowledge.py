@@ -34,6 +34,7 @@ from model_analyzer.search.adaptive.acquisition import (
 from model_analyzer.search.adaptive.duration import loading_cost, relative_durations
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import success_chances
+from model_analyzer.search.adaptive.precision import relative_errors
 from model_analyzer.search.adaptive.queueing import Floats
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
 from model_analyzer.search.instalments import measured_again
@@ -123,6 +124,7 @@ class Knowledge:
         self, subject: Subject, trial_map: TrialMap, names: VariantNames, seed: int
     ) -> None:
         self.goal = subject.goal
+        self.in_instalments = subject.in_instalments
         self.records: list[TrialRecord] = []
         self.measured: dict[Coordinate, list[Measurement]] = {}
         self.ranked: Sequence[Coordinate] = ()
@@ -165,11 +167,7 @@ class Knowledge:
         """
         if coordinate not in self._trials:
             self._trials[coordinate] = self._trial(coordinate)
-        trial = measured_again(
-            self._trials[coordinate],
-            self.attempts(coordinate),
-            self.measured.get(coordinate, ()),
-        )
+        trial = self._next_of(coordinate)
         self._attempts[coordinate] = trial.repetition + 1
         self.under_way.append(coordinate)
         record = yield from recorded(trial)
@@ -184,6 +182,11 @@ class Knowledge:
         self.measured.setdefault(coordinate, []).append(outcome)
         self._means[coordinate] = pool(self.measured[coordinate])
         self.ranked = self.goal.best_first(self._means, self._means.__getitem__)
+
+    def _next_of(self, coordinate: Coordinate) -> Trial:
+        """The trial at a coordinate, for its next measurement."""
+        attempts, measured = self.attempts(coordinate), self.measured.get(coordinate, ())
+        return measured_again(self._trials[coordinate], attempts, measured)
 
     @property
     def asked(self) -> int:
@@ -204,7 +207,7 @@ class Knowledge:
         return self._trials[coordinate]
 
     def mean(self, coordinate: Coordinate) -> Measurement:
-        """The mean of all measurements of a trial."""
+        """The mean of all measurements of a trial; instalments are pooled."""
         return self._means[coordinate]
 
     def _trial(self, coordinate: Coordinate) -> Trial:
@@ -218,6 +221,29 @@ class Knowledge:
         if not self._recommended:
             self._recommended = self._recommend()
         return self._recommended
+
+    @property
+    def answer(self) -> Sequence[Coordinate]:
+        """`recommended` at the end of the search. A first look may be luck, so the best trial with
+        further instalments goes first, if the first look is not better by more than noise.
+        """
+        ties = self.recommended
+        if not self.is_first_look(ties[0]):
+            return ties
+        comparison, assessment = self.comparison, self.assessment()
+        confirmed = [
+            c
+            for c in self.feasible
+            if not (self.is_first_look(c) or comparison.is_better(ties[0], c))
+        ]
+        if not confirmed:
+            return ties
+        best = max(confirmed, key=assessment.utility)
+        return [best, *(c for c in ties if c != best)]
+
+    def is_first_look(self, coordinate: Coordinate) -> bool:
+        """Whether a measured trial had only one instalment."""
+        return self.in_instalments and len(self.measured[coordinate]) == 1
 
     def _recommend(self) -> Sequence[Coordinate]:
         if not self.feasible:
@@ -413,7 +439,9 @@ class Knowledge:
             trained = points.take(measured_rows)
             values = self._values(index, measured)
             shares = self._encoding.busy_shares(index, measured, trained, values[THROUGHPUT])
-            surrogate.learn(trained, values, shares)
+            groups = [*self.measured.values()]
+            relative = {tag: relative_errors(groups, tag, index) for tag in values}
+            surrogate.learn(trained, values, shares, relative)
             predictions.append(surrogate.predict(points))
             waiting = np.maximum(waiting, surrogate.waiting(points, predictions[-1]))
             success = success_chances(
@@ -427,11 +455,11 @@ class Knowledge:
         leader = self._most_credible(predictions, rows)
         evaluation = evaluate(self.goal, predictions, rows[leader])
         measuring = np.array([max(each.duration_s - each.loading_s, 0.0) for each in measured])
-        costs = self._costs(
-            candidates,
-            relative_durations(waiting, waiting[measured_rows], measuring),
-            loading_cost(self._loading_s(), measuring),
-        )
+        durations = relative_durations(waiting, waiting[measured_rows], measuring)
+        for coordinate in self.measured if self.in_instalments and measuring.any() else ():
+            longer_s = self._next_of(coordinate).instalment_s or 0.0
+            durations[rows[coordinate]] = longer_s / measuring.mean()
+        costs = self._costs(candidates, durations, loading_cost(self._loading_s(), measuring))
         score, feasibility = evaluation.score.mean(axis=0), evaluation.passes.mean(axis=0)
         return Assessment(rows, leader, evaluation, score, feasibility, chance, costs)
 

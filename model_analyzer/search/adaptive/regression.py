@@ -66,8 +66,9 @@ class Prior:
 class Fit:
     """A process with fitted parameters, conditioned on values at `inputs`.
 
-    `noise` is by value. `common` is the covariance of the values from the first feature, `own` from
-    all other parts. `root` is the Cholesky factor of their total covariance, noise included.
+    `noise` is by value; `level` is that of a usual value, which is no outlier. `common` is the
+    covariance of the values from the first feature, `own` from all other parts. `root` is the
+    Cholesky factor of their total covariance, noise included.
     """
 
     inputs: Inputs
@@ -75,14 +76,10 @@ class Fit:
     amplitude: float
     length_scale: float
     noise: Floats
+    level: float
     common: Floats
     own: Floats
     root: Floats
-
-    @property
-    def level(self) -> float:
-        """The noise of a value that is not an outlier, as a standard deviation."""
-        return float(self.noise.min())
 
     def log_likelihood(self, residuals: Floats) -> Floats:
         """The log-likelihood of each row of `residuals`, up to a constant."""
@@ -144,10 +141,10 @@ class Fit:
         outlying = generator.random((count, len(values))) < chance
         return np.where(outlying, np.maximum(self.noise, _DISTURBED), self.noise)
 
-    def over(self, inputs: Inputs, residuals: Floats) -> Fit:
+    def over(self, inputs: Inputs, residuals: Floats, relative: Floats) -> Fit:
         """The process with the same parameters, conditioned on other values."""
         return condition(
-            inputs, residuals, self.weights, self.amplitude, self.length_scale, self.level
+            inputs, residuals, relative, self.weights, self.amplitude, self.length_scale, self.level
         )
 
     def _correction(self, at: Inputs, first: Floats, others: Floats) -> Floats:
@@ -164,39 +161,45 @@ class Fit:
         return np.asarray(at.features @ (weights * by_features) + by_shape)
 
 
-def fit(inputs: Inputs, residuals: Floats, prior: Prior) -> Fit:
-    """Fits the process parameters; the rows of `residuals` are equally likely values.
+def fit(inputs: Inputs, residuals: Floats, prior: Prior, relative: Floats | None = None) -> Fit:
+    """Fits the process parameters; the rows of `residuals` are equally likely values. `relative` is
+    the noise of each value, as a multiple of the usual noise; without it, all are usual.
 
     A subsample of many values chooses the parameters.
     """
     rows = subsample(residuals[0], _FOR_PARAMETERS)
-    amplitude, length_scale, noise = _parameters(inputs.take(rows), residuals[:, rows], prior)
-    return condition(inputs, residuals, prior.weights, amplitude, length_scale, noise)
+    if relative is None:
+        relative = np.ones(residuals.shape[1])
+    amplitude, length_scale, noise = _parameters(
+        inputs.take(rows), residuals[:, rows], prior, relative[rows]
+    )
+    return condition(inputs, residuals, relative, prior.weights, amplitude, length_scale, noise)
 
 
 def condition(
     inputs: Inputs,
     residuals: Floats,
+    relative: Floats,
     weights: Floats,
     amplitude: float,
     length_scale: float,
     noise: float,
 ) -> Fit:
-    """The process with these parameters, for values at `inputs`. The mean of `residuals` decides
-    which of them are outliers.
+    """The process with these parameters, for values at `inputs`, whose noise is a `relative`
+    multiple of `noise`. The mean of `residuals` decides which of them are outliers.
     """
     features = inputs.features * weights
     shape = _matern(_distances(inputs.positions, inputs.positions) / length_scale)
     common = features[:, :1] @ features[:, :1].T
     own = features[:, 1:] @ features[:, 1:].T + amplitude**2 * shape
     smooth = common + own
-    noises = np.full(len(shape), noise)
+    noises = noise * relative
     root = np.linalg.cholesky(smooth + np.diag(noises**2))
     outlying = _outlying(root, residuals.mean(axis=0))
     if outlying.any():
-        noises = np.where(outlying, _DISTRUST * noise, noise)
+        noises = np.where(outlying, _DISTRUST * noises, noises)
         root = np.linalg.cholesky(smooth + np.diag(noises**2))
-    return Fit(inputs, weights, amplitude, length_scale, noises, common, own, root)
+    return Fit(inputs, weights, amplitude, length_scale, noises, noise, common, own, root)
 
 
 def subsample(values: Floats, most: int) -> npt.NDArray[np.intp]:
@@ -209,7 +212,9 @@ def subsample(values: Floats, most: int) -> npt.NDArray[np.intp]:
     return np.concatenate([np.sort(others), np.arange(len(values) - newest, len(values))])
 
 
-def _parameters(inputs: Inputs, residuals: Floats, prior: Prior) -> tuple[float, float, float]:
+def _parameters(
+    inputs: Inputs, residuals: Floats, prior: Prior, relative: Floats
+) -> tuple[float, float, float]:
     """The fitted amplitude, length scale and noise: posterior means of their logarithms."""
     distances = _distances(inputs.positions, inputs.positions)
     linear = (inputs.features * prior.weights**2) @ inputs.features.T
@@ -220,7 +225,7 @@ def _parameters(inputs: Inputs, residuals: Floats, prior: Prior) -> tuple[float,
     covariances = (
         linear
         + squares[None, :, None, None, None] * shapes[:, None, None]
-        + noises[None, None, :, None, None] * np.eye(len(linear))
+        + noises[None, None, :, None, None] * np.diag(relative**2)
     )
     roots = np.linalg.cholesky(covariances)
     white = np.linalg.solve(

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.measurements import Measurement
@@ -22,16 +23,22 @@ _BETTER = 0.03
 # The search continues while the expected gain reaches the first value, or while the probability of
 # a better configuration reaches the second. It never settles before the third number of trials.
 _MIN_GAIN, _MIN_CHANCE, _MIN_TRIALS = 0.01, 0.1, 8
+# That gain is for measurements of so many seconds: those of perf_analyzer's own windows. Shorter
+# ones are worth a smaller gain, longer ones must bring more: by at most these factors.
+_USUAL_S, _CHEAP, _DEAR = 16.0, 0.5, 2.0
 
-# The default limit: this share of the space, within these numbers of trials.
+# The default limit: this share of the space, within these numbers of trials. Instalments are
+# shorter, and the further ones of a trial count, too.
 _SHARE, _FEWEST, _MOST = 0.06, 12, 100
+_FOR_INSTALMENTS = 1.5
 
 
-def most_trials(size: int, limits: AdaptiveSettings) -> int:
+def most_trials(size: int, limits: AdaptiveSettings, *, in_instalments: bool = False) -> int:
     """The measurement limit for a space of `size` trials."""
     if limits.max_trials is not None:
         return limits.max_trials
-    return max(_FEWEST, min(int(size * _SHARE), _MOST))
+    most = max(_FEWEST, min(size * _SHARE, _MOST))
+    return int(most * _FOR_INSTALMENTS) if in_instalments else int(most)
 
 
 def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings, further: int = 0) -> bool:
@@ -47,13 +54,21 @@ def is_settled(knowledge: Knowledge) -> bool:
     if len(knowledge.records) < _MIN_TRIALS or not knowledge.is_answered:
         return False
     remaining = _outlook(knowledge)
-    return remaining.gain < _MIN_GAIN and remaining.chance < _MIN_CHANCE
+    return remaining.gain < least_gain(knowledge.records) and remaining.chance < _MIN_CHANCE
+
+
+def least_gain(records: Sequence[TrialRecord]) -> float:
+    """The expected gain that is worth going on, for measurements as long as these were so far."""
+    seconds = [record.outcome.duration_s for record in records]
+    if not any(seconds):
+        return _MIN_GAIN
+    return _MIN_GAIN * min(max(fmean(seconds) / _USUAL_S, _CHEAP), _DEAR)
 
 
 def _outlook(knowledge: Knowledge) -> Outlook:
     """The chance and the gain of a better configuration that is not measured yet."""
     assessment = knowledge.assessment()
-    row = assessment.rows[knowledge.recommended[0]]
+    row = assessment.rows[knowledge.answer[0]]
     is_feasible = knowledge.is_feasible
     return outlook(
         assessment.prospect, assessment.chance, row, is_feasible=is_feasible, margin=_BETTER
@@ -69,7 +84,7 @@ def conclude(
     """
     remaining = _outlook(knowledge)
     return Conclusion(
-        recommended=knowledge.trial(knowledge.recommended[0]).key,
+        recommended=knowledge.trial(knowledge.answer[0]).key,
         goal=knowledge.goal.identity,
         feasible=knowledge.is_feasible,
         trials=len({record.trial.first.key for record in knowledge.records}),
@@ -84,7 +99,7 @@ def conclude(
 
 def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     """The conclusion for people, line by line."""
-    best, *equal = knowledge.recommended
+    best, *equal = knowledge.answer
     measured = [record for record in knowledge.records if isinstance(record.outcome, Measurement)]
     variants = {record.trial.served for record in measured}
     failed = len(knowledge.records) - len(measured)

@@ -102,6 +102,7 @@ class Surrogate:
 
     _points: Points
     _values: Values
+    _relative: Values
     _shares: Floats | None
     _process: Fit
 
@@ -117,24 +118,34 @@ class Surrogate:
         self._scale = 0.0
         self._learned = 0
 
-    def learn(self, points: Points, values: Values, shares: Floats | None = None) -> None:
+    def learn(
+        self,
+        points: Points,
+        values: Values,
+        shares: Floats | None = None,
+        relative: Values | None = None,
+    ) -> None:
         """Updates the posterior with all measurements, oldest first: `values` at `points`, and for
-        a closed loop the logarithms of the busy shares by station.
+        a closed loop the logarithms of the busy shares by station. `relative` is the noise of each
+        value, as a multiple of the usual noise of its metric; without it, all are usual.
         """
+        relative = relative or {tag: np.ones(len(points)) for tag in values}
         generator = np.random.default_rng([self._seed, len(points)])
         if not self._scale:
             self._scale = float(np.median(_logarithm(values[THROUGHPUT])))
         if len(points) - self._learned > len(points) * _MIN_NEW:
             rows = subsample(values[THROUGHPUT], _MAX_LEARNED)
-            self._points, self._values = _select(points, values, rows)
+            self._select(points, values, relative, rows)
             self._shares = None if shares is None else shares[rows]
             self._process = self._update(generator)
             self._learned = len(points)
         rows = subsample(values[THROUGHPUT], _MAX_VALUES)
-        self._points, self._values = _select(points, values, rows)
+        self._select(points, values, relative, rows)
         best = self._flow(self._particles[self._best], self._points.settings)
         residuals = self._throughput - best.throughput
-        self._process = self._process.over(_inputs(self._points), residuals)
+        self._process = self._process.over(
+            _inputs(self._points), residuals, self._relative[THROUGHPUT]
+        )
 
     def predict(self, at: Points) -> Predictions:
         """Posterior samples at the points `at`."""
@@ -160,7 +171,8 @@ class Surrogate:
                     predicted = np.broadcast_to(by_little, (SAMPLES, len(rows)))
                     new_predicted = np.log(at.settings.flight) - drawn
                 above = _logarithm(measured) - predicted
-                factor, level = self._latency_factor(above, (here, at), load, generator)
+                relative = self._relative[tag][rows]
+                factor, level = self._latency_factor(above, relative, (here, at), load, generator)
                 values[tag] = np.exp(new_predicted + factor)
                 noise[tag] = float(np.hypot(level, process.level))
             elif tag in _MEMORY:
@@ -179,6 +191,14 @@ class Surrogate:
             return np.zeros(len(at))
         return np.asarray(at.settings.flight / np.median(predictions.values[THROUGHPUT], axis=0))
 
+    def _select(
+        self, points: Points, values: Values, relative: Values, rows: npt.NDArray[np.intp]
+    ) -> None:
+        """Keeps some of the measurements."""
+        self._points = points.take(rows)
+        self._values = {tag: column[rows] for tag, column in values.items()}
+        self._relative = {tag: column[rows] for tag, column in relative.items()}
+
     @property
     def _throughput(self) -> Floats:
         return _logarithm(self._values[THROUGHPUT])
@@ -191,6 +211,7 @@ class Surrogate:
     def _latency_factor(
         self,
         above: Floats,
+        relative: Floats,
         points: tuple[Points, Points],
         busy: tuple[Floats, Floats],
         generator: np.random.Generator,
@@ -203,7 +224,7 @@ class Surrogate:
             Inputs(at.positions, features(at.settings, how_busy))
             for at, how_busy in zip(points, busy, strict=True)
         )
-        process = fit(here, above[:_LIKELIEST], prior)
+        process = fit(here, above[:_LIKELIEST], prior, relative)
         return process.draw(above, _INFLATION, there, generator), process.level
 
     def _flow(self, particles: Floats, at: Settings) -> Flow:
@@ -245,10 +266,11 @@ class Surrogate:
         slowness = Prior(_feature_weights(_FACTOR, stations), _SLOW_AMPLITUDE, _NOISE)
         for _ in range(_ROUNDS if len(self._throughput) < _MAX_LEARNED else 1):
             best = self._flow(self._particles[self._best], self._points.settings)
-            process = fit(inputs, self._throughput - best.throughput, prior)
+            relative = self._relative[THROUGHPUT]
+            process = fit(inputs, self._throughput - best.throughput, prior, relative)
             slow = None
             if self._latency is not None:
-                slow = fit(inputs, self._latency - best.latency, slowness)
+                slow = fit(inputs, self._latency - best.latency, slowness, relative)
             self._move(process, slow, generator)
         return process
 
@@ -277,10 +299,6 @@ class Surrogate:
         self._particles, self._likelihood = update_particles(
             self._particles, self._likelihood, likelihood, generator
         )
-
-
-def _select(points: Points, values: Values, rows: npt.NDArray[np.intp]) -> tuple[Points, Values]:
-    return points.take(rows), {tag: column[rows] for tag, column in values.items()}
 
 
 def _inputs(points: Points) -> Inputs:

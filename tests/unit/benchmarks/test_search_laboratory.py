@@ -21,6 +21,7 @@ import pytest
 from benchmarks.search import upstream
 from benchmarks.search.beaten import better_measured
 from benchmarks.search.drive import Run, changes, random_search, run
+from benchmarks.search.durations import first_look_s
 from benchmarks.search.families import SurfaceSet, is_constrained, surfaces
 from benchmarks.search.machine import Client, Machine, Point, Setting, Station
 from benchmarks.search.recorded import recorded
@@ -680,3 +681,50 @@ def test_the_stated_chance_is_compared_with_the_remaining_gain() -> None:
 
     assert rows == ["| 0% to 10% | 2 | 5% | 50% |", "| 50% to 100% | 1 | 100% | 100% |"]
     assert calibration([replace(verdict, chance=None) for verdict in verdicts]) == ""
+
+
+# -------------------------------------------------------------------------------- instalments
+
+
+def test_a_first_look_is_as_long_as_that_of_the_product() -> None:
+    """By the product's own rule, for fast, usual and slow models."""
+    client = point(load=4).clients[0]
+    assert isinstance(client, Client)
+    lengths = [first_look_s([client], [rate]) for rate in (1000.0, 200.0, 30.0, 5.0, 0.1)]
+    assert lengths == pytest.approx([0.36, 0.75, 1.08, 4.4, 10.8])
+
+
+def test_longer_instalments_show_more_exact_values() -> None:
+    landscape = surface(noise=Noise(sigma=0.0))
+    true = exact(landscape, point()).totals
+
+    def errors(seconds: float) -> list[float]:
+        measured = [landscape.measure(point(), seed, 0, seconds) for seed in range(30)]
+        values = [each.totals for each in measured if isinstance(each, Measurement)]
+        return [
+            float(np.std([math.log(each[tag] / true[tag]) for each in values]))
+            for tag in (THROUGHPUT, P99)
+        ]
+
+    short, long = errors(0.5), errors(8.0)
+    assert long == pytest.approx([error / 4 for error in short], rel=0.6)
+    assert short[0] < 0.06
+
+
+def test_an_instalment_has_its_requests_and_takes_its_time() -> None:
+    outcome = surface().measure(point(), 0, 0, 2.0)
+    assert isinstance(outcome, Measurement)
+    (model,) = outcome.models
+    assert model.seconds == 2.0
+    assert model.requests == pytest.approx(2 * model.values[THROUGHPUT], rel=0.05)
+    assert model.histograms["perf_latency"].total == model.requests
+    assert outcome.duration_s == pytest.approx(2.15)
+
+
+def test_a_run_takes_what_its_measurements_take() -> None:
+    careful = run(surface(), "brute", 0)
+    short = run(surface(), "brute", 0, in_instalments=True)
+    assert careful is not None
+    assert short is not None
+    assert careful.seconds == pytest.approx(16 * careful.measurements, rel=0.1)
+    assert short.seconds < careful.seconds / 8

@@ -104,6 +104,22 @@ def test_a_value_that_the_others_contradict_is_not_believed_by_all() -> None:
     assert 0.01 < doubted.mean() < 0.99
 
 
+def test_a_value_counts_by_its_own_noise() -> None:
+    inputs, values = line(5)
+    values[2] += 0.04
+
+    def at_the_third(relative: float) -> float:
+        noise = np.array([1.0, 1.0, relative, 1.0, 1.0])
+        process = fit(inputs, values[None], PRIOR, noise)
+        rows = np.broadcast_to(values, (200, len(values)))
+        drawn = process.draw(rows, np.ones(200), inputs, np.random.default_rng(0))
+        return float(drawn[:, 2].mean())
+
+    smooth = 0.15
+    exact, usual, rough = map(at_the_third, (0.3, 1.0, 4.0))
+    assert smooth < rough < usual < exact < values[2] + 0.005
+
+
 @pytest.mark.parametrize(("counts", "doublings"), [(5, 8), (1000, 21)])
 def test_memory_is_learnt_in_any_range_of_sizes(counts: int, doublings: int) -> None:
     random = np.random.default_rng(0)

@@ -14,13 +14,15 @@ from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.search.adaptive.acquisition import Prospect, Slack
 from model_analyzer.search.adaptive.finalists import next_repetition
-from model_analyzer.search.adaptive.knowledge import Assessment, Knowledge
+from model_analyzer.search.adaptive.knowledge import MAX_ATTEMPTS, Assessment, Knowledge
 from model_analyzer.search.space import Coordinate
 
 LEADER, OTHER = (0,), (1,)
 
 
-def knowledge(*, margin: float, other: float, times: int = 1) -> Knowledge:
+def knowledge(
+    *, margin: float, other: float, times: int = 1, in_instalments: bool = False
+) -> Knowledge:
     """Two trials that meet a constraint: the leader by about this `margin`, as a fraction of the
     bound, both as measured and as far as is known; and one whose score is `other`.
     """
@@ -50,6 +52,8 @@ def knowledge(*, margin: float, other: float, times: int = 1) -> Knowledge:
     }
     asked: dict[Coordinate, int] = {LEADER: times, OTHER: 1}
     fake = SimpleNamespace(
+        in_instalments=in_instalments,
+        is_first_look=lambda at: in_instalments and asked[at] == 1,
         is_feasible=True,
         feasible=[LEADER, OTHER],
         recommended=[LEADER],
@@ -75,6 +79,25 @@ def test_the_leader_is_measured_again_unless_that_risks_the_best_answer(
     margin: float, other: float, expected: Coordinate | None
 ) -> None:
     assert next_repetition(knowledge(margin=margin, other=other)) == expected
+
+
+def test_a_first_look_is_measured_again_even_near_to_a_bound() -> None:
+    first, second = (
+        knowledge(margin=0.01, other=-0.8, times=times, in_instalments=True) for times in (1, 2)
+    )
+    assert next_repetition(first) == LEADER
+    assert next_repetition(second) is None
+
+
+def test_an_unsafe_trial_gets_further_instalments() -> None:
+    def asked(times: int, *, in_instalments: bool) -> Coordinate | None:
+        return next_repetition(
+            knowledge(margin=0.01, other=-0.02, times=times, in_instalments=in_instalments)
+        )
+
+    assert asked(3, in_instalments=False) is None
+    assert asked(3, in_instalments=True) == LEADER
+    assert asked(MAX_ATTEMPTS, in_instalments=True) is None
 
 
 def test_a_safe_trial_measured_twice_is_clear() -> None:

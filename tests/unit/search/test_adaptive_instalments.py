@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Adaptive search in instalments: which trials get further ones, how long, and what they count."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
+from model_analyzer.domain.trials import Trial
+from model_analyzer.search.adaptive.precision import relative_errors
+from model_analyzer.search.adaptive.stopping import least_gain, most_trials
+from tests.unit import builders
+from tests.unit.search.surfaces import (
+    instances,
+    latency_within,
+    limits,
+    load,
+    search,
+    sequence,
+    subject,
+)
+
+SPACE = limits(mode=SearchMode.ADAPTIVE, instances=(1, 4), batch=(1, 8), concurrency=(1, 64))
+THROUGHPUT, P99 = "perf_throughput", "perf_latency_p99"
+
+
+def instalment(trial: Trial) -> Measurement:
+    """A server with two cores: latencies are log-normal, and 1 s are measured at first."""
+    flight, count = load(trial), instances(trial)
+    rate = 1000 * min(flight, 8 * count) / (8 + 6 * max(count - 2, 0))
+    seconds = trial.instalment_s or min(1.0, 150 / rate)
+    random = Random(trial.key)
+    average = 1000 * flight / rate
+    latencies = [
+        average * math.exp(random.gauss(0, 0.2)) for _ in range(max(round(rate * seconds), 3))
+    ]
+    windows = [rate * math.exp(random.gauss(0, 0.05)) for _ in range(8)]
+    measured = builders.instalment(latencies, seconds, windows=windows)
+    return replace(measured, duration_s=seconds + 0.2)
+
+
+def by_configuration(trials: Sequence[Trial]) -> Sequence[Sequence[Trial]]:
+    groups = defaultdict(list)
+    for trial in trials:
+        groups[trial.first.key].append(trial)
+    return list(groups.values())
+
+
+@pytest.mark.parametrize("constraints", [(), [latency_within(12.0)]])
+def test_only_what_may_win_gets_further_instalments(constraints: Sequence[Constraint]) -> None:
+    asked = search(subject(in_instalments=True, constraints=constraints), SPACE)
+
+    groups = by_configuration(sequence(asked, instalment))
+
+    def is_hopeless(trial: Trial) -> bool:
+        values = instalment(trial).totals
+        misses = any(values[each.tag] > 1.5 * (each.maximum or 0) for each in constraints)
+        return misses or values[THROUGHPUT] < 0.6 * instalment(best[0]).totals[THROUGHPUT]
+
+    assert asked.conclusion is not None
+    (best,) = [group for group in groups if group[0].key == asked.conclusion.recommended]
+    assert len(best) >= 2
+    hopeless = [group for group in groups if is_hopeless(group[0])]
+    assert hopeless
+    assert all(len(group) == 1 for group in hopeless)
+
+
+def test_further_instalments_are_longer() -> None:
+    trials = sequence(search(subject(in_instalments=True), SPACE), instalment)
+
+    for first, *further in by_configuration(trials):
+        assert first.instalment_s == 0
+        lengths = [trial.instalment_s or 0.0 for trial in further]
+        assert all(length >= 2 for length in lengths)
+        assert lengths == sorted(lengths)
+
+
+def test_questions_are_the_same_when_answers_are_replayed() -> None:
+    target = subject(in_instalments=True)
+    answers: dict[str, Measurement] = {}
+
+    def remembered(trial: Trial) -> Measurement:
+        return answers.setdefault(trial.key, instalment(trial))
+
+    first = sequence(search(target, SPACE), remembered)
+    replayed = sequence(search(target, SPACE), lambda trial: answers[trial.key])
+
+    assert [(trial.key, trial.instalment_s) for trial in replayed] == [
+        (trial.key, trial.instalment_s) for trial in first
+    ]
+
+
+def test_measurements_of_an_earlier_version_are_continued_in_instalments() -> None:
+    """Its checkpoints have first measurements in perf_analyzer's own windows."""
+
+    def careful_at_first(trial: Trial) -> Measurement:
+        measured = instalment(trial)
+        if trial.repetition:
+            return measured
+        model = replace(measured.models[0], seconds=0.0, histograms={}, requests=1000)
+        return replace(measured, models=(model,))
+
+    asked = search(subject(in_instalments=True), SPACE)
+    trials = sequence(asked, careful_at_first)
+
+    assert asked.conclusion is not None
+    assert all(trial.instalment_s == 2 for trial in trials if trial.repetition == 1)
+
+
+def test_a_long_instalment_counts_more_than_a_short_one() -> None:
+    runs = [[made(n)] for n in (100, 100, 100, 10_000)]
+    for tag in (THROUGHPUT, P99):
+        *short, long = relative_errors(runs, tag, 0)
+        assert short == pytest.approx([1.0] * 3, rel=0.7)
+        assert long < 0.9 * min(short)
+
+
+def test_measurements_in_own_windows_all_count_the_same() -> None:
+    runs = [[builders.measurement(100, windows=(90, 100, 110))], [builders.measurement(100)] * 2]
+    assert relative_errors(runs, THROUGHPUT, 0).tolist() == [1, 1, 1]
+    mixed = relative_errors([*runs, [made(100)], [made(10_000)]], THROUGHPUT, 0)
+    assert mixed[:3].tolist() == [1, 1, 1]
+    assert mixed[4] < mixed[3]
+
+
+def test_metrics_without_noise_count_the_same() -> None:
+    runs = [[made(100)], [made(1000)]]
+    assert relative_errors(runs, "cpu_used_ram", 0).tolist() == [1, 1]
+
+
+def made(requests: int) -> Measurement:
+    random = np.random.default_rng(requests)
+    rates = 100 * np.exp(random.normal(0, 0.5 / math.sqrt(requests / 8), 8))
+    latencies = 10 * np.exp(random.normal(0, 0.3, requests))
+    return builders.instalment(latencies.tolist(), requests / 100, windows=rates.tolist())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"), [(0.0, 0.01), (16.0, 0.01), (1.5, 0.005), (12.0, 0.0075), (90.0, 0.02)]
+)
+def test_a_short_measurement_is_worth_a_smaller_gain(seconds: float, expected: float) -> None:
+    outcome = replace(made(100), duration_s=seconds)
+    records = [TrialRecord(trial=builders.trial(builders.variant()), outcome=outcome)]
+    assert least_gain(records) == pytest.approx(expected)
+
+
+def test_instalments_may_be_more() -> None:
+    default = AdaptiveSettings()
+    assert most_trials(440, default) == 26
+    assert most_trials(440, default, in_instalments=True) == 39
+    assert most_trials(440, AdaptiveSettings(max_trials=7), in_instalments=True) == 7
