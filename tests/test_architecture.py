@@ -136,6 +136,7 @@ ADDRESSES = {
         "search/adaptive/knowledge.py",
         "search/adaptive/latency.py",
         "search/adaptive/queueing.py",
+        "search/adaptive/precision.py",
         "search/adaptive/regression.py",
         "search/adaptive/sampling.py",
         "search/adaptive/surrogate.py",
