@@ -10,7 +10,7 @@ asks all the recorded questions again, and is then at its end.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -54,9 +54,14 @@ class Book:
         keys = dict.fromkeys(asked.key for asked in self.asked)
         return [key for key in keys if key != NOTHING_NOW and key not in self.outcomes]
 
+    @property
+    def failed(self) -> Set[str]:
+        """The trials that failed. A run that tries them again may then ask for others."""
+        return {key for key, outcome in self.outcomes.items() if isinstance(outcome, Failure)}
+
     def before_failures(self) -> Sequence[Asked]:
         """The questions before the first one that came after a failure."""
-        failed = {key for key, outcome in self.outcomes.items() if isinstance(outcome, Failure)}
+        failed = self.failed
         first = (n for n, asked in enumerate(self.asked) if not failed.isdisjoint(asked.after))
         return self.asked[: next(first, len(self.asked))]
 

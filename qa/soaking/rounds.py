@@ -17,7 +17,6 @@ from pathlib import Path
 
 import psutil
 
-from model_analyzer.domain.slots import Asked
 from qa.soaking.census import Census
 from qa.soaking.checks import (
     crashes,
@@ -128,7 +127,7 @@ def _disturbed_run(scene: Scene, venue: Venue, blows: deque[Blow], result: Resul
         findings = [*_ended(scene, run, statuses), *_second_runs(scene, run)]
         if not (any(fault.is_swept_later for fault in faults) or _is_hasty(run, dice)):
             findings += _left(scene)
-    return [*findings, *_replayed(scene, before, before.asked, run)]
+    return [*findings, *_replayed(scene, before, run)]
 
 
 def _is_hasty(run: Program, dice: random.Random) -> bool:
@@ -193,7 +192,7 @@ def _resume(scene: Scene, expected: Trials | None) -> list[str]:
         *_left(scene),
         *(f"file left: {path}" for path in scene.temporary_files()),
         *_agreed(scene, expected),
-        *_replayed(scene, before, before.before_failures(), run),
+        *_replayed(scene, before, run, retries=True),
         *_complete(scene),
     ]
 
@@ -256,15 +255,15 @@ def _book(scene: Scene) -> Book:
     return Book() if scene.nodes is None else Book.of(scene.checkpoints)
 
 
-def _replayed(scene: Scene, before: Book, questions: Sequence[Asked], run: Program) -> list[str]:
-    """Findings about what a run has asked: it keeps the `questions` from before, and goes on as a
-    replay would.
+def _replayed(scene: Scene, before: Book, run: Program, *, retries: bool = False) -> list[str]:
+    """Findings about what a run has asked: it keeps the questions from before, and goes on as a
+    replay would, unless it `retries` failures.
     """
     if scene.nodes is None:
         return []
     after = _book(scene)
-    findings = forgotten(questions, after.asked)
-    if len(questions) == len(before.asked):  # no failure is tried again
+    findings = forgotten(before.before_failures() if retries else before.asked, after.asked)
+    if not (retries and before.failed):
         started = [event["trial"] for event in run.events if event["event"] == "trial_started"]
         findings += [*out_of_order(before, after.asked, started), *unasked(after)]
     return findings
