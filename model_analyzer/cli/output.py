@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Iterable
@@ -22,29 +21,21 @@ if TYPE_CHECKING:
     from model_analyzer.results.columns import Cell
     from model_analyzer.state.checkpoint import Checkpoint
 
-# new objects that make the garbage collector search
-_ALLOCATIONS = 100_000
-
 
 def open_checkpoint(which: str, directory: Path, prefix: str) -> Checkpoint:
     """The checkpoint that the user means, with a warning where it is damaged."""
     from model_analyzer.state.find import find
 
-    return _opened(find(which, directory, prefix))
+    checkpoint = find(which, directory, prefix)
+    warn_of_damage(checkpoint.damage)
+    return checkpoint
 
 
 def open_path(path: Path, prefix: str) -> Checkpoint:
     """The checkpoint of a file or a directory, with a warning where it is damaged."""
     from model_analyzer.state.checkpoint import load_chosen
 
-    return _opened(load_chosen(None if os.path.isdir(path) else path, path, prefix))
-
-
-def _opened(checkpoint: Checkpoint) -> Checkpoint:
-    # it is needed until the end, and a command makes little garbage: searching for it more often
-    # takes a fourth of the time
-    gc.set_threshold(_ALLOCATIONS)
-    gc.freeze()
+    checkpoint = load_chosen(None if os.path.isdir(path) else path, path, prefix)
     warn_of_damage(checkpoint.damage)
     return checkpoint
 
