@@ -12,6 +12,7 @@ chart and the first rows of its table are visible.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import random
@@ -23,6 +24,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from model_analyzer.cli.main import GARBAGE_THRESHOLD
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import DEFAULT_SUFFIX
@@ -80,6 +82,7 @@ def checkpoint(path: Path, count: int) -> None:
 
 def make(source: Path, target: Path) -> None:
     """Creates a summary from a checkpoint, like `analyze`; prints seconds and peak memory (MB)."""
+    gc.set_threshold(GARBAGE_THRESHOLD)
     begin = time.perf_counter()
     profile = read_file(source).profile
     loaded = time.perf_counter()

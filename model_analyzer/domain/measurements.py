@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 from model_analyzer.domain.hardware import Machine
@@ -18,6 +17,7 @@ from model_analyzer.domain.metrics import ALIASES, METRICS, Source, is_best_high
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, Workload
+from model_analyzer.domain.value_rows import ValueTable
 from model_analyzer.domain.words import counted
 
 # Metric values by tag, in catalogue units.
@@ -122,7 +122,7 @@ class Measurement:
     @property
     def is_instalment(self) -> bool:
         """Whether it is one of several short measurements, or could be."""
-        return all(model.seconds for model in self.models)
+        return 0.0 not in [model.seconds for model in self.models]
 
     @property
     def totals(self) -> Values:
@@ -171,7 +171,7 @@ class Columns:
 
     def _column(self, tag: str) -> Sequence[float | None]:
         try:
-            return list(map(itemgetter(tag), self._own))
+            return self._own.column(tag)
         except KeyError:
             pass
         if tag not in self.tags:
@@ -181,12 +181,14 @@ class Columns:
         return [measurement.value(tag) for measurement in self._measurements]
 
     @cached_property
-    def _own(self) -> Sequence[Values]:
+    def _own(self) -> ValueTable:
         """The values of the model; empty for measurements of several models."""
-        return [
-            measurement.models[0].values if len(measurement.models) == 1 else empty()
-            for measurement in self._measurements
-        ]
+        return ValueTable(
+            [
+                measurement.models[0].values if len(measurement.models) == 1 else empty()
+                for measurement in self._measurements
+            ]
+        )
 
     @cached_property
     def _of_models(self) -> Set[str]:
@@ -210,5 +212,9 @@ Outcome = Measurement | Failure
 
 def best_value(measurements: Iterable[Measurement], tag: str) -> float | None:
     """The best value of the metric among the measurements; None if no measurement has it."""
-    values = [value for item in measurements if (value := item.value(tag)) is not None]
+    return best_of([value for item in measurements if (value := item.value(tag)) is not None], tag)
+
+
+def best_of(values: Iterable[float], tag: str) -> float | None:
+    """The best of these values of a metric; None if there are none."""
     return (max if is_best_high(tag) else min)(values, default=None)

@@ -46,9 +46,11 @@ class NoiseModel:
     """
 
     def __init__(self, runs: Iterable[Sequence[Measurement]]) -> None:
-        groups = list(runs)
-        self._instalments = InstalmentNoise([group for group in groups if in_instalments(group)])
-        self._runs = [group for group in groups if not in_instalments(group)]
+        instalments: list[Sequence[Measurement]] = []
+        self._runs: list[Sequence[Measurement]] = []
+        for group in runs:
+            (instalments if in_instalments(group) else self._runs).append(group)
+        self._instalments = InstalmentNoise(instalments)
         self._repeated = [group for group in self._runs if len(group) > 1]
         self._repetitions: dict[str, Noise | None] = {}
 

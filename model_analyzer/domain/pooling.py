@@ -83,7 +83,7 @@ def _by_first(measurements: Sequence[Measurement]) -> Sequence[Mapping[str, Valu
 
 def in_instalments(measurements: Sequence[Measurement]) -> bool:
     """Whether at least one of these is an instalment."""
-    return any(run.is_instalment for run in measurements)
+    return True in [run.is_instalment for run in measurements]  # often asked: `any` is slower
 
 
 def histogram_of(model: ModelMeasurement, family: str) -> Histogram | None:

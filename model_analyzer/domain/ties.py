@@ -210,12 +210,17 @@ def assurance(goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> Cal
 
 
 def chance_to_meet(
-    goal: Goal, repetitions: Mapping[T, Sequence[Measurement]], *, allowed: float = 0.0
+    goal: Goal,
+    repetitions: Mapping[T, Sequence[Measurement]],
+    *,
+    allowed: float = 0.0,
+    noise_model: NoiseModel | None = None,
 ) -> Callable[[T], float]:
     """A function that gives the chance that the true mean of a trial meets the constraints, or
-    misses them by at most the `allowed` number of standard deviations.
+    misses them by at most the `allowed` number of standard deviations. The `noise_model` is that of
+    all `repetitions`, if there is one already.
     """
-    noise = NoiseModel(repetitions.values())
+    noise = noise_model or NoiseModel(repetitions.values())
 
     def chance(item: T) -> float:
         mean = pool(repetitions[item])

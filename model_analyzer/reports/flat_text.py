@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from operator import methodcaller
 
 from model_analyzer.reports.tables import Table, table_of
@@ -15,16 +15,19 @@ from model_analyzer.results.columns import Column, with_data
 from model_analyzer.results.flat_rows import Row, columns_of
 
 
-def to_csv(rows: Sequence[Row]) -> str:
+def to_csv(rows: Collection[Row]) -> bytes:
     """CSV with a header line; missing values are empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns_of(rows), lineterminator="\n")
+    file = io.BytesIO()
+    # not as a text first: that may take as much memory as the checkpoint
+    text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="")
+    writer = csv.DictWriter(text, columns_of(rows), extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return text.getvalue()
+    text.flush()
+    return file.getvalue()
 
 
-def to_json(rows: Sequence[Row]) -> str:
+def to_json(rows: Collection[Row]) -> str:
     """A JSON list of objects; missing values are left out of the objects."""
     columns = columns_of(rows)
     ordered = [{name: row[name] for name in columns if name in row} for row in rows]

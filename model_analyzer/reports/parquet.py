@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.reports.libraries import pyarrow
@@ -16,7 +16,7 @@ from model_analyzer.results.flat_rows import Row, columns_of
 _LARGEST = 2**63
 
 
-def to_parquet(rows: Sequence[Row]) -> bytes:
+def to_parquet(rows: Collection[Row]) -> bytes:
     """The rows as Parquet. A column has numbers if all its cells are numbers, otherwise text.
 
     Raises OutputError if pyarrow is not installed.

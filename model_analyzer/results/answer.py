@@ -228,7 +228,12 @@ def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:
 
 def _chances(ranking: Ranking) -> Callable[[MeasuredTrial], float]:
     """A function that gives the probability (0 to 1) that a trial meets the constraints."""
-    chance = chance_to_meet(ranking.goal, {id(item): item.runs for item in ranking.measured})
+    chance = chance_to_meet(
+        ranking.goal,
+        {id(item): item.runs for item in ranking.measured},
+        # across models, each has a noise of its own
+        noise_model=None if ranking.is_across_models else ranking.noise_model,
+    )
     return lambda item: chance(id(item))
 
 

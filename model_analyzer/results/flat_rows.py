@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -32,35 +32,67 @@ TEXTS = ("model", "variant", "hardware", "host")
 NUMBERS = ("concurrency", "request_rate", "batch_size")
 
 
-def rows_of(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
-    """One row for each model of each trial, in the order of `records` (key and record).
+class Rows(Collection[Row]):
+    """One row for each model of each trial, in the order of the records (key and record).
 
-    `config.…` columns are the parameters in which the variants of a model differ.
+    Rows are made when they are used, since many take a lot of memory: `records` gives the same
+    records each time. `config.…` columns are the parameters in which the variants of a model
+    differ.
     """
-    rows: list[Row] = []
-    variants: dict[str, dict[str, ModelVariant]] = {}
-    identities = []
-    for key, record in records:
-        for index, work in enumerate(record.trial.workloads):
-            identity = work.variant.identity
-            variants.setdefault(work.variant.model, {})[identity] = work.variant
-            identities.append(identity)
-            rows.append(_row(key, record, index, work))
-    parameters = {
-        identity: differing
-        for by_identity in variants.values()
-        for identity, differing in differing_parameters(by_identity.values()).items()
-    }
-    for row, identity in zip(rows, identities, strict=True):
-        row.update(parameters[identity])
-    return rows
+
+    def __init__(self, records: Callable[[], Iterable[tuple[str, TrialRecord]]]) -> None:
+        self._records = records
+        self._count = 0
+        present: dict[str, None] = {}
+        variants: dict[str, dict[str, ModelVariant]] = {}
+        for identity, row, variant in self._plain():
+            self._count += 1
+            present.update(dict.fromkeys(row))
+            variants.setdefault(variant.model, {})[identity] = variant
+        self._parameters = {
+            identity: differing
+            for by_identity in variants.values()
+            for identity, differing in differing_parameters(by_identity.values()).items()
+        }
+        for differing in self._parameters.values():
+            present.update(dict.fromkeys(differing))
+        self.columns = _in_display_order(present)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, row: object) -> bool:
+        return any(row == other for other in self)
+
+    def __iter__(self) -> Iterator[Row]:
+        for identity, row, _ in self._plain():
+            row.update(self._parameters[identity])
+            yield row
+
+    def _plain(self) -> Iterator[tuple[str, Row, ModelVariant]]:
+        """The rows without parameters, each with its variant and the identity of that."""
+        for key, record in self._records():
+            for index, work in enumerate(record.trial.workloads):
+                yield work.variant.identity, _row(key, record, index, work), work.variant
+
+
+def rows_of(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
+    """The `Rows` of these records, as a list."""
+    kept = [*records]
+    return [*Rows(lambda: kept)]
 
 
 def columns_of(rows: Iterable[Row]) -> Sequence[str]:
     """The columns that have data, in display order."""
+    if isinstance(rows, Rows):
+        return rows.columns
     present: dict[str, None] = {}
     for row in rows:
         present.update(dict.fromkeys(row))
+    return _in_display_order(present)
+
+
+def _in_display_order(present: Collection[str]) -> Sequence[str]:
     parameters = [name for name in present if name.startswith(_PARAMETER)]
     standard = (*_FIRST, *parameters, *_LOAD, *METRICS)
     others = [name for name in present if name not in {*standard, *_LAST}]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from model_analyzer.domain.measurements import Measurement, best_value
+from model_analyzer.domain.measurements import Measurement, best_of
 from model_analyzer.state.checkpoint import Checkpoint, assemble
 from model_analyzer.state.contents import read_journal, read_listed
 from model_analyzer.state.format.header import Header
@@ -39,20 +39,25 @@ class Overview:
         """Summarizes a checkpoint."""
         models: dict[str, None] = {}
         variants = set()
-        measured: list[Measurement] = []
+        measurements = 0
+        values: dict[str, list[float]] = {tag: [] for tag in metrics}  # a measurement is larger
         for record in checkpoint.records:
             for work in record.trial.workloads:
                 models[work.variant.model] = None
                 variants.add((work.variant.identity, work.variant.name))
             if isinstance(record.outcome, Measurement):
-                measured.append(record.outcome)
+                measurements += 1
+                for tag, present in values.items():
+                    value = record.outcome.value(tag)
+                    if value is not None:
+                        present.append(value)
         return cls(
             header=checkpoint.header,
             models=tuple(models),
             variants=len(variants),
-            measurements=len(measured),
-            failures=len(checkpoint.records) - len(measured),
-            best={tag: best_value(measured, tag) for tag in metrics},
+            measurements=measurements,
+            failures=len(checkpoint.records) - measurements,
+            best={tag: best_of(present, tag) for tag, present in values.items()},
             missing=checkpoint.missing,
             damage="; ".join(checkpoint.damage),
         )

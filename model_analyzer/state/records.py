@@ -54,7 +54,6 @@ class Records(Collection[TrialRecord]):
     def __init__(self) -> None:
         self._decoder = Decoder()
         self._definitions: dict[_Key, bytes] = {}
-        self._uses: Counter[_Key] = Counter()  # of definitions, by outcomes
         self._lines: dict[_Name, bytes] = {}
         self._newest: dict[str, _Name] = {}  # by trial key
         self._kept: dict[_Name, TrialRecord] = {}
@@ -113,8 +112,6 @@ class Records(Collection[TrialRecord]):
             self._kept[name] = record
         if self._unverified or record.trial.is_unverified:
             self._verify(name, record.trial)
-        for key in _uses(entry):
-            self._uses[key] += 1
         if record.node:
             self._nodes[name] = record.node
 
@@ -123,7 +120,6 @@ class Records(Collection[TrialRecord]):
         self._decoder.learn(newer._decoder)
         for identity, line in newer._definitions.items():
             self._definitions.setdefault(identity, line)
-        self._uses.update(newer._uses)
         for name, line in newer._lines.items():
             self._place(name, line)
             if self._unverified:
@@ -205,7 +201,8 @@ class Records(Collection[TrialRecord]):
         """Entries to repair a damaged file: copies of the lines `before` and of definitions that
         several outcomes need, and a list of the outcomes.
         """
-        shared = (line for key, line in self._definitions.items() if self._uses[key] != 1)
+        uses = Counter(key for line in self._lines.values() for key in _uses(decode_again(line)))
+        shared = (line for key, line in self._definitions.items() if uses[key] != 1)
         yield from copy_entries(chain(before, shared))
         if self._lines:
             contents = contents_text((line, name[1]) for name, line in self._lines.items())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.formats import encode_rows
-from model_analyzer.results.flat_rows import rows_of
+from model_analyzer.results.flat_rows import Rows
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.upstream.writing import exported
 
@@ -28,7 +28,7 @@ class Export:
 def export_checkpoint(checkpoint: Checkpoint, form: str) -> Export:
     """The whole checkpoint with its failures as csv, json, parquet, or as upstream writes it."""
     if form != UPSTREAM:
-        rows = rows_of(checkpoint.records.items())
+        rows = Rows(checkpoint.records.items)
         return Export(content=encode_rows(rows, form), description=counted(len(rows), "row"))
     written = exported(checkpoint)
     remarks = {

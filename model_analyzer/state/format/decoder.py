@@ -78,6 +78,7 @@ T = TypeVar("T")
 _EMPTY: Mapping[str, Any] = empty()
 _TAGS = {tag: tag for tag in (*METRICS, *ALIASES)}
 _count = integer()
+_texts = list_of(text)
 
 
 def _pair(*items: T) -> tuple[T, ...]:
@@ -139,9 +140,21 @@ _identity = keyed(id=name)
 
 
 @lru_cache(maxsize=1024)
-def _load(kind: LoadKind, value: int, batch_size: int) -> Load:
+def _load(kind: str, value: int, batch_size: int) -> Load:
     """A load; many trials share it."""
-    return Load(kind=kind, value=value, batch_size=batch_size)
+    return Load(kind=LoadKind(kind), value=value, batch_size=batch_size)
+
+
+@lru_cache(maxsize=1024)
+def _shared(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The same texts. Many measurements have the same commands: those of other variants under the
+    same load.
+    """
+    return texts
+
+
+def _commands(value: Any) -> tuple[str, ...]:
+    return _shared(_texts(value))
 
 
 def _notice(kind: NoticeKind, text: str) -> Notice:
@@ -158,13 +171,13 @@ def _histogram(value: Any) -> str:
 _work = keyed(
     variant=name,
     name=name,
-    kind=one_of({kind.value: kind for kind in LoadKind}),
+    kind=one_of({kind.value: kind.value for kind in LoadKind}),  # quicker than the kind itself
     value=_count,
     batch_size=optional(integer(1), 1),
     generator=optional(name, ""),  # in format 1, its fields are in the workload
 )
 _common: Mapping[str, Field[Any]] = {
-    "commands": list_of(text),
+    "commands": _commands,
     "started": seconds,
     "duration_s": seconds,
 }

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import re
 import reprlib
+from array import array
 from collections.abc import Callable, Iterable, Mapping
+from math import hypot
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.models import freeze
+from model_analyzer.domain.value_rows import ValueRow
 
 T = TypeVar("T")
 Field = Callable[[Any], T]
@@ -25,6 +28,7 @@ MOST = 1e15
 _LONGEST_NAME = 1000
 _YEAR_10000_S = 253_402_300_800
 _SURROGATE = re.compile("[\ud800-\udfff]")  # only Python accepts these
+_FLOAT = frozenset({float})
 _NUMBERS = frozenset({int, float})
 _SCALARS = frozenset({str, int, float, bool})
 _MISSING = object()
@@ -224,8 +228,10 @@ def _are_numbers(values: Iterable[Any]) -> bool:
 
 def metrics(value: Any) -> Mapping[str, float]:
     """A mapping from any text to numbers."""
-    if type(value) is dict and _are_numbers(value.values()):
-        return MappingProxyType(value)
+    if type(value) is dict:
+        numbers = [*value.values()]
+        if _FLOAT.issuperset(map(type, numbers)) and hypot(*numbers) <= MOST:
+            return ValueRow(tuple(value), array("d", numbers))
     return mapping_of(_amount_of_any_sign)(value)
 
 

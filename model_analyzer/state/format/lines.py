@@ -102,7 +102,7 @@ def decode(line: bytes) -> dict[str, Any]:
 
 def decode_again(line: bytes) -> dict[str, Any]:
     """The entry of a line that `decode` has checked before."""
-    entry: dict[str, Any] = json.loads(line)
+    entry: dict[str, Any] = parse(line.removesuffix(b"\n"))
     return entry
 
 

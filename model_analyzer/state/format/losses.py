@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Sequence
 
 from model_analyzer.state.format.codec import OUTCOMES
@@ -30,13 +31,13 @@ class Losses:
         self._number = 0
         self._damaged: list[tuple[int, bytes]] = []  # since the last outcome
         self._next = first
-        self._intact: set[str] = set()
+        self._intact = array("L")  # checksums of outcomes: a set takes 20 times as much
 
     def see(self, number: int, entry: Entry, line: bytes) -> bool:
         """Adds an intact line; returns whether outcomes before it are missing."""
         if entry["entry"] not in OUTCOMES:
             return False
-        self._intact.add(checksum_of(line))
+        self._intact.append(int(checksum_of(line), 16))
         missing = self._missing(entry.get("serial"))
         if missing or self._damaged:
             damaged = self._damaged_outcomes()
@@ -52,7 +53,7 @@ class Losses:
     def see_unusable(self, number: int, entry: Entry, line: bytes) -> None:
         """Marks the last intact line as unusable."""
         if entry["entry"] in OUTCOMES:
-            self._intact.discard(checksum_of(line))
+            self._intact.pop()
             self._lose([_outcome_in(line, number)], 1)
 
     def in_words(self, contents: Iterable[str] = ()) -> str:
@@ -61,7 +62,8 @@ class Losses:
         """
         pairs = [text.split(" ", 1) for text in contents]
         if pairs:
-            lost = [outcome_of(name) for checksum, name in pairs if checksum not in self._intact]
+            intact = {f"{checksum:08x}" for checksum in self._intact}
+            lost = [outcome_of(name) for checksum, name in pairs if checksum not in intact]
             number = len(lost)
         else:
             damaged = self._damaged_outcomes()

@@ -18,7 +18,7 @@ ROWS: list[Row] = [
 
 
 def test_csv_is_exact_and_leaves_unknown_values_empty() -> None:
-    first, second = csv.DictReader(io.StringIO(to_csv(ROWS)))
+    first, second = csv.DictReader(io.StringIO(to_csv(ROWS).decode()))
 
     assert first["model"] == ROWS[0]["model"]
     assert float(first["perf_throughput"]) == 0.1 + 0.2

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from model_analyzer.domain.hardware import Machine
@@ -14,6 +14,7 @@ from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.results.flat_rows import (
     Row,
+    Rows,
     best_of_variants,
     columns_of,
     rows_of,
@@ -24,7 +25,24 @@ from tests.unit.state.samples import rich_failure, rich_measurement, rich_trial
 
 
 def rows(*records: TrialRecord) -> Sequence[Row]:
-    return rows_of((f"key {number}", item) for number, item in enumerate(records))
+    return rows_of(enumerate_keys(records))
+
+
+def test_rows_are_made_anew_with_the_same_columns_and_parameters() -> None:
+    records = [
+        record(variant("m_config_0", max_batch_size=8), measurement(100, 5)),
+        record(variant("m_config_1", max_batch_size=4), failure()),
+    ]
+    lazy = Rows(lambda: enumerate_keys(records))
+
+    assert [*lazy] == [*lazy] == rows(*records)
+    assert len(lazy) == 2
+    assert columns_of(lazy) == columns_of(rows(*records))
+    assert "config.max_batch_size" in columns_of(lazy)
+
+
+def enumerate_keys(records: Sequence[TrialRecord]) -> Iterator[tuple[str, TrialRecord]]:
+    return ((f"key {number}", item) for number, item in enumerate(records))
 
 
 def test_a_measurement_is_a_row_with_all_its_values() -> None:
