@@ -47,7 +47,7 @@ def test_an_unknown_yaml_key_is_located_and_the_nearest_named(complain, setting)
     status, line = complain(concurency=[1])
 
     assert status == USAGE
-    assert f"{setting.directory}/config.yaml:12:1: unknown option 'concurency'" in line
+    assert f"{setting.directory}/config.yaml:13:1: unknown option 'concurency'" in line
     assert "did you mean 'concurrency'?" in line
 
 

@@ -13,6 +13,12 @@ import pytest
 from tests.phrases import ONLY_A_SERVER, too_large_batch
 
 
+@pytest.fixture(autouse=True)
+def in_instalments(setting) -> None:
+    """As without any option: a plan has to count what confirms the best, too."""
+    setting.config["measurement"] = "auto"
+
+
 def files(directory: Path) -> set[Path]:
     return {path for path in directory.rglob("*") if path.name != "config.yaml"}
 
