@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -72,6 +72,18 @@ def directory_options(command: F) -> F:
         show_envvar=True,
         help="Checkpoint directory.",
     )(command)
+
+
+def is_given(ctx: click.Context, name: str) -> bool:
+    """Whether the user gave the parameter of this name."""
+    return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
+def given_checkpoint_options(ctx: click.Context, directory: Path, prefix: str) -> Mapping[str, str]:
+    """The flags of `directory_options`, with their values, as far as they are given."""
+    flags = {"directory": "--checkpoint-directory", "prefix": "--checkpoint-prefix"}
+    values = {"directory": str(directory), "prefix": prefix}
+    return {flag: values[name] for name, flag in flags.items() if is_given(ctx, name)}
 
 
 def checkpoint_argument(command: F) -> F:

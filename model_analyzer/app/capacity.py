@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How many replicas serve a rate, from the measurements of one server."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.app.selection.circumstances import ranked, run_of
+from model_analyzer.app.selection.goals import goals_of
+from model_analyzer.app.selection.subjects import chosen_subjects
+from model_analyzer.config.kinds import Integer, Number
+from model_analyzer.config.nodes import Node
+from model_analyzer.domain.goals import GoalOverride
+from model_analyzer.domain.settings import ReportSettings
+from model_analyzer.errors import UnusableCheckpoint, wrong
+from model_analyzer.reports.capacity_text import CapacityReport
+from model_analyzer.results.capacity.capacity import capacity_of
+from model_analyzer.results.capacity.sizing import Demand, sizing_of
+from model_analyzer.results.ranking import Ranking
+from model_analyzer.state.checkpoint import Checkpoint
+
+_PERCENT = re.compile(r"\s*([0-9]+\.?[0-9]*)\s*%\s*")
+
+
+def parse_demand(rate: str, headroom: str, per_node: str | None) -> Demand:
+    """The demand of --rate, --headroom and --replicas-per-node. Raises ConfigError."""
+    match = _PERCENT.fullmatch(headroom)
+    if match is None:
+        raise wrong("--headroom", f"expected a percentage such as 20%, found {headroom!r}")
+    return Demand(
+        rate=Number(0, above=True).parse(Node(rate, "--rate")),
+        headroom=float(match[1]) / 100,
+        per_node=None
+        if per_node is None
+        else Integer(1).parse(Node(per_node, "--replicas-per-node")),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked about a checkpoint.
+
+    `model` is None for the only model of the checkpoint, `variant` is None for the one that carries
+    most. Requests have `batch_size` inferences; None means as many as those of the recommended
+    measurement. The goals are those that are `asked` for, then those of the YAML file and of the
+    run. `circumstances` is the number of the group to use; None means that of the YAML file.
+    """
+
+    demand: Demand
+    model: str | None = None
+    variant: str | None = None
+    batch_size: int | None = None
+    asked: GoalOverride
+    circumstances: int | None = None
+
+
+def capacity(
+    checkpoint: Checkpoint,
+    question: Question,
+    settings: ReportSettings | None = None,
+    config_file: Path | None = None,
+) -> CapacityReport:
+    """The answer; `settings` are those of the `config_file`. Raises ConfigError or
+    UnusableCheckpoint.
+    """
+    (name,) = chosen_subjects(checkpoint, question.model, several=False)
+    goals, _ = goals_of(checkpoint, [name], question.asked, settings)
+    ranking = ranked(
+        checkpoint.profile, name, goals[name], question.circumstances, run_of(config_file)
+    )
+    try:
+        known = capacity_of(
+            checkpoint.profile,
+            ranking,
+            batch_size=question.batch_size or _usual_batch(ranking),
+            variant=question.variant,
+        )
+    except ValueError as error:
+        raise UnusableCheckpoint(f"{checkpoint.path}: {name} {error}") from error
+    demand = question.demand
+    return CapacityReport(capacity=known, demand=demand, sizing=sizing_of(known, demand))
+
+
+def _usual_batch(ranking: Ranking) -> int:
+    """The client batch size of the recommended measurement."""
+    if not ranking.results:
+        return 1
+    return ranking.results[0].best.trial.workloads[0].load.batch_size

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer capacity`: how many replicas serve a rate."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from model_analyzer.cli.complete import complete_model
+from model_analyzer.cli.echo import echo
+from model_analyzer.cli.options import (
+    checkpoint_argument,
+    circumstances_option,
+    directory_options,
+    given_checkpoint_options,
+    goal_options,
+    output_option,
+    path_option,
+)
+from model_analyzer.cli.output import open_checkpoint, print_tables, put, warn_all
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
+
+if TYPE_CHECKING:
+    from model_analyzer.app.capacity import Question
+    from model_analyzer.domain.goals import GoalOverride
+    from model_analyzer.reports.capacity_text import CapacityReport
+
+_TABLE = "table"
+
+F = TypeVar("F", bound=Callable[..., int])
+
+
+def _question_options(command: F) -> F:
+    """`question`: what is asked about the checkpoint."""
+    options = (
+        click.option(
+            "-m",
+            "--model",
+            metavar="MODEL",
+            shell_complete=complete_model,
+            help="Model to use. Needed if the checkpoint has several.",
+        ),
+        click.option(
+            "--variant",
+            metavar="NAME",
+            help="Variant to deploy.  [default: the one that carries most]",
+        ),
+        click.option(
+            "--rate",
+            metavar="NUMBER",
+            required=True,
+            help="Requests per second that all replicas must serve together.",
+        ),
+        click.option(
+            "--batch-size",
+            type=click.IntRange(1),
+            metavar="N",
+            help="Inferences in each request.  [default: as in the recommended measurement]",
+        ),
+        goal_options("those of the run, otherwise perf_throughput"),
+        click.option(
+            "--headroom",
+            metavar="PERCENT",
+            default="20%",
+            show_default=True,
+            help="Share of the rate that the replicas could serve beyond it.",
+        ),
+        click.option(
+            "--replicas-per-node",
+            metavar="N",
+            help="Replicas that fit on a node, to count nodes, too.",
+        ),
+        circumstances_option,
+    )
+    decorated: Any = _with_question(command)
+    for option in reversed(options):
+        decorated = option(decorated)
+    return cast(F, decorated)
+
+
+def _with_question(command: F) -> Callable[..., int]:
+    @wraps(command)
+    def with_question(
+        *arguments: Any,
+        rate: str,
+        headroom: str,
+        replicas_per_node: str | None,
+        model: str | None,
+        variant: str | None,
+        batch_size: int | None,
+        asked: GoalOverride,
+        circumstances: int | None,
+        **others: Any,
+    ) -> int:
+        from model_analyzer.app.capacity import Question, parse_demand
+
+        question = Question(
+            demand=parse_demand(rate, headroom, replicas_per_node),
+            model=model,
+            variant=variant,
+            batch_size=batch_size,
+            asked=asked,
+            circumstances=circumstances,
+        )
+        return command(*arguments, question=question, **others)
+
+    return with_question
+
+
+@click.command("capacity", context_settings={"help_option_names": ["-h", "--help"]})
+@checkpoint_argument
+@directory_options
+@path_option(
+    "-f",
+    "--config-file",
+    "config_file",
+    metavar="FILE",
+    help="YAML file of the run, for its goals and checkpoint directory.",
+)
+@_question_options
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([_TABLE, "json", "md"]),
+    default=_TABLE,
+    show_default=True,
+    help="Output format.",
+)
+@output_option
+@click.pass_context
+def capacity(
+    ctx: click.Context,
+    which: str,
+    directory: Path,
+    prefix: str,
+    config_file: Path | None,
+    question: Question,
+    form: str,
+    output: Path | None,
+) -> int:
+    """Say how many replicas serve a rate, and how sure that is.
+
+    CHECKPOINT is a number, a uuid or a file. Without it, all results of the checkpoint directory
+    are used. If the measurements do not carry the answer, the missing one is named, and the exit
+    status is 1.
+
+    \b
+    Examples:
+      model-analyzer capacity --rate 5000 --constraint 'perf_latency_p99<50'
+      model-analyzer capacity --rate 5000 --headroom 30% --replicas-per-node 4 --format json
+    """
+    from model_analyzer.app.capacity import capacity as answer
+    from model_analyzer.app.selection.settings import result_settings
+
+    given = given_checkpoint_options(ctx, directory, prefix)
+    settings = result_settings(given, config_file, os.environ)
+    checkpoint = open_checkpoint(which, settings.checkpoint_directory, settings.checkpoint_prefix)
+    report = answer(checkpoint, question, settings, config_file)
+    _show(report, form, output)
+    return EXIT_OK if report.sizing is not None else EXIT_RUN_FAILED
+
+
+def _show(report: CapacityReport, form: str, output: Path | None) -> None:
+    from model_analyzer.reports.capacity_report import rendered
+    from model_analyzer.reports.capacity_text import answer_lines, remark_lines, titled_tables
+
+    content = rendered(report, form)
+    if content is not None:
+        put(content.encode(), output, "the answer")
+    else:
+        for line in answer_lines(report):
+            echo(line)
+        print_tables(titled_tables(report))
+    warn_all(remark_lines(report))

@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The answer to "how many replicas" in sentences and tables, for the terminal and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.words import counted
+from model_analyzer.reports.markup import escaped, markdown_table
+from model_analyzer.reports.tables import Table
+from model_analyzer.results.capacity.capacity import ModelCapacity, ReplicaCapacity
+from model_analyzer.results.capacity.missing import Missing
+from model_analyzer.results.capacity.replica import Carried
+from model_analyzer.results.capacity.sizing import Count, Demand, Outlook, Sizing
+from model_analyzer.results.columns import Cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityReport:
+    """The capacity of a model, and the answer for a demand; `sizing` is None if it is unknown."""
+
+    capacity: ModelCapacity
+    demand: Demand
+    sizing: Sizing | None
+
+
+def answer_lines(report: CapacityReport) -> Iterator[str]:
+    """The answer, what it is based on, and what is missing."""
+    capacity, sizing = report.capacity, report.sizing
+    if sizing is None:
+        yield (
+            f"The measurements do not tell how many replicas of {capacity.model} serve"
+            f" {_demand_text(report)}."
+        )
+    else:
+        yield _promise(report, sizing)
+        yield from _spare(report, sizing)
+    replica = capacity.replica
+    if replica.carried is not None:
+        yield _carried_text(replica, replica.carried)
+    yield from _bounds(replica)
+
+
+def remark_lines(report: CapacityReport) -> Iterator[str]:
+    """Caveats, and the measurements that are missing."""
+    capacity = report.capacity
+    if not capacity.constraints:
+        yield (
+            "No latency is constrained, so a replica counts as sufficient until it does not keep"
+            " up: add, for example, --constraint 'perf_latency_p99<50'"
+        )
+    for each in capacity.ignored:
+        yield f"{each}: ignored, since --rate is what the replicas must serve together"
+    for missing in capacity.missing:
+        yield missing_text(missing)
+    yield from (part.sentence for part in capacity.left_out)
+
+
+def missing_text(missing: Missing) -> str:
+    """What to measure, and why."""
+    rates = _listed(missing.rates) or "a rate that you expect for one replica"
+    batch = f", {missing.batch_size} inferences each" if missing.batch_size > 1 else ""
+    use = "Missing" if missing.is_needed else "More exact with"
+    return (
+        f"{use}: {missing.variant} under Poisson arrivals at {rates} requests/s{batch}"
+        f" ({missing.reason.value}); --measure takes it"
+    )
+
+
+def _listed(rates: Sequence[int]) -> str:
+    *first, last = map(str, rates) if rates else ("",)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _demand_text(report: CapacityReport) -> str:
+    demand, capacity = report.demand, report.capacity
+    size = capacity.replica.batch_size
+    requests = f"{demand.rate:g} requests/s" + (f" of {size} inferences" if size > 1 else "")
+    limits = " and ".join(map(_limit_text, capacity.constraints))
+    headroom = f"{100 * demand.headroom:g} % headroom" if demand.headroom else ""
+    return " with ".join(filter(None, (requests, " and ".join(filter(None, (limits, headroom))))))
+
+
+def _promise(report: CapacityReport, sizing: Sizing) -> str:
+    name = report.capacity.replica.variant.name
+    nodes = "" if sizing.nodes is None else f", on {counted(sizing.nodes, 'node')}"
+    serve = "serves" if sizing.replicas.number == 1 else "serve"
+    return (
+        f"{counted(sizing.replicas.number, 'replica')} of {name} {serve}"
+        f" {_demand_text(report)}{_range(sizing.replicas)}{nodes}."
+    )
+
+
+def _range(count: Count) -> str:
+    """The 95 % interval of a number of replicas; "" if it has one value."""
+    fewest, most = count.fewest, count.most
+    if fewest is not None and most is not None:
+        return "" if fewest == most else f" ({fewest} to {most})"
+    if fewest is not None:
+        return f" (at least {fewest}, perhaps more)"
+    return " (uncertain)" if most is None else f" (at most {most}, perhaps fewer)"
+
+
+def _spare(report: CapacityReport, sizing: Sizing) -> Iterator[str]:
+    number = sizing.replicas.number + 1
+    if sizing.nodes is None:
+        yield f"With {number}, one may fail."
+    else:
+        yield f"With {number} replicas, one may fail; with {sizing.nodes + 1} nodes, one node."
+
+
+def _carried_text(replica: ReplicaCapacity, carried: Carried) -> str:
+    rate = f"One replica carries {rate_text(carried.rate)} requests/s{_interval(carried)}"
+    if carried.broken is None:
+        return f"{rate}: the highest measured rate; no higher one was measured."
+    first = carried.first
+    what = "it does not keep up" if first is None else f"{_name(first)} exceeds its limit first"
+    return (
+        f"{rate}. Above, {what} (measured: kept at {carried.kept:g}, broken at {carried.broken:g})."
+    )
+
+
+def _interval(carried: Carried) -> str:
+    low, high = carried.low, carried.high
+    if low is not None and high is not None:
+        return f" ({rate_text(low)} to {rate_text(high)})"
+    if low is not None:
+        return f" (at least {rate_text(low)})"
+    return " (uncertain)" if high is None else f" (at most {rate_text(high)})"
+
+
+def _bounds(replica: ReplicaCapacity) -> Iterator[str]:
+    if replica.knee is not None:
+        yield (
+            f"Knee: {rate_text(replica.knee.rate)} requests/s, with"
+            f" {counted(replica.knee.concurrency, 'request')} at once; more at once mostly wait."
+        )
+    if replica.most is not None:
+        yield f"The most that it ever answered is {rate_text(replica.most)} requests/s."
+
+
+def _limit_text(constraint: Constraint) -> str:
+    unit = METRICS[ALIASES.get(constraint.tag, constraint.tag)].unit
+    ends = (("at most", constraint.maximum), ("at least", constraint.minimum))
+    limits = " and ".join(f"{word} {limit:g} {unit}" for word, limit in ends if limit is not None)
+    return f"{_name(constraint)} of {limits}"
+
+
+def rate_text(rate: float) -> str:
+    """A rate with as many digits as a measurement of it can have."""
+    return f"{rate:.0f}" if rate >= 99.5 else f"{rate:.1f}" if rate >= 9.95 else f"{rate:.2f}"
+
+
+def _name(constraint: Constraint) -> str:
+    return METRICS[ALIASES.get(constraint.tag, constraint.tag)].name
+
+
+def outlook_table(report: CapacityReport) -> Table | None:
+    """What other rates need, and what they do to the planned replicas; None without an answer."""
+    sizing = report.sizing
+    if sizing is None:
+        return None
+    metrics = [METRICS[ALIASES.get(each.tag, each.tag)] for each in report.capacity.constraints]
+    return Table(
+        headers=(
+            "Requests/s", "Change", "Replicas needed",
+            f"Each of {sizing.replicas.number} gets", "Holds",
+            *(metric.header for metric in metrics),
+        ),
+        rows=tuple(_outlook_row(each, report.demand) for each in sizing.outlooks),
+    )  # fmt: skip
+
+
+def _outlook_row(outlook: Outlook, demand: Demand) -> tuple[Cell, ...]:
+    change = round(100 * (outlook.rate / demand.rate - 1))
+    holds = {True: "yes", False: "NO", None: "unknown"}[outlook.holds]
+    return (
+        rate_text(outlook.rate),
+        f"{change:+d} %" if change else "",
+        outlook.replicas,
+        rate_text(outlook.each),
+        holds,
+        *(value for _, value in outlook.values),
+    )
+
+
+def points_table(report: CapacityReport) -> Table:
+    """The measurements of one replica that the answer is based on."""
+    capacity = report.capacity
+    metrics = [METRICS[ALIASES.get(each.tag, each.tag)] for each in capacity.constraints]
+    return Table(
+        headers=(
+            "Requests/s", "Answered/s", *(metric.header for metric in metrics), "Requests", "Keeps"
+        ),
+        rows=tuple(
+            (
+                rate_text(point.rate),
+                None if point.answered is None else rate_text(point.answered),
+                *(point.mean.value(metric.tag) for metric in metrics),
+                point.requests,
+                "yes" if point.rate in capacity.replica.keeping else "NO",
+            )
+            for point in capacity.replica.points
+        ),
+    )  # fmt: skip
+
+
+def titled_tables(report: CapacityReport) -> Iterator[tuple[str, Table]]:
+    """The tables with their titles; without rows, a table is left out."""
+    outlook = outlook_table(report)
+    if outlook is not None:
+        yield "At other rates", outlook
+    points = points_table(report)
+    if points.rows:
+        yield f"Measured: one replica of {report.capacity.replica.variant.name}", points
+
+
+def to_markdown(report: CapacityReport) -> str:
+    """The answer with its tables."""
+    lines = [f"## How many replicas: {escaped(report.capacity.model)}", ""]
+    lines += [f"{escaped(line)}  " for line in answer_lines(report)]
+    for remark in remark_lines(report):
+        lines += ["", "> [!WARNING]", f"> {escaped(remark)}"]
+    for title, table in titled_tables(report):
+        lines += ["", f"### {escaped(title)}", "", *markdown_table(table)]
+    return "\n".join([*lines, ""])

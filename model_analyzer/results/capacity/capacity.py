@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a checkpoint says about the capacity of one server: for each variant of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from model_analyzer.domain.arrivals import without_load_flags
+from model_analyzer.domain.flags import Flag
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.groups import group_members
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.noise import NoiseModel
+from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
+from model_analyzer.domain.trials import Trial
+from model_analyzer.results.capacity.missing import Missing, missing_of
+from model_analyzer.results.capacity.points import (
+    Loads,
+    Point,
+    closed_loads,
+    highest_throughput,
+    loads_of,
+)
+from model_analyzer.results.capacity.replica import Carried, Knee, carried, knee_of, rates_that_keep
+from model_analyzer.results.circumstances import Circumstances, LeftOut, comparable
+from model_analyzer.results.ranking import Ranking
+
+# Throughput is what `--rate` asks for: a lower limit for one server would have no meaning.
+_THROUGHPUTS = frozenset({"perf_throughput", "output_token_throughput"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaCapacity:
+    """What one server with this variant carries, in requests of `batch_size` inferences.
+
+    `keeping` are the rates of the points that keep the constraints. `carried` is None if that is
+    unknown. `most` is the highest rate of requests that it ever
+    answered, under any load: an upper bound; None if unknown. `loading_s` is the longest time in
+    which a server loaded the variant; None if unknown.
+    """
+
+    variant: ModelVariant
+    batch_size: int
+    points: tuple[Point, ...]
+    keeping: tuple[float, ...]
+    carried: Carried | None
+    knee: Knee | None
+    most: float | None
+    missing: Missing | None
+    loading_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCapacity:
+    """The capacity of a server with a model, for the `constraints`.
+
+    `replica` is that of the variant to deploy: the one that carries most, or, if no rate is known,
+    the one that the ranking recommends. `others` are those of the other variants, best first.
+    `ignored` are constraints on throughput. `missing` are the measurements to take, the most useful
+    first.
+    """
+
+    model: str
+    constraints: tuple[Constraint, ...]
+    ignored: tuple[Constraint, ...]
+    replica: ReplicaCapacity
+    others: tuple[ReplicaCapacity, ...]
+    missing: tuple[Missing, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def capacity_of(
+    profile: Profile, ranking: Ranking, *, batch_size: int, variant: str | None = None
+) -> ModelCapacity:
+    """The capacity by all measurements under the circumstances of the ranking, whatever their
+    loads. Only the `variant` of this name counts, if it is given.
+
+    Raises ValueError, with a message for the user, if there is nothing to say.
+    """
+    if len(group_members(ranking.model)) != 1:
+        raise ValueError("was measured together with other models: measure it alone")
+    if ranking.group is None:
+        raise ValueError("was not measured")
+    records, left_out = _comparable(profile, ranking)
+    by_variant = _by_variant(records, variant)
+    if not by_variant:
+        raise ValueError(f"has no measurement of {variant}, or only such as cannot be compared")
+    (goal,) = ranking.goal.models
+    ignored = tuple(each for each in goal.constraints if each.tag in _THROUGHPUTS)
+    constraints = tuple(each for each in goal.constraints if each not in ignored)
+    loads = {key: loads_of(own, batch_size, constraints) for key, own in by_variant.items()}
+    noise = NoiseModel(point.runs for each in loads.values() for point in each.points)
+    replicas = {
+        key: _replica(own, loads[key], batch_size, constraints, noise)
+        for key, own in by_variant.items()
+    }
+    recommended = _recommended(records, ranking, is_known=any(map(_rate, replicas.values())))
+    order = sorted(replicas, key=lambda key: (-_rate(replicas[key]), key != recommended))
+    first, *others = (replicas[key] for key in order)
+    return ModelCapacity(
+        model=ranking.model,
+        constraints=constraints,
+        ignored=ignored,
+        replica=first,
+        others=tuple(others),
+        missing=tuple(_missing(first, replicas.get(recommended))),
+        left_out=left_out,
+    )
+
+
+def _recommended(records: Sequence[TrialRecord], ranking: Ranking, *, is_known: bool) -> str:
+    """The content of the recommended variant. If it `is_known` what some variants carry, the
+    ranking may be about them alone, so the best measurement under any load counts.
+    """
+    if ranking.results and not is_known:
+        return ranking.results[0].variants[0].identity
+    measured = [
+        MeasuredTrial(trial=record.trial, measurement=record.outcome)
+        for record in records
+        if isinstance(record.outcome, Measurement)
+    ]
+    best = ranking.goal.best_first(measured, lambda item: item.measurement)
+    return best[0].trial.workloads[0].variant.identity if best else ""
+
+
+def _rate(replica: ReplicaCapacity) -> float:
+    return 0.0 if replica.carried is None else replica.carried.rate
+
+
+def _missing(first: ReplicaCapacity, recommended: ReplicaCapacity | None) -> Iterator[Missing]:
+    """What is missing of the variant to deploy; and of the recommended one, if nothing is known
+    about it and it may carry more.
+    """
+    if first.missing is not None:
+        yield first.missing
+    if recommended is None or recommended is first or recommended.missing is None:
+        return
+    if recommended.carried is None and (recommended.most or 0.0) > _rate(first):
+        yield recommended.missing
+
+
+def _replica(
+    records: Sequence[TrialRecord],
+    loads: Loads,
+    batch_size: int,
+    constraints: Sequence[Constraint],
+    noise: NoiseModel,
+) -> ReplicaCapacity:
+    work = records[0].trial.workloads[0]
+    highest = highest_throughput(records)
+    most = None if highest is None else highest / batch_size
+    keeping = rates_that_keep(loads.points, constraints)
+    known = carried(loads.points, constraints, noise, most=most)
+    return ReplicaCapacity(
+        variant=work.variant,
+        batch_size=batch_size,
+        points=loads.points,
+        keeping=keeping,
+        carried=known,
+        knee=knee_of(closed_loads(records, batch_size), batch_size),
+        most=most,
+        missing=missing_of(work.variant.name, batch_size, loads, keeping, known, most),
+        loading_s=max(map(_loading_s, records), default=0.0) or None,
+    )
+
+
+def _loading_s(record: TrialRecord) -> float:
+    return record.outcome.loading_s if isinstance(record.outcome, Measurement) else 0.0
+
+
+def _by_variant(
+    records: Sequence[TrialRecord], name: str | None
+) -> Mapping[str, Sequence[TrialRecord]]:
+    """The records by the content of their variants; two names may stand for the same."""
+    by_variant: dict[str, list[TrialRecord]] = {}
+    for record in records:
+        variant = record.trial.workloads[0].variant
+        if name is None or variant.name == name:
+            by_variant.setdefault(variant.identity, []).append(record)
+    return by_variant
+
+
+def _comparable(
+    profile: Profile, ranking: Ranking
+) -> tuple[Sequence[TrialRecord], tuple[LeftOut, ...]]:
+    """The records of the model under the circumstances of the ranking, apart from the load."""
+    assert ranking.group is not None, "the caller checks it"
+    (model,) = group_members(ranking.model)
+    without: dict[int, Mapping[str, Flag]] = {}  # records share their flags
+    originals: dict[int, TrialRecord] = {}
+    stripped = []
+    for record in profile.records:
+        if [work.variant.model for work in record.trial.workloads] == [model]:
+            other = record._replace(trial=_without_load(record.trial, without))
+            originals[id(other)] = record
+            stripped.append(other)
+    chosen = comparable(
+        stripped,
+        circumstances=Circumstances.of(_without_load(ranking.group.sample, {})),
+        bases=profile.bases.get(ranking.model),
+    )
+    return [originals[id(record)] for record in chosen.records], chosen.left_out
+
+
+def _without_load(trial: Trial, without: dict[int, Mapping[str, Flag]]) -> Trial:
+    """The trial without the flags of its load; `without` has those that are known."""
+    (work,) = trial.workloads
+    key = id(work.flags)
+    if key not in without:
+        without[key] = without_load_flags(work.flags)
+    return replace(trial, workloads=(replace(work, flags=without[key]),))

@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer capacity`: how many replicas serve a rate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.reports.capacity_document import capacity_schema
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.results.replicas import DEFAULT, closed_load, open_load
+
+UNKNOWN = 1
+USAGE = 2
+
+LIMIT = ("--constraint", "perf_latency_p99<50")
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def capacity(run: Run, tmp_path: Path) -> Callable[..., Run]:
+    """The command with the limit of p99, where these were measured."""
+
+    def measured(*records: TrialRecord) -> Run:
+        with ProfileState(tmp_path / "checkpoints") as state:
+            for record in records:
+                state.record(record.trial, record.outcome)
+            state.save()
+        return lambda *arguments: run("capacity", *LIMIT, *arguments)
+
+    return measured
+
+
+@pytest.fixture
+def known(capacity: Callable[..., Run]) -> Run:
+    return capacity(closed_load(2, 90), open_load(60, 12), open_load(80, 20), open_load(100, 200))
+
+
+def test_the_answer_is_in_sentences_and_tables(known: Run) -> None:
+    status, output, error = known("--rate", "500")
+
+    assert (status, error) == (0, "")
+    assert (
+        "7 replicas of m_config_1 serve 500 requests/s with p99 Latency of at most 50 ms" in output
+    )
+    assert "and 20 % headroom" in output
+    assert "With 8, one may fail." in output
+    assert "One replica carries 88.0 requests/s (87.1 to 88.9)" in output
+    assert "p99 Latency exceeds its limit first (measured: kept at 80, broken at 100)" in output
+    rows = [line.split() for line in output.splitlines()]
+    assert ["600", "+20", "%", "9", "85.7", "yes", "38.614"] in rows
+
+
+def test_headroom_and_nodes_change_the_number(known: Run) -> None:
+    none = known("--rate", "500", "--headroom", "0%")[1]
+    nodes = known("--rate", "500", "--replicas-per-node", "4")[1]
+
+    assert none.startswith("6 replicas of m_config_1 serve 500 requests/s with p99 Latency")
+    assert "on 2 nodes." in nodes
+    assert "with 3 nodes, one node" in nodes
+
+
+def test_programs_get_all_of_it(known: Run, run: Run) -> None:
+    status, output, _ = known("--rate", "500", "--format", "json")
+
+    document = json.loads(output)
+    jsonschema.validate(document, capacity_schema())
+    assert status == 0
+    assert document["answer"]["replicas"] == 7
+    assert [each["requests_per_s"] for each in document["replica"]["measured"]] == [60, 80, 100]
+    assert json.loads(run("config", "schema", "--capacity")[1]) == capacity_schema()
+
+
+def test_an_answer_for_a_merge_request_is_markdown(known: Run, tmp_path: Path) -> None:
+    known("--rate", "500", "--format", "md", "-o", "answer.md")
+
+    text = (tmp_path / "answer.md").read_text()
+    assert text.startswith("## How many replicas: m\n\n7 replicas of m\\_config\\_1 serve")
+    assert "| 600 | +20 % | 9 |" in text
+
+
+def test_without_an_answer_the_missing_measurement_is_named(capacity: Callable[..., Run]) -> None:
+    closed = capacity(closed_load(1, 100), closed_load(2, 200, of=DEFAULT))
+
+    status, output, error = closed("--rate", "500")
+
+    assert status == UNKNOWN
+    assert "The measurements do not tell how many replicas of m serve 500 requests/s" in output
+    assert (
+        "Missing: m_config_default under Poisson arrivals at 100, 140 and 170 requests/s (a fixed"
+        " concurrency: a slow server gets fewer requests); --measure takes it"
+    ) in error
+    document = json.loads(closed("--rate", "500", "--format", "json")[1])
+    jsonschema.validate(document, capacity_schema())
+    assert document["answer"] is None
+    assert document["missing"][0]["requests_per_s"] == [100, 140, 170]
+
+
+def test_without_constraints_a_remark_says_what_counts(known: Run, run: Run) -> None:
+    status, _, error = run("capacity", "--rate", "500")
+
+    assert status == 0
+    assert "No latency is constrained" in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rate", "0"), "--rate: must be above 0"),
+        (("--rate", "many"), "--rate: expected a number"),
+        (("--rate", "1", "--headroom", "0.2"), "--headroom: expected a percentage such as 20%"),
+        (("--rate", "1", "--replicas-per-node", "0"), "--replicas-per-node: must be at least 1"),
+        (("--rate", "1", "--variant", "m_config_9"), "m has no measurement of m_config_9"),
+        (("--rate", "1", "-m", "other"), "model 'other' was not measured"),
+    ],
+)
+def test_a_wrong_question_is_named(known: Run, arguments: tuple[str, ...], message: str) -> None:
+    status, output, error = known(*arguments)
+
+    assert (status, output) == (USAGE, "")
+    assert message in error
