@@ -121,7 +121,7 @@ def _point(
 
 def _missing(missing: Missing) -> dict[str, Any]:
     return {
-        "variant": missing.variant,
+        "variant": missing.variant.name,
         "batch_size": missing.batch_size,
         "arrivals": "poisson",
         "requests_per_s": list(missing.rates),

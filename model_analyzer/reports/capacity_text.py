@@ -66,7 +66,7 @@ def missing_text(missing: Missing) -> str:
     batch = f", {missing.batch_size} inferences each" if missing.batch_size > 1 else ""
     use = "Missing" if missing.is_needed else "More exact with"
     return (
-        f"{use}: {missing.variant} under Poisson arrivals at {rates} requests/s{batch}"
+        f"{use}: {missing.variant.name} under Poisson arrivals at {rates} requests/s{batch}"
         f" ({missing.reason.value}); --measure takes it"
     )
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -126,3 +127,85 @@ def test_a_wrong_question_is_named(known: Run, arguments: tuple[str, ...], messa
 
     assert (status, output) == (USAGE, "")
     assert message in error
+
+
+# ------------------------------------------------------------------------------------ --measure
+
+# the pretend perf_analyzer says a p99 of 10 ms for each request per second
+MEASURE = ("--rate", "1000", "--constraint", "perf_latency_p99<700", "--measure")
+
+
+def launched_rates(pretend) -> list[int]:
+    launches = [launch for launch in pretend.launches if "--request-rate-range" in launch]
+    return [int(launch[launch.index("--request-rate-range") + 1]) for launch in launches]
+
+
+def test_the_missing_measurements_are_taken(setting, pretend) -> None:
+    assert setting.profile()[0] == 0
+
+    status, output = setting.profile(*MEASURE, command="capacity")
+
+    assert status == 0, output
+    # shares of the highest throughput; lower rates, since all of them break; and one between
+    assert launched_rates(pretend) == [100, 140, 170, 40, 65, 77]
+    assert "Missing" not in output
+    launch = pretend.launches[-1]
+    assert {"--async", "poisson", "count_windows", "999"} <= set(launch)
+    assert launch[launch.index("--measurement-request-count") + 1] == "399"
+    carried = re.search(r"One replica carries ([0-9.]+) requests/s", output)
+    assert carried is not None
+    assert 68 < float(carried[1]) < 72
+
+
+def test_what_was_measured_is_kept_and_not_measured_again(setting, pretend) -> None:
+    setting.profile()
+    setting.profile(*MEASURE, command="capacity")
+    count = len(pretend.launches)
+
+    status, output = setting.profile(*MEASURE, command="capacity")
+
+    assert status == 0, output
+    assert len(pretend.launches) == count
+    assert setting.profile("--metric", "perf_throughput", command="best")[0] == 0
+
+
+def test_a_resumed_profile_finds_its_search_as_it_was(setting, pretend) -> None:
+    setting.profile("--search", "adaptive")
+    setting.profile(*MEASURE, command="capacity")
+    count = len(pretend.launches)
+
+    status, output = setting.profile("--search", "adaptive")
+
+    assert status == 0, output
+    assert len(pretend.launches) == count
+    assert "Different from the checkpoint" not in output
+
+
+def test_a_changed_model_is_not_mixed_with_earlier_measurements(setting, make_model) -> None:
+    setting.profile()
+    config = setting.directory / "models" / "m" / "config.pbtxt"
+    config.write_text(config.read_text().replace("max_batch_size: 8", "max_batch_size: 4"))
+
+    status, output = setting.profile(*MEASURE, command="capacity")
+
+    assert status == 1
+    assert "m has changed since the checkpoint: run `model-analyzer profile` first" in output
+
+
+def test_a_model_that_the_run_does_not_profile_cannot_be_measured(setting, make_model) -> None:
+    setting.profile()
+    make_model("n")
+
+    status, output = setting.profile(*MEASURE, command="capacity", profile_models="n")
+
+    assert status == USAGE
+    assert "--measure: the run does not profile m" in output
+
+
+def test_a_chosen_checkpoint_is_not_added_to(setting) -> None:
+    setting.profile()
+
+    status, output = setting.profile("0", *MEASURE, command="capacity")
+
+    assert status == USAGE
+    assert "CHECKPOINT: --measure adds to the newest one" in output

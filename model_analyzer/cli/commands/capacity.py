@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -20,11 +20,12 @@ from model_analyzer.cli.options import (
     directory_options,
     given_checkpoint_options,
     goal_options,
+    is_given,
     output_option,
     path_option,
 )
 from model_analyzer.cli.output import open_checkpoint, print_tables, put, warn_all
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
     from model_analyzer.app.capacity import Question
@@ -132,6 +133,12 @@ def _with_question(command: F) -> Callable[..., int]:
     show_default=True,
     help="Output format.",
 )
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="Take the missing measurements first, as profile would; needs the options of the run, for"
+    " example -f.",
+)
 @output_option
 @click.pass_context
 def capacity(
@@ -142,6 +149,7 @@ def capacity(
     config_file: Path | None,
     question: Question,
     form: str,
+    measure: bool,
     output: Path | None,
 ) -> int:
     """Say how many replicas serve a rate, and how sure that is.
@@ -154,16 +162,48 @@ def capacity(
     Examples:
       model-analyzer capacity --rate 5000 --constraint 'perf_latency_p99<50'
       model-analyzer capacity --rate 5000 --headroom 30% --replicas-per-node 4 --format json
+      model-analyzer capacity -f my.yaml --rate 5000 --measure
     """
     from model_analyzer.app.capacity import capacity as answer
     from model_analyzer.app.selection.settings import result_settings
 
     given = given_checkpoint_options(ctx, directory, prefix)
     settings = result_settings(given, config_file, os.environ)
-    checkpoint = open_checkpoint(which, settings.checkpoint_directory, settings.checkpoint_prefix)
-    report = answer(checkpoint, question, settings, config_file)
+    place = (which, settings.checkpoint_directory, settings.checkpoint_prefix)
+    report = answer(open_checkpoint(*place), question, settings, config_file)
+    if measure and report.capacity.missing:
+        if is_given(ctx, "which"):
+            raise wrong("CHECKPOINT", "--measure adds to the newest one: leave it out")
+        if _measure(report, question, given, config_file, ctx) != EXIT_OK:
+            return EXIT_RUN_FAILED
+        report = answer(open_checkpoint(*place), question, settings, config_file)
     _show(report, form, output)
     return EXIT_OK if report.sizing is not None else EXIT_RUN_FAILED
+
+
+def _measure(
+    report: CapacityReport,
+    question: Question,
+    given: Mapping[str, str],
+    config_file: Path | None,
+    ctx: click.Context,
+) -> int:
+    """Takes the missing measurements; the exit status."""
+    from model_analyzer.app.bench.job import Job
+    from model_analyzer.app.measure_capacity import Order, measure_capacity
+    from model_analyzer.app.selection.settings import given_options
+    from model_analyzer.cli.progress.caller import caller_at_terminal
+
+    resolved = given_options(given, config_file, os.environ).profile()
+    job = Job.of(resolved, os.environ, (ctx.obj or {}).get("timings"))
+    order = Order(
+        model=report.capacity.model,
+        goal=report.capacity.goal,
+        variant=question.variant,
+        batch_size=report.capacity.replica.batch_size,
+        circumstances=question.circumstances,
+    )
+    return measure_capacity(job, order, caller_at_terminal(job.settings, 0, on_stderr=True))
 
 
 def _show(report: CapacityReport, form: str, output: Path | None) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from model_analyzer.domain.arrivals import without_load_flags
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
@@ -28,7 +28,7 @@ from model_analyzer.results.capacity.replica import Carried, Knee, carried, knee
 from model_analyzer.results.circumstances import Circumstances, LeftOut, comparable
 from model_analyzer.results.ranking import Ranking
 
-# Throughput is what `--rate` asks for: a lower limit for one server would have no meaning.
+# Throughput is what `--rate` asks for: a limit for one server would have no meaning.
 _THROUGHPUTS = frozenset({"perf_throughput", "output_token_throughput"})
 
 
@@ -55,21 +55,33 @@ class ReplicaCapacity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCapacity:
-    """The capacity of a server with a model, for the `constraints`.
+    """The capacity of a server with a model, for the constraints of the `goal`.
 
     `replica` is that of the variant to deploy: the one that carries most, or, if no rate is known,
     the one that the ranking recommends. `others` are those of the other variants, best first.
-    `ignored` are constraints on throughput. `missing` are the measurements to take, the most useful
-    first.
+    `missing` are the measurements to take, the most useful first.
     """
 
     model: str
-    constraints: tuple[Constraint, ...]
-    ignored: tuple[Constraint, ...]
+    goal: Goal
     replica: ReplicaCapacity
     others: tuple[ReplicaCapacity, ...]
     missing: tuple[Missing, ...]
     left_out: tuple[LeftOut, ...]
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What a server must keep at any rate."""
+        return _constraints(self.goal)
+
+    @property
+    def ignored(self) -> tuple[Constraint, ...]:
+        """Constraints on throughput: all servers together have to give it."""
+        return tuple(each for each in self.goal.models[0].constraints if each.tag in _THROUGHPUTS)
+
+
+def _constraints(goal: Goal) -> tuple[Constraint, ...]:
+    return tuple(each for each in goal.models[0].constraints if each.tag not in _THROUGHPUTS)
 
 
 def capacity_of(
@@ -88,9 +100,7 @@ def capacity_of(
     by_variant = _by_variant(records, variant)
     if not by_variant:
         raise ValueError(f"has no measurement of {variant}, or only such as cannot be compared")
-    (goal,) = ranking.goal.models
-    ignored = tuple(each for each in goal.constraints if each.tag in _THROUGHPUTS)
-    constraints = tuple(each for each in goal.constraints if each not in ignored)
+    constraints = _constraints(ranking.goal)
     loads = {key: loads_of(own, batch_size, constraints) for key, own in by_variant.items()}
     noise = NoiseModel(point.runs for each in loads.values() for point in each.points)
     replicas = {
@@ -102,8 +112,7 @@ def capacity_of(
     first, *others = (replicas[key] for key in order)
     return ModelCapacity(
         model=ranking.model,
-        constraints=constraints,
-        ignored=ignored,
+        goal=ranking.goal,
         replica=first,
         others=tuple(others),
         missing=tuple(_missing(first, replicas.get(recommended))),
@@ -162,7 +171,7 @@ def _replica(
         carried=known,
         knee=knee_of(closed_loads(records, batch_size), batch_size),
         most=most,
-        missing=missing_of(work.variant.name, batch_size, loads, keeping, known, most),
+        missing=missing_of(work.variant, batch_size, loads, keeping, known, most),
         loading_s=max(map(_loading_s, records), default=0.0) or None,
     )
 

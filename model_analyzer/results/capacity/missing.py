@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from model_analyzer.domain.models import ModelVariant
 from model_analyzer.results.capacity.points import Lack, Loads, Unfit
 from model_analyzer.results.capacity.replica import Carried
 
@@ -42,7 +43,7 @@ class Missing:
     that were measured already are repeated. `is_needed`: without it, nothing can be said.
     """
 
-    variant: str
+    variant: ModelVariant
     batch_size: int
     rates: tuple[int, ...]
     reason: Lack | Gap
@@ -50,7 +51,7 @@ class Missing:
 
 
 def missing_of(
-    variant: str,
+    variant: ModelVariant,
     batch_size: int,
     loads: Loads,
     keeping: Sequence[float],

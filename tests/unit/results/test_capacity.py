@@ -169,7 +169,7 @@ def test_a_recommended_variant_that_may_carry_more_is_named() -> None:
 
     assert known.replica.variant == DEFAULT
     (missing,) = known.missing
-    assert (missing.variant, missing.rates) == (FAST.name, (150, 210, 255))
+    assert (missing.variant, missing.rates) == (FAST, (150, 210, 255))
 
 
 def test_measurements_of_another_server_do_not_count() -> None:

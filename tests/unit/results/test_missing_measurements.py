@@ -79,7 +79,7 @@ def test_the_missing_measurement_is_named(
 
     (missing,) = known.missing
     assert (missing.reason, missing.rates) == (reason, rates)
-    assert missing.variant == FAST.name
+    assert missing.variant == FAST
     assert missing.is_needed == (known.replica.carried is None)
     text = missing_text(missing)
     assert f"{FAST.name} under Poisson arrivals at {rates[0]}" in text
