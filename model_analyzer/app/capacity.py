@@ -17,7 +17,8 @@ from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import UnusableCheckpoint, wrong
 from model_analyzer.reports.capacity_text import CapacityReport
-from model_analyzer.results.capacity.capacity import capacity_of
+from model_analyzer.results.capacity.autoscaling import autoscaler_of
+from model_analyzer.results.capacity.capacity import ModelCapacity, capacity_of
 from model_analyzer.results.capacity.sizing import Demand, sizing_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint
@@ -80,8 +81,18 @@ def capacity(
         )
     except ValueError as error:
         raise UnusableCheckpoint(f"{checkpoint.path}: {name} {error}") from error
-    demand = question.demand
-    return CapacityReport(capacity=known, demand=demand, sizing=sizing_of(known, demand))
+    return capacity_report(known, question.demand)
+
+
+def capacity_report(capacity: ModelCapacity, demand: Demand) -> CapacityReport:
+    """The answer for a demand."""
+    carried, loading_s = capacity.replica.carried, capacity.replica.loading_s
+    return CapacityReport(
+        capacity=capacity,
+        demand=demand,
+        sizing=sizing_of(capacity, demand),
+        scaler=None if carried is None else autoscaler_of(carried, demand, loading_s=loading_s),
+    )
 
 
 def _usual_batch(ranking: Ranking) -> int:

@@ -12,6 +12,7 @@ from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
+from model_analyzer.results.capacity.autoscaling import Autoscaler
 from model_analyzer.results.capacity.capacity import ModelCapacity, ReplicaCapacity
 from model_analyzer.results.capacity.missing import Missing
 from model_analyzer.results.capacity.replica import Carried
@@ -21,11 +22,14 @@ from model_analyzer.results.columns import Cell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapacityReport:
-    """The capacity of a model, and the answer for a demand; `sizing` is None if it is unknown."""
+    """The capacity of a model, and the answer for a demand: `sizing` and `scaler` are None if it is
+    unknown.
+    """
 
     capacity: ModelCapacity
     demand: Demand
     sizing: Sizing | None
+    scaler: Autoscaler | None
 
 
 def answer_lines(report: CapacityReport) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.reports.capacity_document import capacity_schema
@@ -85,6 +86,23 @@ def test_an_answer_for_a_merge_request_is_markdown(known: Run, tmp_path: Path) -
     text = (tmp_path / "answer.md").read_text()
     assert text.startswith("## How many replicas: m\n\n7 replicas of m\\_config\\_1 serve")
     assert "| 600 | +20 % | 9 |" in text
+
+
+@pytest.mark.parametrize("form", ["hpa", "keda", "helm"])
+def test_an_autoscaler_is_printed_alone(known: Run, form: str) -> None:
+    status, output, error = known("--rate", "500", "--format", form)
+
+    assert (status, error) == (0, "")
+    assert "73.299" in output.replace("73299m", "73.299")
+    assert yaml.safe_load(output)
+
+
+def test_without_an_answer_no_autoscaler_is_printed(capacity: Callable[..., Run]) -> None:
+    status, output, error = capacity(closed_load(1, 100))("--rate", "500", "--format", "hpa")
+
+    assert (status, output) == (UNKNOWN, "")
+    assert "The measurements do not tell" in error
+    assert "Missing: m_config_1" in error
 
 
 def test_without_an_answer_the_missing_measurement_is_named(capacity: Callable[..., Run]) -> None:

@@ -128,10 +128,10 @@ def _with_question(command: F) -> Callable[..., int]:
 @click.option(
     "--format",
     "form",
-    type=click.Choice([_TABLE, "json", "md"]),
+    type=click.Choice([_TABLE, "json", "md", "helm", "hpa", "keda"]),
     default=_TABLE,
     show_default=True,
-    help="Output format.",
+    help="Output format: the answer, or an autoscaler for Kubernetes that follows from it.",
 )
 @click.option(
     "--measure",
@@ -211,10 +211,10 @@ def _show(report: CapacityReport, form: str, output: Path | None) -> None:
     from model_analyzer.reports.capacity_text import answer_lines, remark_lines, titled_tables
 
     content = rendered(report, form)
-    if content is not None:
+    if content:
         put(content.encode(), output, "the answer")
     else:
         for line in answer_lines(report):
-            echo(line)
-        print_tables(titled_tables(report))
+            echo(line, err=content is not None)
+        print_tables(titled_tables(report) if content is None else ())
     warn_all(remark_lines(report))

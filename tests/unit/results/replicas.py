@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from model_analyzer.domain.goals import Constraint, Goal
@@ -32,11 +33,13 @@ def open_load(
     requests: int | None = 20_000,
     batch_size: int = 1,
     flags: Mapping[str, Any] = USERS,
+    loading_s: float = 0.0,
     **values: Any,
 ) -> TrialRecord:
     """A measurement under `rate` requests per second, by default of independent users."""
     throughput = (rate if answered is None else answered) * batch_size
     outcome = measurement(throughput, p99, requests=requests, **values)
+    outcome = replace(outcome, loading_s=loading_s)
     return record(
         of, outcome, kind=LoadKind.REQUEST_RATE, concurrency=rate, batch_size=batch_size,
         flags=flags,
