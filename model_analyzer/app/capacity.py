@@ -15,10 +15,12 @@ from model_analyzer.config.kinds import Integer, Number
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.settings import ReportSettings
+from model_analyzer.domain.traces import LoadTrace
 from model_analyzer.errors import UnusableCheckpoint, wrong
 from model_analyzer.reports.capacity_text import CapacityReport
 from model_analyzer.results.capacity.autoscaling import autoscaler_of
 from model_analyzer.results.capacity.capacity import ModelCapacity, capacity_of
+from model_analyzer.results.capacity.day import day_plan
 from model_analyzer.results.capacity.sizing import Demand, sizing_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint
@@ -26,13 +28,19 @@ from model_analyzer.state.checkpoint import Checkpoint
 _PERCENT = re.compile(r"\s*([0-9]+\.?[0-9]*)\s*%\s*")
 
 
-def parse_demand(rate: str, headroom: str, per_node: str | None) -> Demand:
-    """The demand of --rate, --headroom and --replicas-per-node. Raises ConfigError."""
+def parse_demand(
+    rate: str | None, trace: LoadTrace | None, headroom: str, per_node: str | None
+) -> Demand:
+    """The demand of --rate, or the peak of --trace; with --headroom and --replicas-per-node. Raises
+    ConfigError.
+    """
+    if (rate is None) == (trace is None):
+        raise wrong("--rate", "give the rate that the replicas must serve, or a --trace of it")
     match = _PERCENT.fullmatch(headroom)
     if match is None:
         raise wrong("--headroom", f"expected a percentage such as 20%, found {headroom!r}")
     return Demand(
-        rate=Number(0, above=True).parse(Node(rate, "--rate")),
+        rate=Number(0, above=True).parse(Node(rate, "--rate")) if trace is None else trace.peak,
         headroom=float(match[1]) / 100,
         per_node=None
         if per_node is None
@@ -44,13 +52,15 @@ def parse_demand(rate: str, headroom: str, per_node: str | None) -> Demand:
 class Question:
     """What is asked about a checkpoint.
 
-    `model` is None for the only model of the checkpoint, `variant` is None for the one that carries
-    most. Requests have `batch_size` inferences; None means as many as those of the recommended
-    measurement. The goals are those that are `asked` for, then those of the YAML file and of the
-    run. `circumstances` is the number of the group to use; None means that of the YAML file.
+    The `demand` is the peak of the `trace`, if there is one. `model` is None for the only model of
+    the checkpoint, `variant` is None for the one that carries most. Requests have `batch_size`
+    inferences; None means as many as those of the recommended measurement. The goals are those
+    that are `asked` for, then those of the YAML file and of the run. `circumstances` is the number
+    of the group to use; None means that of the YAML file.
     """
 
     demand: Demand
+    trace: LoadTrace | None = None
     model: str | None = None
     variant: str | None = None
     batch_size: int | None = None
@@ -81,17 +91,25 @@ def capacity(
         )
     except ValueError as error:
         raise UnusableCheckpoint(f"{checkpoint.path}: {name} {error}") from error
-    return capacity_report(known, question.demand)
+    return capacity_report(known, question.demand, question.trace)
 
 
-def capacity_report(capacity: ModelCapacity, demand: Demand) -> CapacityReport:
-    """The answer for a demand."""
-    carried, loading_s = capacity.replica.carried, capacity.replica.loading_s
+def capacity_report(
+    capacity: ModelCapacity, demand: Demand, trace: LoadTrace | None = None
+) -> CapacityReport:
+    """The answer for a demand, and for the `trace` of which it is the peak."""
+    replica = capacity.replica
+    carried, scaler, day = replica.carried, None, None
+    if carried is not None:
+        lowest = None if trace is None else trace.lowest
+        scaler = autoscaler_of(carried, demand, loading_s=replica.loading_s, lowest=lowest)
+        day = None if trace is None else day_plan(trace, carried, demand, scaler)
     return CapacityReport(
         capacity=capacity,
         demand=demand,
         sizing=sizing_of(capacity, demand),
-        scaler=None if carried is None else autoscaler_of(carried, demand, loading_s=loading_s),
+        scaler=scaler,
+        day=day,
     )
 
 

@@ -13,6 +13,7 @@ from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import ALIASES
 from model_analyzer.reports.capacity_text import CapacityReport, answer_lines, remark_lines
 from model_analyzer.results.capacity.capacity import ReplicaCapacity
+from model_analyzer.results.capacity.day import DayPlan
 from model_analyzer.results.capacity.missing import Missing
 from model_analyzer.results.capacity.points import Point
 from model_analyzer.results.capacity.replica import Carried
@@ -45,6 +46,7 @@ def capacity_document(report: CapacityReport) -> dict[str, Any]:
             "constraints": [_constraint(each) for each in capacity.constraints],
         },
         "answer": None if sizing is None else _answer(sizing),
+        "over_time": None if report.day is None else _day(report.day),
         "replica": _replica(capacity.replica, capacity.constraints),
         "other_variants": [_replica(each, capacity.constraints) for each in capacity.others],
         "missing": [_missing(each) for each in capacity.missing],
@@ -78,6 +80,25 @@ def _outlook(outlook: Outlook) -> dict[str, Any]:
         "each_replica_gets": outlook.each,
         "constraints_hold": outlook.holds,
         "metrics": {ALIASES.get(each.tag, each.tag): value for each, value in outlook.values},
+    }
+
+
+def _day(day: DayPlan) -> dict[str, Any]:
+    return {
+        "hours": day.hours,
+        "fixed_replicas": day.fixed,
+        "fixed_replica_hours": day.fixed_hours,
+        "autoscaled_replica_hours": day.autoscaled_hours,
+        "too_few_s": day.short_s,
+        "periods": [
+            {
+                "from": period.label,
+                "requests_per_s": period.rate,
+                "replicas_needed": period.needed,
+                "autoscaled_replicas": period.autoscaled,
+            }
+            for period in day.periods
+        ],
     }
 
 

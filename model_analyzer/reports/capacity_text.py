@@ -14,6 +14,7 @@ from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.capacity.autoscaling import Autoscaler
 from model_analyzer.results.capacity.capacity import ModelCapacity, ReplicaCapacity
+from model_analyzer.results.capacity.day import DayPlan
 from model_analyzer.results.capacity.missing import Missing
 from model_analyzer.results.capacity.replica import Carried
 from model_analyzer.results.capacity.sizing import Count, Demand, Outlook, Sizing
@@ -23,13 +24,14 @@ from model_analyzer.results.columns import Cell
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapacityReport:
     """The capacity of a model, and the answer for a demand: `sizing` and `scaler` are None if it is
-    unknown.
+    unknown. `day` is the plan for a trace, None without one.
     """
 
     capacity: ModelCapacity
     demand: Demand
     sizing: Sizing | None
     scaler: Autoscaler | None
+    day: DayPlan | None
 
 
 def answer_lines(report: CapacityReport) -> Iterator[str]:
@@ -43,6 +45,8 @@ def answer_lines(report: CapacityReport) -> Iterator[str]:
     else:
         yield _promise(report, sizing)
         yield from _spare(report, sizing)
+    if report.day is not None:
+        yield _day_text(report, report.day)
     replica = capacity.replica
     if replica.carried is not None:
         yield _carried_text(replica, replica.carried)
@@ -128,6 +132,26 @@ def _carried_text(replica: ReplicaCapacity, carried: Carried) -> str:
     )
 
 
+def _day_text(report: CapacityReport, day: DayPlan) -> str:
+    hours = day.hours
+    saved = 1 - day.autoscaled_hours / day.fixed_hours
+    short = (
+        f" For {_duration(day.short_s)}, they are too few, since replicas start after the load has"
+        " grown."
+        if day.short_s
+        else ""
+    )
+    return (
+        f"Over {hours:.1f} hours, {counted(day.fixed, 'replica')} take {day.fixed_hours:.0f}"
+        f" replica-hours; an autoscaler takes {day.autoscaled_hours:.0f}"
+        f" ({100 * saved:.0f} % less).{short}"
+    )
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
 def _interval(carried: Carried) -> str:
     low, high = carried.low, carried.high
     if low is not None and high is not None:
@@ -192,6 +216,17 @@ def _outlook_row(outlook: Outlook, demand: Demand) -> tuple[Cell, ...]:
     )
 
 
+def day_table(day: DayPlan) -> Table:
+    """The replicas over time: those that each period needs, and those of an autoscaler."""
+    return Table(
+        headers=("From", "Requests/s", "Replicas needed", "Autoscaled"),
+        rows=tuple(
+            (period.label, rate_text(period.rate), period.needed, period.autoscaled)
+            for period in day.periods
+        ),
+    )
+
+
 def points_table(report: CapacityReport) -> Table:
     """The measurements of one replica that the answer is based on."""
     capacity = report.capacity
@@ -218,6 +253,8 @@ def titled_tables(report: CapacityReport) -> Iterator[tuple[str, Table]]:
     outlook = outlook_table(report)
     if outlook is not None:
         yield "At other rates", outlook
+    if report.day is not None:
+        yield "Over time", day_table(report.day)
     points = points_table(report)
     if points.rows:
         yield f"Measured: one replica of {report.capacity.replica.variant.name}", points

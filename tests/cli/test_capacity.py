@@ -88,6 +88,21 @@ def test_an_answer_for_a_merge_request_is_markdown(known: Run, tmp_path: Path) -
     assert "| 600 | +20 % | 9 |" in text
 
 
+def test_a_day_is_planned_from_a_trace(known: Run, tmp_path: Path) -> None:
+    (tmp_path / "day.csv").write_text("time,rate\n0:00,100\n8:00,500\n16:00,200\n")
+
+    status, output, _ = known("--trace", "day.csv")
+
+    assert status == 0
+    assert "7 replicas of m_config_1 serve 500 requests/s" in output
+    assert "Over 24.0 hours, 7 replicas take 168 replica-hours; an autoscaler takes" in output
+    rows = [line.split() for line in output.splitlines()]
+    assert ["8:00", "500", "7", "7"] in rows
+    document = json.loads(known("--trace", "day.csv", "--format", "json")[1])
+    jsonschema.validate(document, capacity_schema())
+    assert document["over_time"]["fixed_replica_hours"] == 168
+
+
 @pytest.mark.parametrize("form", ["hpa", "keda", "helm"])
 def test_an_autoscaler_is_printed_alone(known: Run, form: str) -> None:
     status, output, error = known("--rate", "500", "--format", form)
@@ -132,6 +147,9 @@ def test_without_constraints_a_remark_says_what_counts(known: Run, run: Run) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ((), "--rate: give the rate that the replicas must serve, or a --trace of it"),
+        (("--rate", "1", "--trace", "/dev/null"), "at least two rows"),
+        (("--trace", "nowhere.csv"), "nowhere.csv: cannot be read"),
         (("--rate", "0"), "--rate: must be above 0"),
         (("--rate", "many"), "--rate: expected a number"),
         (("--rate", "1", "--headroom", "0.2"), "--headroom: expected a percentage such as 20%"),

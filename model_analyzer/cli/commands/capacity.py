@@ -55,8 +55,12 @@ def _question_options(command: F) -> F:
         click.option(
             "--rate",
             metavar="NUMBER",
-            required=True,
             help="Requests per second that all replicas must serve together.",
+        ),
+        path_option(
+            "--trace",
+            metavar="FILE",
+            help="CSV file with the rate over time (time,rate) instead, for example of a day.",
         ),
         click.option(
             "--batch-size",
@@ -89,7 +93,8 @@ def _with_question(command: F) -> Callable[..., int]:
     @wraps(command)
     def with_question(
         *arguments: Any,
-        rate: str,
+        rate: str | None,
+        trace: Path | None,
         headroom: str,
         replicas_per_node: str | None,
         model: str | None,
@@ -100,9 +105,12 @@ def _with_question(command: F) -> Callable[..., int]:
         **others: Any,
     ) -> int:
         from model_analyzer.app.capacity import Question, parse_demand
+        from model_analyzer.config.traces import read_trace
 
+        over_time = None if trace is None else read_trace(trace)
         question = Question(
-            demand=parse_demand(rate, headroom, replicas_per_node),
+            demand=parse_demand(rate, over_time, headroom, replicas_per_node),
+            trace=over_time,
             model=model,
             variant=variant,
             batch_size=batch_size,
@@ -163,6 +171,7 @@ def capacity(
       model-analyzer capacity --rate 5000 --constraint 'perf_latency_p99<50'
       model-analyzer capacity --rate 5000 --headroom 30% --replicas-per-node 4 --format json
       model-analyzer capacity -f my.yaml --rate 5000 --measure
+      model-analyzer capacity --trace day.csv --constraint 'perf_latency_p99<50'
     """
     from model_analyzer.app.capacity import capacity as answer
     from model_analyzer.app.selection.settings import result_settings

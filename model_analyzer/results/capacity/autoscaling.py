@@ -9,7 +9,8 @@ it compares the mean of a metric of the ready pods with its target.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from model_analyzer.results.capacity.replica import Carried
@@ -101,13 +102,17 @@ def simulated(
     at a time, also before 0. It starts with so many ready `replicas`.
     """
     pods = _Pods(ready_at=[0.0] * replicas)
-    history: list[tuple[float, int]] = []
+    recommendations: deque[tuple[float, int]] = deque()
     at_s = 0.0
     while at_s <= until_s:
         ready = pods.ready(at_s)
         recommended = _recommended(scaler, _mean(load, at_s), ready, len(pods.ready_at))
-        history.append((at_s, recommended))
-        wanted = _stabilized(scaler, history, len(pods.ready_at))
+        recommendations.append((at_s, recommended))
+        while recommendations[0][0] <= at_s - scaler.down_window_s:
+            recommendations.popleft()
+        wanted = recommended
+        if wanted < len(pods.ready_at):
+            wanted = min(len(pods.ready_at), max(each for _, each in recommendations))
         before = pods.before(at_s, scaler.up_period_s)
         wanted = min(wanted, max(2 * before, before + ADDED_AT_ONCE))
         wanted = max(scaler.fewest, min(wanted, scaler.most))
@@ -121,17 +126,16 @@ class _Pods:
     """The pods by the time at which each is ready, and how many there were over time."""
 
     ready_at: list[float]
-    counts: list[tuple[float, int]] = field(default_factory=list)
+    counts: deque[tuple[float, int]] = field(default_factory=deque)
 
     def ready(self, at_s: float) -> int:
         return sum(ready_at <= at_s for ready_at in self.ready_at)
 
     def before(self, at_s: float, period_s: float) -> int:
         """The fewest pods since a period ago."""
-        return min(
-            [count for time, count in self.counts if time > at_s - period_s],
-            default=len(self.ready_at),
-        )
+        while self.counts and self.counts[0][0] <= at_s - period_s:
+            self.counts.popleft()
+        return min([count for _, count in self.counts], default=len(self.ready_at))
 
     def resize(self, wanted: int, at_s: float, startup_s: float) -> None:
         self.counts.append((at_s, len(self.ready_at)))
@@ -159,12 +163,3 @@ def _recommended(scaler: Autoscaler, load: float, ready: int, pods: int) -> int:
         ratio = load / pods / scaler.target
         return pods if ratio <= 1 + TOLERANCE else math.ceil(ratio * pods)
     return math.ceil(ratio * ready)
-
-
-def _stabilized(scaler: Autoscaler, history: Sequence[tuple[float, int]], pods: int) -> int:
-    """The recommendation; if it is lower than the pods, the highest of the window."""
-    at_s, recommended = history[-1]
-    if recommended >= pods:
-        return recommended
-    recent = (each for time, each in history if time > at_s - scaler.down_window_s)
-    return min(pods, max(recent))
