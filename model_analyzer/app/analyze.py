@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.delivery.answer import Delivery, deliver
@@ -35,6 +36,7 @@ def analyze(job: Job) -> Delivery:
     loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
     for sentence in loaded.damage:
         log.warning("%s: using the intact part", sentence)
+    profile = replace(loaded.profile, prices=job.prices)
     subjects = _subjects(loaded, settings)
     of_models = {model.name: model.goal for model in settings.models}
     goals = {
@@ -46,17 +48,15 @@ def analyze(job: Job) -> Delivery:
     rankings = [
         ranking
         for subject, goal in goals.items()
-        for ranking in ranked(
-            loaded.profile, subject, goal, settings.export.circumstances, settings
-        )
+        for ranking in ranked(profile, subject, goal, settings.export.circumstances, settings)
     ]
     return deliver(
-        loaded.profile,
+        profile,
         loaded.path,
         rankings,
         settings,
         ExportDirectory(settings.export.path),
-        originals=originals_of(loaded.profile),
+        originals=originals_of(profile),
         complete=None,
         other_goals={
             subject: goal for subject, goal in goals.items() if loaded.goal_of(subject) != goal

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from model_analyzer.app.selection.circumstances import ranked, run_of
 from model_analyzer.app.selection.goals import goals_of
+from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.config.kinds import Integer, Number
 from model_analyzer.config.nodes import Node
@@ -77,14 +78,14 @@ def capacity(
     """The answer; `settings` are those of the `config_file`. Raises ConfigError or
     UnusableCheckpoint.
     """
+    prices = None if settings is None else settings.prices
+    profile = priced(checkpoint.profile, prices, question.asked)
     (name,) = chosen_subjects(checkpoint, question.model, several=False)
     goals, _ = goals_of(checkpoint, [name], question.asked, settings)
-    ranking = ranked(
-        checkpoint.profile, name, goals[name], question.circumstances, run_of(config_file)
-    )
+    ranking = ranked(profile, name, goals[name], question.circumstances, run_of(config_file))
     try:
         known = capacity_of(
-            checkpoint.profile,
+            profile,
             ranking,
             batch_size=question.batch_size or _usual_batch(ranking),
             variant=question.variant,

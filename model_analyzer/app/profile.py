@@ -8,6 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
 from model_analyzer.app.bench.job import Job
@@ -20,6 +21,7 @@ from model_analyzer.app.shared_hosts import examine_shared_hosts
 from model_analyzer.config.resolve import search_settings
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.profiles import Profile
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAnalyzerError
 from model_analyzer.forecast.time_left import time_left
 from model_analyzer.profiling.events import TrialFinished
@@ -28,8 +30,8 @@ from model_analyzer.results.circumstances import Circumstances, Intended
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose
+from model_analyzer.search.completed import CompletedSearch
 from model_analyzer.search.plan import Subject, by_name
-from model_analyzer.state.profile_state import ProfileState
 
 log = logging.getLogger(__name__)
 
@@ -129,8 +131,12 @@ def _measure(session: Session, caller: Caller) -> bool:
 def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None:
     """Runs the search for a subject, on all kinds of hardware at the same time."""
     settings, state = session.job.settings, session.state
+    complete = _priced(session).efficiency.of_outcome
     names = VariantNames.known(state.profile.variants)
-    searches = {each.lane: choose(each, settings.search, names) for each in placed}
+    searches = {
+        each.lane: CompletedSearch(choose(each, settings.search, names), complete)
+        for each in placed
+    }
     events = measure_all(
         searches,
         session.bench.executor,
@@ -138,6 +144,8 @@ def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None
         is_stopping=lambda: caller.interrupts.requested,
     )
     for event in events:
+        if isinstance(event, TrialFinished):
+            event = replace(event, outcome=complete(event.trial, event.outcome))
         caller.tracker.tell(event)
         if isinstance(event, TrialFinished):
             for work in event.trial.workloads:
@@ -148,22 +156,28 @@ def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None
             state.record_conclusion(lane, search.conclusion)
 
 
+def _priced(session: Session) -> Profile:
+    """Everything recorded so far, with the prices of the run."""
+    return replace(session.state.profile, prices=session.job.prices)
+
+
 def _deliver(session: Session, *, is_complete: bool) -> Delivery:
     """Ranks the measurements, and writes the answers."""
     settings, state = session.job.settings, session.state
     facts = session.bench.serving.facts
+    profile = _priced(session)
     return deliver(
-        state.profile,
+        profile,
         None if settings.checkpoint.disabled else state.newest,
         [
             ranking
             for placed in by_name(session.bench.subjects)
-            for ranking in _rankings(placed, state)
+            for ranking in _rankings(placed, profile)
         ],
         settings,
         session.place.export,
         originals={
-            **originals_of(state.profile),
+            **originals_of(profile),
             **{name: model.config for name, model in facts.items()},
         },
         complete=is_complete,
@@ -171,7 +185,7 @@ def _deliver(session: Session, *, is_complete: bool) -> Delivery:
     )
 
 
-def _rankings(placed: Sequence[Subject], state: ProfileState) -> Sequence[Ranking]:
+def _rankings(placed: Sequence[Subject], profile: Profile) -> Sequence[Ranking]:
     """The rankings of a subject: under the circumstances of this run on its kinds of hardware, and
     under the same on the others in the checkpoint.
     """
@@ -180,7 +194,7 @@ def _rankings(placed: Sequence[Subject], state: ProfileState) -> Sequence[Rankin
     of_run = [Circumstances(setup=each.setup.identity, conditions=conditions) for each in placed]
     alike = Intended(setup=subject.setup, conditions=conditions)
     return rank(
-        state.profile,
+        profile,
         subject.name,
         subject.goal,
         circumstances=[*of_run, alike],

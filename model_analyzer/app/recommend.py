@@ -21,6 +21,7 @@ from model_analyzer.app.delivery.files import (
 )
 from model_analyzer.app.selection.circumstances import ranked, run_of
 from model_analyzer.app.selection.goals import goals_of
+from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.config.kinds import Number
 from model_analyzer.config.nodes import Node
@@ -130,7 +131,7 @@ def recommend(
     The goals are those that are `asked` for, then those of `settings` and of the run.
     `circumstances` is the number of the group to rank; None means that of the `config_file`.
     """
-    profile = checkpoint.profile
+    profile = priced(checkpoint.profile, None if settings is None else settings.prices, asked)
     names = chosen_subjects(checkpoint, model, several=several)
     goals, remarks = goals_of(checkpoint, names, asked, settings)
     run = run_of(config_file)

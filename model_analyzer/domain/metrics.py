@@ -29,6 +29,7 @@ class Source(Enum):
     GPU = "GPU monitor"
     CPU = "CPU monitor"
     ENERGY = "energy counter of the GPUs"
+    PRICES = "prices"
 
 
 class Unit(Enum):
@@ -41,6 +42,7 @@ class Unit(Enum):
     PERCENT = ("%", "%", "percent")
     WATTS = ("W", "W", "w")
     JOULES = ("J", "J", "j")
+    CURRENCY = ("currency", "", "cost")
 
     def __init__(self, text: str, short: str, in_names: str) -> None:
         self.text, self.short, self.in_names = text, short, in_names
@@ -101,7 +103,7 @@ class Metric:
     @property
     def is_of_the_host(self) -> bool:
         """Whether there is one value for the whole server, and none for each model or GPU."""
-        return self.source in (Source.CPU, Source.ENERGY)
+        return self.source in (Source.CPU, Source.ENERGY, Source.PRICES)
 
     def gain(self, new: float, old: float) -> float:
         """How much better `new` is than `old`, in the metric's unit; negative if worse."""
@@ -203,6 +205,18 @@ _ROWS = [
     _device(
         "energy_per_inference", "GPU Energy Per Inference", Unit.JOULES, Better.LOWER,
         Source.ENERGY, Reduction.MEAN, Reduction.SUM,
+    ),
+    _device(
+        "idle_energy_per_inference", "GPU Idle Energy Per Inference", Unit.JOULES, Better.LOWER,
+        Source.ENERGY, Reduction.MEAN, Reduction.SUM,
+    ),
+    _device(
+        "cost_per_million_inferences", "Cost Per Million Inferences", Unit.CURRENCY, Better.LOWER,
+        Source.PRICES, Reduction.MEAN, Reduction.SUM,
+    ),
+    _device(
+        "cost_per_million_tokens", "Cost Per Million Tokens", Unit.CURRENCY, Better.LOWER,
+        Source.PRICES, Reduction.MEAN, Reduction.SUM,
     ),
     _device(
         "cpu_available_ram", "RAM Available", Unit.MEGABYTES, Better.HIGHER,

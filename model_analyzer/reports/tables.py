@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
@@ -272,6 +273,7 @@ def summary_table(
     ]
     if _has_ram(results):
         at_best.append(metric_over_all("cpu_used_ram").renamed(_MAX_RAM))
+    at_best += map(metric_over_all, _efficiency_tags(results, goal))
     items = [result.best for result in results]
     at_best += with_data(_gpu_columns(always=always_gpus), items)
     columns = [NAME.renamed("Model Config Name"), *(column.adapted(_best) for column in at_best)]
@@ -287,6 +289,9 @@ _SHORT_HEADERS = {
     "perf_latency_p99": "p99 ms",
     "output_token_throughput": "Tokens/s",
     "cpu_used_ram": "RAM MB",
+    "cost_per_million_inferences": "Cost/million",
+    "cost_per_million_tokens": "Cost/million tokens",
+    "energy_per_inference": "J/infer",
 }
 
 
@@ -342,7 +347,7 @@ def _answer_columns(
         INSTANCE_GROUP.renamed("Instances"),
         MAX_BATCH_SIZE.renamed("Batch"),
         Column[MeasuredTrial](key="load", name="Load", value=_short_loads),
-        *map(_short_metric, (*usual, *others)),
+        *map(_short_metric, (*usual, *others, *_efficiency_tags(results, goal))),
         *(quantity.column for quantity in Axes(goal, results).of_single_models),
     ]
     columns = [NAME, *(column.adapted(_best) for column in at_best)]
@@ -375,6 +380,11 @@ def _measured_tags(results: Sequence[VariantResult], tags: Iterable[str]) -> lis
 def _goal_tags(results: Sequence[VariantResult], goal: Goal, shown: Collection[str]) -> list[str]:
     """The measured metrics of the goal that are not shown otherwise."""
     return _measured_tags(results, (tag for tag in goal.tags if tag not in shown))
+
+
+def _efficiency_tags(results: Sequence[VariantResult], goal: Goal) -> list[str]:
+    """The known costs and energy that are not metrics of the goal."""
+    return _measured_tags(results, (tag for tag in EFFICIENCY if tag not in goal.tags))
 
 
 def _has_ram(results: Sequence[VariantResult]) -> bool:

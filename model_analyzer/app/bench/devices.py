@@ -69,7 +69,7 @@ def local_gpus(
     nvml = Nvml()
     if settings.monitors.ignore_gpus:
         log.info("GPU discovery is disabled: cannot verify that GPU devices match checkpoint")
-        return ObservedGpus((), nvml.read, nvml.meter)
+        return ObservedGpus((), nvml.read, meter=nvml.meter)
     if settings.server.launch is LaunchMode.REMOTE and requested:
         return None
     stack.enter_context(nvml)

@@ -17,10 +17,11 @@ from model_analyzer.cli.options import (
     checkpoint_argument,
     circumstances_option,
     directory_options,
-    given_checkpoint_options,
+    given_result_options,
     goal_options,
     is_given,
     path_option,
+    prices_option,
 )
 from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
@@ -64,6 +65,7 @@ _PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
     metavar="NUMBER",
     help="Inferences per second that all replicas of the manifest must serve together.",
 )
+@prices_option
 @circumstances_option
 @allow_miss_option
 @path_option(
@@ -106,7 +108,7 @@ def best(
     has_files = output_dir is not None
     needed = parse_throughput(throughput, has_manifest=has_files or form == _KUBERNETES)
     settings = result_settings(
-        given_checkpoint_options(ctx, directory, prefix), config_file, os.environ
+        given_result_options(ctx, directory, prefix), config_file, os.environ
     )
     recommendations = recommend(
         open_checkpoint(which, settings.checkpoint_directory, settings.checkpoint_prefix),

@@ -18,11 +18,12 @@ from model_analyzer.cli.options import (
     checkpoint_argument,
     circumstances_option,
     directory_options,
-    given_checkpoint_options,
+    given_result_options,
     goal_options,
     is_given,
     output_option,
     path_option,
+    prices_option,
 )
 from model_analyzer.cli.output import open_checkpoint, print_tables, put, warn_all
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
@@ -81,6 +82,7 @@ def _question_options(command: F) -> F:
             metavar="N",
             help="Replicas that fit on a node, to count nodes, too.",
         ),
+        prices_option,
         circumstances_option,
     )
     decorated: Any = _with_question(command)
@@ -176,7 +178,7 @@ def capacity(
     from model_analyzer.app.capacity import capacity as answer
     from model_analyzer.app.selection.settings import result_settings
 
-    given = given_checkpoint_options(ctx, directory, prefix)
+    given = given_result_options(ctx, directory, prefix)
     settings = result_settings(given, config_file, os.environ)
     place = (which, settings.checkpoint_directory, settings.checkpoint_prefix)
     report = answer(open_checkpoint(*place), question, settings, config_file)

@@ -211,7 +211,11 @@ def _comparable(
         circumstances=Circumstances.of(_without_load(ranking.group.sample, {})),
         bases=profile.bases.get(ranking.model),
     )
-    return [originals[id(record)] for record in chosen.records], chosen.left_out
+    records = [originals[id(record)] for record in chosen.records]
+    complete = profile.efficiency.of_outcome
+    return [
+        record._replace(outcome=complete(record.trial, record.outcome)) for record in records
+    ], chosen.left_out
 
 
 def _without_load(trial: Trial, without: dict[int, Mapping[str, Flag]]) -> Trial:
