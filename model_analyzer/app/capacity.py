@@ -15,6 +15,7 @@ from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.config.kinds import Integer, Number
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import GoalOverride
+from model_analyzer.domain.prices import HourlyCost, fleet_cost
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.traces import LoadTrace
 from model_analyzer.errors import UnusableCheckpoint, wrong
@@ -22,7 +23,7 @@ from model_analyzer.reports.capacity_text import CapacityReport
 from model_analyzer.results.capacity.autoscaling import autoscaler_of
 from model_analyzer.results.capacity.capacity import ModelCapacity, capacity_of
 from model_analyzer.results.capacity.day import day_plan
-from model_analyzer.results.capacity.sizing import Demand, sizing_of
+from model_analyzer.results.capacity.sizing import Demand, Sizing, sizing_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint
 
@@ -101,6 +102,7 @@ def capacity_report(
     """The answer for a demand, and for the `trace` of which it is the peak."""
     replica = capacity.replica
     carried, scaler, day = replica.carried, None, None
+    sizing = sizing_of(capacity, demand)
     if carried is not None:
         lowest = None if trace is None else trace.lowest
         scaler = autoscaler_of(carried, demand, loading_s=replica.loading_s, lowest=lowest)
@@ -108,9 +110,22 @@ def capacity_report(
     return CapacityReport(
         capacity=capacity,
         demand=demand,
-        sizing=sizing_of(capacity, demand),
+        sizing=sizing,
         scaler=scaler,
         day=day,
+        cost=None if sizing is None else _cost(capacity, sizing),
+    )
+
+
+def _cost(capacity: ModelCapacity, sizing: Sizing) -> HourlyCost | None:
+    """What the replicas cost in an hour; None without prices."""
+    if capacity.prices is None:
+        return None
+    return fleet_cost(
+        capacity.prices,
+        capacity.replica.resources,
+        sizing.replicas.number,
+        per_node=sizing.demand.per_node,
     )
 
 

@@ -98,18 +98,50 @@ def hourly_cost(prices: Prices, used: Resources) -> HourlyCost:
 
     A kind of resource without any price counts as included in the price of the others.
     """
-    shares = [
-        (node.price / count, node, count)
-        for node in prices.nodes
-        if (count := node.replicas(used)) > 0
-    ]
-    if shares:
-        amount, node, count = min(shares, key=lambda share: share[0])
-        part = "" if count == 1 else f", of which {counted(count, 'replica')} share one"
-        return HourlyCost(amount=amount, basis=f"node {node.name}{part}")
-    missing = [*_without_price(prices, used)]
-    if missing:
-        return HourlyCost(amount=None, basis=missing[0])
+    shares = [(node.price / count, node, count) for node, count in _fitting(prices, used, None)]
+    if not shares:
+        return _by_parts(prices, used)
+    amount, node, count = min(shares, key=lambda share: share[0])
+    part = "" if count == 1 else f", of which {counted(count, 'replica')} share one"
+    return HourlyCost(amount=amount, basis=f"node {node.name}{part}")
+
+
+def fleet_cost(
+    prices: Prices, used: Resources, replicas: int, *, per_node: int | None = None
+) -> HourlyCost:
+    """The cost of so many servers: of whole nodes of the cheapest type, or else of their parts. A
+    node has at most `per_node` servers; None: as many as fit. Without GPUs it has exactly so many:
+    a server was measured with all cores of its machine, and may need fewer.
+    """
+    fleets = []
+    for node, count in _fitting(prices, used, per_node):
+        nodes = -(-replicas // count)
+        fleets.append((nodes * node.price, node, nodes))
+    if fleets:
+        amount, node, nodes = min(fleets, key=lambda fleet: fleet[0])
+        return HourlyCost(amount=amount, basis=f"{counted(nodes, 'node')} {node.name}")
+    single = _by_parts(prices, used)
+    if single.amount is None:
+        return single
+    return HourlyCost(amount=replicas * single.amount, basis=f"{replicas} x ({single.basis})")
+
+
+def _fitting(
+    prices: Prices, used: Resources, per_node: int | None
+) -> Iterator[tuple[NodeType, int]]:
+    """The node types that have the resources, with the servers on each."""
+    for node in prices.nodes:
+        count = node.replicas(used)
+        if count:
+            limit = per_node or count
+            yield node, min(limit, count) if used.gpus else limit
+
+
+def _by_parts(prices: Prices, used: Resources) -> HourlyCost:
+    """The sum of the prices of all resources."""
+    missing = next(_without_price(prices, used), None)
+    if missing is not None:
+        return HourlyCost(amount=None, basis=missing)
     parts = [*_parts(prices, used)]
     return HourlyCost(
         amount=sum((price for price, _ in parts), Decimal()),

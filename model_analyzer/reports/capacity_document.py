@@ -11,6 +11,7 @@ from typing import Any
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import ALIASES
+from model_analyzer.domain.prices import cost_per_million, in_cents
 from model_analyzer.reports.capacity_text import CapacityReport, answer_lines, remark_lines
 from model_analyzer.results.capacity.capacity import ReplicaCapacity
 from model_analyzer.results.capacity.day import DayPlan
@@ -46,6 +47,7 @@ def capacity_document(report: CapacityReport) -> dict[str, Any]:
             "constraints": [_constraint(each) for each in capacity.constraints],
         },
         "answer": None if sizing is None else _answer(sizing),
+        "cost": _cost(report),
         "over_time": None if report.day is None else _day(report.day),
         "replica": _replica(capacity.replica, capacity.constraints),
         "other_variants": [_replica(each, capacity.constraints) for each in capacity.others],
@@ -83,6 +85,22 @@ def _outlook(outlook: Outlook) -> dict[str, Any]:
     }
 
 
+def _cost(report: CapacityReport) -> dict[str, Any] | None:
+    """What the replicas cost in an hour; amounts are exact, as text."""
+    prices, cost = report.capacity.prices, report.cost
+    if prices is None or cost is None:
+        return None
+    amount, rate = cost.amount, report.demand.rate
+    per_million = None if amount is None else cost_per_million(amount, rate)
+    return {
+        "currency": prices.currency,
+        "date": prices.date,
+        "per_hour": None if amount is None else str(in_cents(amount)),
+        "per_million_requests": None if per_million is None else float(per_million),
+        "basis": cost.basis,
+    }
+
+
 def _day(day: DayPlan) -> dict[str, Any]:
     return {
         "hours": day.hours,
@@ -112,6 +130,7 @@ def _replica(replica: ReplicaCapacity, constraints: Sequence[Constraint]) -> dic
         else {"requests_per_s": knee.rate, "concurrency": knee.concurrency},
         "most_answered_per_s": replica.most,
         "loading_s": replica.loading_s,
+        "joules_per_inference": replica.joules,
         "measured": [_point(point, replica, constraints) for point in replica.points],
     }
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.prices import HourlyCost, cost_per_million, hourly_cost, money
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
@@ -24,7 +26,8 @@ from model_analyzer.results.columns import Cell
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapacityReport:
     """The capacity of a model, and the answer for a demand: `sizing` and `scaler` are None if it is
-    unknown. `day` is the plan for a trace, None without one.
+    unknown. `day` is the plan for a trace, None without one; `cost` is that of the replicas in an
+    hour, None without prices.
     """
 
     capacity: ModelCapacity
@@ -32,6 +35,7 @@ class CapacityReport:
     sizing: Sizing | None
     scaler: Autoscaler | None
     day: DayPlan | None
+    cost: HourlyCost | None
 
 
 def answer_lines(report: CapacityReport) -> Iterator[str]:
@@ -45,6 +49,7 @@ def answer_lines(report: CapacityReport) -> Iterator[str]:
     else:
         yield _promise(report, sizing)
         yield from _spare(report, sizing)
+        yield from _cost_text(report, sizing)
     if report.day is not None:
         yield _day_text(report, report.day)
     replica = capacity.replica
@@ -132,6 +137,22 @@ def _carried_text(replica: ReplicaCapacity, carried: Carried) -> str:
     )
 
 
+def _cost_text(report: CapacityReport, sizing: Sizing) -> Iterator[str]:
+    """What the replicas cost in an hour, and for a million requests."""
+    prices, cost = report.capacity.prices, report.cost
+    if prices is None or cost is None:
+        return
+    if cost.amount is None:
+        yield f"What they cost is unknown: {cost.basis}."
+        return
+    per_million = cost_per_million(cost.amount, sizing.demand.rate)
+    assert per_million is not None, "the rate is above 0"
+    yield (
+        f"They cost {money(cost.amount, prices.currency)} an hour ({cost.basis}; prices of"
+        f" {prices.date}): {money(per_million, prices.currency)} for a million requests."
+    )
+
+
 def _day_text(report: CapacityReport, day: DayPlan) -> str:
     hours = day.hours
     saved = 1 - day.autoscaled_hours / day.fixed_hours
@@ -144,7 +165,25 @@ def _day_text(report: CapacityReport, day: DayPlan) -> str:
     return (
         f"Over {hours:.1f} hours, {counted(day.fixed, 'replica')} take {day.fixed_hours:.0f}"
         f" replica-hours; an autoscaler takes {day.autoscaled_hours:.0f}"
-        f" ({100 * saved:.0f} % less).{short}"
+        f" ({100 * saved:.0f} % less).{short}{_day_cost(report, day)}"
+    )
+
+
+def _day_cost(report: CapacityReport, day: DayPlan) -> str:
+    """What both cost over the trace; of replicas that are started and removed, the shares of nodes
+    count.
+    """
+    prices, cost = report.capacity.prices, report.cost
+    if prices is None or cost is None or cost.amount is None:
+        return ""
+    single = hourly_cost(prices, report.capacity.replica.resources).amount
+    if single is None:
+        return ""
+    fixed = cost.amount * Decimal(repr(day.hours))
+    autoscaled = single * Decimal(repr(day.autoscaled_hours))
+    return (
+        f" That is {money(fixed, prices.currency)}, or {money(autoscaled, prices.currency)} with an"
+        " autoscaler."
     )
 
 

@@ -8,12 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from model_analyzer.domain.arrivals import without_load_flags
+from model_analyzer.domain.efficiency import Efficiency
+from model_analyzer.domain.energy import ENERGY_PER_INFERENCE
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import NoiseModel
+from model_analyzer.domain.prices import Prices, Resources
 from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.results.capacity.missing import Missing, missing_of
@@ -37,9 +40,10 @@ class ReplicaCapacity:
     """What one server with this variant carries, in requests of `batch_size` inferences.
 
     `keeping` are the rates of the points that keep the constraints. `carried` is None if that is
-    unknown. `most` is the highest rate of requests that it ever
-    answered, under any load: an upper bound; None if unknown. `loading_s` is the longest time in
-    which a server loaded the variant; None if unknown.
+    unknown. `most` is the highest rate of requests that it ever answered, under any load: an upper
+    bound; None if unknown. `loading_s` is the longest time in which a server loaded the variant;
+    None if unknown. `resources` are what the server used, `joules` is the energy of its GPUs for an
+    inference, at the highest rate that keeps the constraints; None if unknown.
     """
 
     variant: ModelVariant
@@ -51,6 +55,8 @@ class ReplicaCapacity:
     most: float | None
     missing: Missing | None
     loading_s: float | None
+    resources: Resources
+    joules: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +65,8 @@ class ModelCapacity:
 
     `replica` is that of the variant to deploy: the one that carries most, or, if no rate is known,
     the one that the ranking recommends. `others` are those of the other variants, best first.
-    `missing` are the measurements to take, the most useful first.
+    `missing` are the measurements to take, the most useful first. `prices` are those of the
+    hardware, None if the user gave none.
     """
 
     model: str
@@ -68,6 +75,7 @@ class ModelCapacity:
     others: tuple[ReplicaCapacity, ...]
     missing: tuple[Missing, ...]
     left_out: tuple[LeftOut, ...]
+    prices: Prices | None
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -104,7 +112,7 @@ def capacity_of(
     loads = {key: loads_of(own, batch_size, constraints) for key, own in by_variant.items()}
     noise = NoiseModel(point.runs for each in loads.values() for point in each.points)
     replicas = {
-        key: _replica(own, loads[key], batch_size, constraints, noise)
+        key: _replica(own, loads[key], batch_size, constraints, noise, profile)
         for key, own in by_variant.items()
     }
     recommended = _recommended(records, ranking, is_known=any(map(_rate, replicas.values())))
@@ -117,6 +125,7 @@ def capacity_of(
         others=tuple(others),
         missing=tuple(_missing(first, replicas.get(recommended))),
         left_out=left_out,
+        prices=profile.prices,
     )
 
 
@@ -157,6 +166,7 @@ def _replica(
     batch_size: int,
     constraints: Sequence[Constraint],
     noise: NoiseModel,
+    profile: Profile,
 ) -> ReplicaCapacity:
     work = records[0].trial.workloads[0]
     highest = highest_throughput(records)
@@ -173,7 +183,25 @@ def _replica(
         most=most,
         missing=missing_of(work.variant, batch_size, loads, keeping, known, most),
         loading_s=max(map(_loading_s, records), default=0.0) or None,
+        resources=_resources(records, profile.efficiency),
+        joules=None if known is None else _joules(loads.points, known),
     )
+
+
+def _resources(records: Sequence[TrialRecord], efficiency: Efficiency) -> Resources:
+    """What the server used: the most memory of all measurements."""
+    used = [
+        efficiency.resources(record.trial, record.outcome)
+        for record in records
+        if isinstance(record.outcome, Measurement)
+    ]
+    memory = [each.memory_gb for each in used if each.memory_gb is not None]
+    return replace(used[-1], memory_gb=max(memory, default=None)) if used else Resources()
+
+
+def _joules(points: Sequence[Point], known: Carried) -> float | None:
+    kept = next(point for point in points if point.rate == known.kept)
+    return kept.mean.value(ENERGY_PER_INFERENCE)
 
 
 def _loading_s(record: TrialRecord) -> float:

@@ -14,6 +14,7 @@ from model_analyzer.domain.prices import (
     Resources,
     cheapest,
     cost_per_million,
+    fleet_cost,
     hourly_cost,
     in_cents,
     money,
@@ -77,6 +78,37 @@ def test_the_cost_of_an_hour(
     basis: str,
 ) -> None:
     cost = hourly_cost(prices, Resources(gpus=gpus, cores=cores, memory_gb=memory))
+
+    assert cost.amount == (None if amount is None else Decimal(amount))
+    assert cost.basis == basis
+
+
+@pytest.mark.parametrize(
+    ("prices", "gpus", "replicas", "per_node", "amount", "basis"),
+    [
+        # whole nodes: nine replicas need a second node of eight, or nine small ones
+        (NODES, (L4,), 7, None, "5.60", "1 node eight"),
+        (NODES, (L4,), 6, None, "5.40", "6 nodes one"),
+        (NODES, (L4,), 9, None, "8.10", "9 nodes one"),
+        (NODES, (L4,), 16, None, "11.20", "2 nodes eight"),
+        (NODES, (L4,), 9, 4, "8.10", "9 nodes one"),
+        (NODES, (L4,), 28, 7, "22.40", "4 nodes eight"),
+        (NODES, (), 8, None, "1.32", "4 nodes large"),
+        (NODES, (), 8, 4, "0.66", "2 nodes large"),
+        (PARTS, (L4,), 3, None, "2.64", f"3 x (1 x {L4} + 8 cores + 10 GB)"),
+        (PARTS, ("NVIDIA H100",), 3, None, None, "no price of NVIDIA H100"),
+    ],
+)
+def test_the_cost_of_several_servers(
+    prices: Prices,
+    gpus: tuple[str, ...],
+    replicas: int,
+    per_node: int | None,
+    amount: str | None,
+    basis: str,
+) -> None:
+    used = Resources(gpus=gpus, cores=8, memory_gb=10 * GB)
+    cost = fleet_cost(prices, used, replicas, per_node=per_node)
 
     assert cost.amount == (None if amount is None else Decimal(amount))
     assert cost.basis == basis
