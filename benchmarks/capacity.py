@@ -24,6 +24,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -47,7 +48,17 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=60, help="of each measurement")
     seconds = options.parse_args().seconds
     with tempfile.TemporaryDirectory() as name:
-        rate = promised_rate(Path(name))
+        config = profiled(Path(name))
+        run("capacity", config, "--rate", "1", "--measure")
+        document = answer(config)
+        for point in document["replica"]["measured"]:
+            print(
+                f"  measured: {point['requests_per_s']:g} requests/s, p99"
+                f" {point['metrics']['perf_latency_p99']:.0f} ms ({point['requests']} requests)"
+            )
+        carries = document["replica"]["carries"]
+        rate = carries["requests_per_s"]
+        print(f"  interval: {carries['low']} to {carries['high']}")
         print(f"one server: {rate:.1f} requests/s with a p99 of at most {LIMIT_MS} ms")
         with balanced(Path(name), REPLICAS) as address:
             for share in SHARES:
@@ -60,13 +71,12 @@ def main() -> None:
                 )
 
 
-def promised_rate(directory: Path) -> float:
-    """What one server carries, as `capacity` says."""
-    repository = slow_repository(directory)
+def profiled(directory: Path) -> Path:
+    """A profile of one server in a closed loop; the configuration of the run."""
     config = write_config(
         directory / "config.yaml",
         {
-            "model_repository": str(repository),
+            "model_repository": str(slow_repository(directory)),
             "override_output_model_repository": True,
             "profile_models": {
                 "sim_gpu": {"cpu_only": True, "parameters": {"concurrency": [1, 32]}}
@@ -76,23 +86,23 @@ def promised_rate(directory: Path) -> float:
             "latency_budget": LIMIT_MS,
         },
     )
+    run("profile", config)
+    return config
+
+
+def run(command: str, config: Path, *arguments: str) -> None:
+    """A command that must succeed."""
     tool = str(Path(sys.executable).with_name("model-analyzer"))
-    timed([tool, "profile", "-f", str(config)], cwd=directory, log=directory / "profile.log")
-    command = [tool, "capacity", "-f", str(config), "--rate", "1", "--measure", "--format", "json"]
-    timed(command, cwd=directory, log=directory / "measure.log")
-    done = subprocess.run(
-        [word for word in command if word != "--measure"], cwd=directory, capture_output=True,
-        text=True, check=True,
-    )  # fmt: skip
-    document = json.loads(done.stdout)
-    for point in document["replica"]["measured"]:
-        print(
-            f"  measured: {point['requests_per_s']:g} requests/s, p99"
-            f" {point['metrics']['perf_latency_p99']:.0f} ms ({point['requests']} requests)"
-        )
-    carries = document["replica"]["carries"]
-    print(f"  interval: {carries['low']} to {carries['high']}")
-    return float(carries["requests_per_s"])
+    log = config.with_name(f"{command}.log")
+    timed([tool, command, "-f", str(config), *arguments], cwd=config.parent, log=log)
+
+
+def answer(config: Path) -> Any:
+    """What `capacity` says, whether it knows an answer or not."""
+    tool = str(Path(sys.executable).with_name("model-analyzer"))
+    command = [tool, "capacity", "-f", str(config), "--rate", "1", "--format", "json"]
+    done = subprocess.run(command, cwd=config.parent, stdout=subprocess.PIPE, check=False)
+    return json.loads(done.stdout)
 
 
 def slow_repository(directory: Path) -> Path:

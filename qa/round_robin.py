@@ -34,7 +34,8 @@ class Dealer(grpc.GenericRpcHandler):
             is_inference = method.endswith("/ModelInfer")
             channel = next(self._turns) if is_inference else self._first
             try:
-                answer: bytes = await channel.unary_unary(method)(request)
+                call: Any = channel.unary_unary(method)
+                answer: bytes = await call(request)
             except grpc.aio.AioRpcError as error:
                 await context.abort(error.code(), error.details() or "")
                 raise

@@ -34,8 +34,9 @@ from model_analyzer.state.profile_state import ProfileState
 # Each round measures what the last one left open: usually first rates, then the gap between two.
 _MOST_ROUNDS, _USUAL_TRIALS = 5, 5
 
-# The requests of a measurement: as a multiple of those that a percentile needs, and at least.
-_MARGIN, _FEWEST = 4, 300
+# The requests of a measurement: as a multiple of those that a percentile needs, and at least; but
+# only those that a percentile needs if more would take longer than so many seconds.
+_MARGIN, _FEWEST, _USUAL_S = 4, 300, 60
 
 # The largest share of the time limit of perf_analyzer that a measurement is planned to take.
 _SHARE_OF_LIMIT = 0.8
@@ -178,11 +179,13 @@ class _Measuring:
     def _trials(self, missing: Missing, known: ModelCapacity, subject: Subject) -> Iterator[Trial]:
         """The trials of a missing measurement."""
         (model,) = subject.models
-        needed = _MARGIN * requests_needed(known.constraints)
+        needed = requests_needed(known.constraints)
+        wanted = max(_MARGIN * needed, _FEWEST)
         limit_s = _SHARE_OF_LIMIT * self._settings.load_generator.timeout_s
         for rate in missing.rates:
             work = model.workload(missing.variant, rate, missing.batch_size)
-            requests = min(max(needed, _FEWEST), int(limit_s * rate))
+            usual = max(needed, min(wanted, _USUAL_S * rate))
+            requests = min(usual, int(limit_s * rate))
             yield subject.trial(replace(work, flags=poisson_flags(work.flags, requests)))
 
 
