@@ -155,7 +155,7 @@ def _point(
         "answered_per_s": point.answered,
         "requests": point.requests,
         "constraints_hold": point.rate in replica.keeping,
-        "metrics": {tag: point.mean.value(tag) for tag in tags},
+        "metrics": {tag: point.value(tag) for tag in tags},
     }
 
 

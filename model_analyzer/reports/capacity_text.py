@@ -278,7 +278,7 @@ def points_table(report: CapacityReport) -> Table:
             (
                 rate_text(point.rate),
                 None if point.answered is None else rate_text(point.answered),
-                *(point.mean.value(metric.tag) for metric in metrics),
+                *(point.value(metric.tag) for metric in metrics),
                 point.requests,
                 "yes" if point.rate in capacity.replica.keeping else "NO",
             )

@@ -201,7 +201,7 @@ def _resources(records: Sequence[TrialRecord], efficiency: Efficiency) -> Resour
 
 def _joules(points: Sequence[Point], known: Carried) -> float | None:
     kept = next(point for point in points if point.rate == known.kept)
-    return kept.mean.value(ENERGY_PER_INFERENCE)
+    return kept.value(ENERGY_PER_INFERENCE)
 
 
 def _loading_s(record: TrialRecord) -> float:

@@ -33,7 +33,7 @@ class Gap(Enum):
     ALL_KEEP = "no measured rate breaks a constraint, so a server may carry more"
     WIDE = "the rates that keep and that break the constraints are far apart"
     CONTRADICTORY = "a higher rate keeps a constraint that a lower one breaks"
-    UNSURE = "the lowest measured rate keeps the constraints only within noise"
+    UNSURE = "no measured rate surely keeps the constraints, given the noise"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def missing_of(
     elif carried is None:
         gap = Gap.ALL_BREAK, [share * loads.points[0].rate for share in _BELOW]
     else:
-        gap = _left_open(loads.points[0].rate, keeping, carried, most)
+        gap = _left_open([point.rate for point in loads.points], keeping, carried, most)
     if gap is None:
         return None
     reason, rates = gap
@@ -99,17 +99,18 @@ def _nothing_usable(unfit: Sequence[Unfit], most: float | None) -> _Gap:
 
 
 def _left_open(
-    lowest: float, keeping: Sequence[float], carried: Carried, most: float | None
+    rates: Sequence[float], keeping: Sequence[float], carried: Carried, most: float | None
 ) -> _Gap | None:
     """What the measurements leave open, although they tell a rate."""
-    broken = carried.broken
+    broken, highest = carried.broken, max(keeping, default=0.0)
+    disturbed = [rate for rate in rates if rate < highest and rate not in keeping]
+    if disturbed:
+        return Gap.CONTRADICTORY, [disturbed[0], highest]
     if broken is None:
         higher = [*_higher(carried.kept, most)]
         return (Gap.ALL_KEEP, higher) if higher else None
     if carried.low is None:
-        return Gap.UNSURE, [_BELOW[-1] * lowest, lowest]
-    if above := [rate for rate in keeping if rate > broken]:
-        return Gap.CONTRADICTORY, [broken, above[0]]
+        return Gap.UNSURE, [carried.kept]
     if broken > _CLOSE * carried.kept:
         return Gap.WIDE, [_between(carried.kept, broken, carried.rate)]
     return None

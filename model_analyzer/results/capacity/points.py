@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from statistics import fmean
+from statistics import fmean, median_low
 
 from model_analyzer.domain.arrivals import Arrivals, arrivals_of, waits_in_client
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Constraint
-from model_analyzer.domain.measurements import Measurement, averaged
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.noise import Noise, NoiseModel
 from model_analyzer.domain.profiles import TrialRecord
@@ -56,9 +56,12 @@ class Point:
     batch_size: int
     runs: tuple[Measurement, ...]
 
-    @property
-    def mean(self) -> Measurement:
-        return averaged(self.runs)
+    def value(self, tag: str) -> float | None:
+        """The median of the runs; of an even number, the lower of the two in the middle: what
+        disturbs a run makes latencies longer.
+        """
+        values = [value for run in self.runs if (value := run.value(tag)) is not None]
+        return median_low(values) if values else None
 
     @property
     def requests(self) -> int | None:
@@ -70,7 +73,7 @@ class Point:
     @property
     def answered(self) -> float | None:
         """The requests per second that were answered."""
-        throughput = self.mean.value(DEFAULT_OBJECTIVE)
+        throughput = self.value(DEFAULT_OBJECTIVE)
         return None if throughput is None else throughput / self.batch_size
 
     @property
@@ -202,7 +205,7 @@ def _tail_error(point: Point, tag: str) -> float | None:
     so they count as one.
     """
     beyond = _share_beyond(tag)
-    value, requests = point.mean.value(tag), point.requests
+    value, requests = point.value(tag), point.requests
     if beyond is None or not value or not requests or value <= 0:
         return None
     together = 1 + point.rate * value / 1000
@@ -213,7 +216,7 @@ def _tail_error(point: Point, tag: str) -> float | None:
 def _scale(point: Point, tag: str, value: float, beyond: float) -> float:
     """The mean of the exponential tail, as a share of the percentile."""
     lower = f"{tag.rpartition('_p')[0]}_p{_LOWER}"
-    median = point.mean.value(lower) if lower in METRICS and lower != tag else None
+    median = point.value(lower) if lower in METRICS and lower != tag else None
     if median is None:
         return 1 / -math.log(beyond)
     return max(value - median, 0.0) / value / math.log((1 - _LOWER / 100) / beyond)

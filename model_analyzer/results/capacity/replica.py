@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rate that one server carries while its constraints hold, and the knee of its throughput.
 
-The rate lies between the highest measured one that keeps all constraints and the lowest that breaks
-one. Between the two, the logarithm of the constrained metric is taken as linear in the rate. Queues
-grow faster than that, so the estimate is rather too low. Nothing is said beyond measured rates.
+The rate lies between the highest measured one that keeps all constraints and the next one, which
+breaks one. Between the two, the logarithm of the constrained metric is taken as linear in the rate.
+Queues grow faster than that, so the estimate is rather too low. Nothing is said beyond measured
+rates.
+
+A higher rate never makes latencies shorter, but disturbances of the machine make them longer. So a
+rate that keeps the constraints speaks for all lower ones, even if one of these broke them.
 """
 
 from __future__ import annotations
@@ -12,9 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.metrics import ALIASES, METRICS, Better
 from model_analyzer.domain.noise import NoiseModel
 from model_analyzer.results.capacity.points import Point, noise_at
 
@@ -31,9 +36,8 @@ class Carried:
 
     `low` is None if even the lowest measured rate may break a constraint, `high` if no measured
     rate surely breaks one. `first` is the constraint that breaks above the rate: None if the server
-    does not keep up, or if nothing broke.
-    The rate is between the measured rates `kept`, which keeps all constraints, and `broken`, the
-    lowest that does not (None if all keep them).
+    does not keep up, or if nothing broke. The rate is between the measured rates `kept`, which
+    keeps all constraints, and `broken`, which does not (None if nothing above was measured).
     """
 
     rate: float
@@ -61,14 +65,15 @@ def carried(
     *,
     most: float | None = None,
 ) -> Carried | None:
-    """What one server carries, from points in ascending order of their rates; None if the lowest
-    breaks a constraint, or if there is none. `most` is the highest throughput in requests per
+    """What one server carries, from points in ascending order of their rates; None if all of them
+    break a constraint, or if there is none. `most` is the highest throughput in requests per
     second that was measured under any load: no rate above it can be carried.
     """
     curves = _curves(constraints)
     ends = {first: _end(points, excess) for first, excess in curves}
     known = {first: end for first, end in ends.items() if end is not None}
-    if not points or len(known) < len(ends):
+    keeping = rates_that_keep(points, constraints)
+    if not keeping or len(known) < len(ends):
         return None
     first, (rate, broken) = min(known.items(), key=lambda item: (item[1][0], item[1][1] is None))
     lows = [_end(points, _shifted(excess, first, noise, 1)) for first, excess in curves]
@@ -82,7 +87,7 @@ def carried(
         low=None if None in lows else min(rate, *(end[0] for end in lows if end is not None)),
         high=None if high is None else max(rate, high),
         first=None if broken is None else first,
-        kept=max(point.rate for point in points if point.rate <= rate),
+        kept=max(each for each in keeping if each <= rate),
         broken=broken,
     )
 
@@ -102,9 +107,9 @@ def _curves(constraints: Sequence[Constraint]) -> Sequence[tuple[Constraint | No
 
 def _end(points: Sequence[Point], excess: _Excess) -> tuple[float, float | None] | None:
     """Up to which rate the points keep a constraint, and the measured rate that breaks it (None if
-    none does). None if the lowest point breaks it.
+    none does). None if all break it.
     """
-    values = [(point.rate, excess(point)) for point in points]
+    values = _rising([(point.rate, excess(point)) for point in points])
     if not values or values[0][1] > 0:
         return None
     for (low, inside), (high, outside) in pairwise(values):
@@ -114,13 +119,19 @@ def _end(points: Sequence[Point], excess: _Excess) -> tuple[float, float | None]
     return values[-1][0], None
 
 
+def _rising(values: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    """The values by rate, none above that of a higher rate."""
+    lowest = list(accumulate((value for _, value in reversed(values)), min))
+    return [(rate, value) for (rate, _), value in zip(values, reversed(lowest), strict=True)]
+
+
 def _backlog(point: Point) -> float:
     return point.backlog
 
 
 def _excess(constraint: Constraint) -> _Excess:
     def excess(point: Point) -> float:
-        value = point.mean.value(constraint.tag)
+        value = point.value(constraint.tag)
         assert value is not None, "a point has all constrained metrics"
         return _beyond(constraint, value)
 
@@ -152,13 +163,15 @@ def _shifted(
 
 
 def at_rate(points: Sequence[Point], tag: str, rate: float) -> float | None:
-    """The metric at a rate between two measured ones; None outside of them."""
-    for low, high in pairwise(points):
-        if low.rate <= rate <= high.rate:
-            below, above = low.mean.value(tag), high.mean.value(tag)
-            if not below or not above or below < 0 or above < 0:
-                return None
-            share = (rate - low.rate) / (high.rate - low.rate)
+    """The metric at a rate between two measured ones; None outside of them, or if its values have
+    no logarithm.
+    """
+    values = [(point.rate, point.value(tag) or 0.0) for point in points]
+    if METRICS[ALIASES.get(tag, tag)].better is Better.LOWER:
+        values = [*_rising(values)]
+    for (low, below), (high, above) in pairwise(values):
+        if low <= rate <= high and below > 0 and above > 0:
+            share = (rate - low) / (high - low)
             return math.exp(math.log(below) + share * (math.log(above) - math.log(below)))
     return None
 

@@ -12,6 +12,7 @@ import pytest
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.results.capacity.capacity import ModelCapacity
+from model_analyzer.results.capacity.missing import Gap
 from model_analyzer.results.capacity.replica import Carried, Knee
 from model_analyzer.results.capacity.sizing import Demand, Sizing, replicas_for, sizing_of
 from tests.unit.builders import at_least, at_most, measurement, record, variant
@@ -67,7 +68,20 @@ def test_repetitions_at_a_rate_are_one_point() -> None:
     assert [(point.rate, point.requests) for point in known.replica.points] == [
         (80, 40_000), (100, 20_000)
     ]  # fmt: skip
-    assert known.replica.points[0].mean.value("perf_latency_p99") == 20
+    assert known.replica.points[0].value("perf_latency_p99") == 10
+
+
+def test_a_disturbed_measurement_does_not_count_against_a_higher_rate_that_keeps() -> None:
+    """And it is measured again."""
+    disturbed = capacity(open_load(40, 180), open_load(60, 15), *STEEP)
+
+    assert disturbed.replica.carried == carried(open_load(60, 15), *STEEP)
+    assert disturbed.replica.keeping == (60, 80)
+    (missing,) = disturbed.missing
+    assert (missing.reason, missing.rates) == (Gap.CONTRADICTORY, (40, 80))
+    again = capacity(open_load(40, 180), open_load(40, 11), open_load(60, 15), *STEEP)
+    assert again.replica.keeping == (40, 60, 80)
+    assert [missing.reason for missing in again.missing] == [Gap.UNSURE]
 
 
 def test_the_tightest_constraint_breaks_first() -> None:
