@@ -42,7 +42,7 @@ class Unit(Enum):
     PERCENT = ("%", "%", "percent")
     WATTS = ("W", "W", "w")
     JOULES = ("J", "J", "j")
-    CURRENCY = ("currency", "", "cost")
+    CURRENCY = ("currency", "", "currency")
 
     def __init__(self, text: str, short: str, in_names: str) -> None:
         self.text, self.short, self.in_names = text, short, in_names

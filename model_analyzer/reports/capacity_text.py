@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.prices import HourlyCost, cost_per_million, hourly_cost, money
 from model_analyzer.domain.words import counted
@@ -70,7 +71,17 @@ def remark_lines(report: CapacityReport) -> Iterator[str]:
         yield f"{each}: ignored, since --rate is what the replicas must serve together"
     for missing in capacity.missing:
         yield missing_text(missing)
+    yield from _disturbed(capacity.replica)
     yield from (part.sentence for part in capacity.left_out)
+
+
+def _disturbed(replica: ReplicaCapacity) -> Iterator[str]:
+    """A notice if other programs disturbed the measurements: then latencies are too long."""
+    runs = (run for point in replica.points for run in point.runs)
+    notices = (notice for run in runs for notice in run.notices)
+    texts = [notice.text for notice in notices if notice.kind is NoticeKind.BUSY_MACHINE]
+    if texts:
+        yield f"{counted(len(texts), 'measurement')} of a busy machine, for example {texts[0]}"
 
 
 def missing_text(missing: Missing) -> str:
