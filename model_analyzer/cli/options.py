@@ -122,6 +122,17 @@ def checkpoint_argument(command: F) -> F:
     )(command)
 
 
+def config_file_option(command: F) -> F:
+    """`config_file`: the file of the run whose results are used."""
+    return path_option(
+        "-f",
+        "--config-file",
+        "config_file",
+        metavar="FILE",
+        help="YAML file of the run, for its goals and checkpoint directory.",
+    )(command)
+
+
 def order_option(default: str) -> Callable[[F], F]:
     """`order`, described as `default` where it is not given."""
     return click.option(

@@ -16,6 +16,7 @@ from model_analyzer.cli.options import (
     allow_miss_option,
     checkpoint_argument,
     circumstances_option,
+    config_file_option,
     directory_options,
     given_result_options,
     goal_options,
@@ -36,13 +37,7 @@ _PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
 @click.command("best", context_settings={"help_option_names": ["-h", "--help"]})
 @checkpoint_argument
 @directory_options
-@path_option(
-    "-f",
-    "--config-file",
-    "config_file",
-    metavar="FILE",
-    help="YAML file of the run, for its goals and checkpoint directory.",
-)
+@config_file_option
 @click.option(
     "-m",
     "--model",

@@ -17,6 +17,7 @@ from model_analyzer.cli.echo import echo
 from model_analyzer.cli.options import (
     checkpoint_argument,
     circumstances_option,
+    config_file_option,
     directory_options,
     given_result_options,
     goal_options,
@@ -127,13 +128,7 @@ def _with_question(command: F) -> Callable[..., int]:
 @click.command("capacity", context_settings={"help_option_names": ["-h", "--help"]})
 @checkpoint_argument
 @directory_options
-@path_option(
-    "-f",
-    "--config-file",
-    "config_file",
-    metavar="FILE",
-    help="YAML file of the run, for its goals and checkpoint directory.",
-)
+@config_file_option
 @_question_options
 @click.option(
     "--format",
