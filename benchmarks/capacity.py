@@ -102,7 +102,8 @@ def answer(config: Path) -> Any:
     tool = str(Path(sys.executable).with_name("model-analyzer"))
     command = [tool, "capacity", "-f", str(config), "--rate", "1", "--format", "json"]
     done = subprocess.run(command, cwd=config.parent, stdout=subprocess.PIPE, check=False)
-    return json.loads(done.stdout)
+    (hardware,) = json.loads(done.stdout)["hardware"]
+    return hardware
 
 
 def slow_repository(directory: Path) -> Path:

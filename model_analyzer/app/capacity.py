@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,25 +76,28 @@ def capacity(
     question: Question,
     settings: ReportSettings | None = None,
     config_file: Path | None = None,
-) -> CapacityReport:
-    """The answer; `settings` are those of the `config_file`. Raises ConfigError or
-    UnusableCheckpoint.
+) -> Sequence[CapacityReport]:
+    """The answer for each kind of hardware; `settings` are those of the `config_file`. Raises
+    ConfigError or UnusableCheckpoint.
     """
     prices = None if settings is None else settings.prices
     profile = priced(checkpoint.profile, prices, question.asked)
     (name,) = chosen_subjects(checkpoint, question.model, several=False)
     goals, _ = goals_of(checkpoint, [name], question.asked, settings)
-    ranking = ranked(profile, name, goals[name], question.circumstances, run_of(config_file))
+    rankings = [ranked(profile, name, goals[name], question.circumstances, run_of(config_file))]
     try:
-        known = capacity_of(
-            profile,
-            ranking,
-            batch_size=question.batch_size or _usual_batch(ranking),
-            variant=question.variant,
-        )
+        known = [
+            capacity_of(
+                profile,
+                ranking,
+                batch_size=question.batch_size or _usual_batch(ranking),
+                variant=question.variant,
+            )
+            for ranking in rankings
+        ]
     except ValueError as error:
         raise UnusableCheckpoint(f"{checkpoint.path}: {name} {error}") from error
-    return capacity_report(known, question.demand, question.trace)
+    return [capacity_report(each, question.demand, question.trace) for each in known]
 
 
 def capacity_report(

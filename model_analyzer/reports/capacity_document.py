@@ -12,7 +12,12 @@ from typing import Any
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import ALIASES
 from model_analyzer.domain.prices import cost_per_million, in_cents
-from model_analyzer.reports.capacity_text import CapacityReport, answer_lines, remark_lines
+from model_analyzer.reports.capacity_text import (
+    CapacityReport,
+    answer_lines,
+    cheapest_of,
+    remark_lines,
+)
 from model_analyzer.results.capacity.capacity import ReplicaCapacity
 from model_analyzer.results.capacity.day import DayPlan
 from model_analyzer.results.capacity.missing import Missing
@@ -32,20 +37,29 @@ def capacity_schema() -> dict[str, Any]:
     return schema
 
 
-def capacity_document(report: CapacityReport) -> dict[str, Any]:
-    """The answer, with unrounded numbers."""
-    capacity, demand, sizing = report.capacity, report.demand, report.sizing
+def capacity_document(reports: Sequence[CapacityReport]) -> dict[str, Any]:
+    """The answers, one for each kind of hardware, with unrounded numbers."""
+    demand, best = reports[0].demand, cheapest_of(reports)
     return {
         "version": CAPACITY_VERSION,
-        "model": capacity.model,
-        "sentence": " ".join(answer_lines(report)),
-        "remarks": list(remark_lines(report)),
+        "model": reports[0].capacity.model,
         "demand": {
             "requests_per_s": demand.rate,
-            "batch_size": capacity.replica.batch_size,
             "headroom_percent": round(100 * demand.headroom, 6),
-            "constraints": [_constraint(each) for each in capacity.constraints],
+            "constraints": [_constraint(each) for each in reports[0].capacity.constraints],
         },
+        "cheapest": None if best is None else best.capacity.kind,
+        "hardware": [_on_kind(report) for report in reports],
+    }
+
+
+def _on_kind(report: CapacityReport) -> dict[str, Any]:
+    capacity, sizing = report.capacity, report.sizing
+    return {
+        "kind": capacity.kind,
+        "sentence": " ".join(answer_lines(report)),
+        "remarks": list(remark_lines(report)),
+        "batch_size": capacity.replica.batch_size,
         "answer": None if sizing is None else _answer(sizing),
         "cost": _cost(report),
         "over_time": None if report.day is None else _day(report.day),

@@ -11,7 +11,7 @@ from decimal import Decimal
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import ALIASES, METRICS
-from model_analyzer.domain.prices import HourlyCost, cost_per_million, hourly_cost, money
+from model_analyzer.domain.prices import HourlyCost, cheapest, cost_per_million, hourly_cost, money
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
@@ -310,12 +310,71 @@ def titled_tables(report: CapacityReport) -> Iterator[tuple[str, Table]]:
         yield f"Measured: one replica of {report.capacity.replica.variant.name}", points
 
 
-def to_markdown(report: CapacityReport) -> str:
-    """The answer with its tables."""
-    lines = [f"## How many replicas: {escaped(report.capacity.model)}", ""]
-    lines += [f"{escaped(line)}  " for line in answer_lines(report)]
-    for remark in remark_lines(report):
-        lines += ["", "> [!WARNING]", f"> {escaped(remark)}"]
-    for title, table in titled_tables(report):
-        lines += ["", f"### {escaped(title)}", "", *markdown_table(table)]
-    return "\n".join([*lines, ""])
+def to_markdown(reports: Sequence[CapacityReport]) -> str:
+    """The answers with their tables; of several kinds of hardware, the comparison first."""
+    lines = [f"## How many replicas: {escaped(reports[0].capacity.model)}", ""]
+    if len(reports) > 1:
+        lines += [escaped(cheapest_text(reports)), "", *markdown_table(hardware_table(reports)), ""]
+    for report in reports:
+        if len(reports) > 1:
+            lines += [f"### {escaped(report.capacity.kind)}", ""]
+        lines += [f"{escaped(line)}  " for line in answer_lines(report)]
+        for remark in remark_lines(report):
+            lines += ["", "> [!WARNING]", f"> {escaped(remark)}"]
+        for title, table in titled_tables(report):
+            lines += ["", f"**{escaped(title)}**", "", *markdown_table(table)]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def cheapest_of(reports: Sequence[CapacityReport]) -> CapacityReport | None:
+    """The kind of hardware with the lowest known cost; None if none is known."""
+    index = cheapest([None if each.cost is None else each.cost.amount for each in reports])
+    return None if index is None else reports[index]
+
+
+def cheapest_text(reports: Sequence[CapacityReport]) -> str:
+    """Which of several kinds of hardware is the cheapest for the rate."""
+    best, prices = cheapest_of(reports), reports[0].capacity.prices
+    if best is None or best.cost is None or best.cost.amount is None or prices is None:
+        return f"{len(reports)} kinds of hardware; which is the cheapest is unknown (--prices)."
+    unknown = sum(each.cost is None or each.cost.amount is None for each in reports)
+    others = f"; the cost of {counted(unknown, 'other')} is unknown" if unknown else ""
+    return (
+        f"Cheapest: {best.capacity.kind}, at {money(best.cost.amount, prices.currency)} an"
+        f" hour{others}."
+    )
+
+
+def hardware_table(reports: Sequence[CapacityReport]) -> Table:
+    """Each kind of hardware: the configuration to deploy there, replicas, cost and energy."""
+    best = cheapest_of(reports)
+    return Table(
+        headers=(
+            "Hardware", "Configuration", "Requests/s of one", "Replicas", "95 % interval",
+            "Cost per hour", "Cost per million", "J per inference", "Cheapest",
+        ),
+        rows=tuple(_hardware_row(each, is_cheapest=each is best) for each in reports),
+    )  # fmt: skip
+
+
+def _hardware_row(report: CapacityReport, *, is_cheapest: bool) -> tuple[Cell, ...]:
+    replica, sizing, cost = report.capacity.replica, report.sizing, report.cost
+    amount = None if cost is None else cost.amount
+    prices = report.capacity.prices
+    per_hour = per_million = None
+    if amount is not None and prices is not None:
+        per_hour = money(amount, prices.currency)
+        of_million = cost_per_million(amount, report.demand.rate)
+        per_million = None if of_million is None else money(of_million, prices.currency)
+    return (
+        report.capacity.kind,
+        replica.variant.name,
+        None if replica.carried is None else rate_text(replica.carried.rate),
+        None if sizing is None else sizing.replicas.number,
+        None if sizing is None else _range(sizing.replicas).strip(" ()") or "exact",
+        per_hour,
+        per_million,
+        replica.joules,
+        "yes" if is_cheapest else "",
+    )

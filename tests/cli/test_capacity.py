@@ -75,8 +75,10 @@ def test_programs_get_all_of_it(known: Run, run: Run) -> None:
     document = json.loads(output)
     jsonschema.validate(document, capacity_schema())
     assert status == 0
-    assert document["answer"]["replicas"] == 7
-    assert [each["requests_per_s"] for each in document["replica"]["measured"]] == [60, 80, 100]
+    (hardware,) = document["hardware"]
+    assert (hardware["kind"], document["cheapest"]) == ("no GPU", None)
+    assert hardware["answer"]["replicas"] == 7
+    assert [each["requests_per_s"] for each in hardware["replica"]["measured"]] == [60, 80, 100]
     assert json.loads(run("config", "schema", "--capacity")[1]) == capacity_schema()
 
 
@@ -100,7 +102,7 @@ def test_a_day_is_planned_from_a_trace(known: Run, tmp_path: Path) -> None:
     assert ["8:00", "500", "7", "7"] in rows
     document = json.loads(known("--trace", "day.csv", "--format", "json")[1])
     jsonschema.validate(document, capacity_schema())
-    assert document["over_time"]["fixed_replica_hours"] == 168
+    assert document["hardware"][0]["over_time"]["fixed_replica_hours"] == 168
 
 
 @pytest.mark.parametrize("form", ["hpa", "keda", "helm"])
@@ -133,8 +135,9 @@ def test_without_an_answer_the_missing_measurement_is_named(capacity: Callable[.
     ) in error
     document = json.loads(closed("--rate", "500", "--format", "json")[1])
     jsonschema.validate(document, capacity_schema())
-    assert document["answer"] is None
-    assert document["missing"][0]["requests_per_s"] == [100, 140, 170]
+    (hardware,) = document["hardware"]
+    assert hardware["answer"] is None
+    assert hardware["missing"][0]["requests_per_s"] == [100, 140, 170]
 
 
 def test_without_constraints_a_remark_says_what_counts(known: Run, run: Run) -> None:

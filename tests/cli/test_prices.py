@@ -162,7 +162,8 @@ def test_replicas_have_a_cost(run: Run, tmp_path: Path, prices: Path) -> None:
     )
     document = json.loads(run("capacity", *question, "--format", "json")[1])
     jsonschema.validate(document, capacity_schema())
-    assert document["cost"]["per_hour"] == "2.80"
+    assert document["hardware"][0]["cost"]["per_hour"] == "2.80"
+    assert document["cheapest"] == "no GPU"
 
 
 def test_a_run_can_search_for_the_cheapest(setting, pretend, prices: Path) -> None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -26,7 +26,7 @@ from model_analyzer.cli.options import (
     path_option,
     prices_option,
 )
-from model_analyzer.cli.output import open_checkpoint, print_tables, put, warn_all
+from model_analyzer.cli.output import open_checkpoint, print_table, print_tables, put, warn_all
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
@@ -176,15 +176,15 @@ def capacity(
     given = given_result_options(ctx, directory, prefix)
     settings = result_settings(given, config_file, os.environ)
     place = (which, settings.checkpoint_directory, settings.checkpoint_prefix)
-    report = answer(open_checkpoint(*place), question, settings, config_file)
-    if measure and report.capacity.missing:
+    reports = answer(open_checkpoint(*place), question, settings, config_file)
+    if measure and any(report.capacity.missing for report in reports):
         if is_given(ctx, "which"):
             raise wrong("CHECKPOINT", "--measure adds to the newest one: leave it out")
-        if _measure(report, question, given, config_file, ctx) != EXIT_OK:
+        if _measure(reports[0], question, given, config_file, ctx) != EXIT_OK:
             return EXIT_RUN_FAILED
-        report = answer(open_checkpoint(*place), question, settings, config_file)
-    _show(report, form, output)
-    return EXIT_OK if report.sizing is not None else EXIT_RUN_FAILED
+        reports = answer(open_checkpoint(*place), question, settings, config_file)
+    _show(reports, form, output)
+    return EXIT_OK if all(report.sizing for report in reports) else EXIT_RUN_FAILED
 
 
 def _measure(
@@ -212,15 +212,28 @@ def _measure(
     return measure_capacity(job, order, caller_at_terminal(job.settings, 0, on_stderr=True))
 
 
-def _show(report: CapacityReport, form: str, output: Path | None) -> None:
+def _show(reports: Sequence[CapacityReport], form: str, output: Path | None) -> None:
     from model_analyzer.reports.capacity_report import rendered
-    from model_analyzer.reports.capacity_text import answer_lines, remark_lines, titled_tables
+    from model_analyzer.reports.capacity_text import (
+        answer_lines,
+        cheapest_text,
+        hardware_table,
+        remark_lines,
+        titled_tables,
+    )
 
-    content = rendered(report, form)
+    content = rendered(reports, form)
     if content:
         put(content.encode(), output, "the answer")
-    else:
-        for line in answer_lines(report):
-            echo(line, err=content is not None)
-        print_tables(titled_tables(report) if content is None else ())
-    warn_all(remark_lines(report))
+    elif len(reports) > 1 and content is None:
+        print_table("Which hardware", hardware_table(reports))
+        echo(cheapest_text(reports))
+    for report in reports:
+        kind = f"{report.capacity.kind}: " if len(reports) > 1 else ""
+        if not content:
+            if kind:
+                echo(f"\n{kind}", err=content is not None)
+            for line in answer_lines(report):
+                echo(line, err=content is not None)
+            print_tables(titled_tables(report) if content is None else ())
+        warn_all(f"{kind}{remark}" for remark in remark_lines(report))

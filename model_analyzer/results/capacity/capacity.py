@@ -13,6 +13,7 @@ from model_analyzer.domain.energy import ENERGY_PER_INFERENCE
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.groups import group_members
+from model_analyzer.domain.hardware import kind_text
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import NoiseModel
@@ -61,7 +62,8 @@ class ReplicaCapacity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCapacity:
-    """The capacity of a server with a model, for the constraints of the `goal`.
+    """The capacity of a server with a model on one `kind` of hardware, for the constraints of the
+    `goal`.
 
     `replica` is that of the variant to deploy: the one that carries most, or, if no rate is known,
     the one that the ranking recommends. `others` are those of the other variants, best first.
@@ -70,6 +72,7 @@ class ModelCapacity:
     """
 
     model: str
+    kind: str
     goal: Goal
     replica: ReplicaCapacity
     others: tuple[ReplicaCapacity, ...]
@@ -120,6 +123,7 @@ def capacity_of(
     first, *others = (replicas[key] for key in order)
     return ModelCapacity(
         model=ranking.model,
+        kind=kind_text(first.resources.gpus),
         goal=ranking.goal,
         replica=first,
         others=tuple(others),
