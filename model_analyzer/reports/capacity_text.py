@@ -351,7 +351,7 @@ def hardware_table(reports: Sequence[CapacityReport]) -> Table:
     best = cheapest_of(reports)
     return Table(
         headers=(
-            "Hardware", "Configuration", "Requests/s of one", "Replicas", "95 % interval",
+            "Hardware", "Configuration", "Requests/s of one", "Replicas",
             "Cost per hour", "Cost per million", "J per inference", "Cheapest",
         ),
         rows=tuple(_hardware_row(each, is_cheapest=each is best) for each in reports),
@@ -371,8 +371,7 @@ def _hardware_row(report: CapacityReport, *, is_cheapest: bool) -> tuple[Cell, .
         report.capacity.kind,
         replica.variant.name,
         None if replica.carried is None else rate_text(replica.carried.rate),
-        None if sizing is None else sizing.replicas.number,
-        None if sizing is None else _range(sizing.replicas).strip(" ()") or "exact",
+        None if sizing is None else f"{sizing.replicas.number}{_range(sizing.replicas)}",
         per_hour,
         per_million,
         replica.joules,
