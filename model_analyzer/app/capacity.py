@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.config.kinds import Integer, Number
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import GoalOverride
+from model_analyzer.domain.hardware import with_place
 from model_analyzer.domain.prices import HourlyCost, fleet_cost
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.traces import LoadTrace
@@ -27,6 +29,8 @@ from model_analyzer.results.capacity.day import day_plan
 from model_analyzer.results.capacity.sizing import Demand, Sizing, sizing_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint
+
+log = logging.getLogger(__name__)
 
 _PERCENT = re.compile(r"\s*([0-9]+\.?[0-9]*)\s*%\s*")
 
@@ -84,19 +88,20 @@ def capacity(
     profile = priced(checkpoint.profile, prices, question.asked)
     (name,) = chosen_subjects(checkpoint, question.model, several=False)
     goals, _ = goals_of(checkpoint, [name], question.asked, settings)
-    rankings = [ranked(profile, name, goals[name], question.circumstances, run_of(config_file))]
-    try:
-        known = [
-            capacity_of(
-                profile,
-                ranking,
-                batch_size=question.batch_size or _usual_batch(ranking),
-                variant=question.variant,
+    rankings = ranked(profile, name, goals[name], question.circumstances, run_of(config_file))
+    batch_size = question.batch_size or _usual_batch(rankings[0])
+    known, problems = [], []
+    for ranking in rankings:
+        try:
+            known.append(
+                capacity_of(profile, ranking, batch_size=batch_size, variant=question.variant)
             )
-            for ranking in rankings
-        ]
-    except ValueError as error:
-        raise UnusableCheckpoint(f"{checkpoint.path}: {name} {error}") from error
+        except ValueError as error:
+            problems.append(f"{with_place(name, ranking.hardware)} {error}")
+    if not known:
+        raise UnusableCheckpoint(f"{checkpoint.path}: {problems[0]}")
+    for problem in problems:
+        log.warning("%s", problem)
     return [capacity_report(each, question.demand, question.trace) for each in known]
 
 

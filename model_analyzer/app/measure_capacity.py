@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from model_analyzer.app.selection.circumstances import ranked
 from model_analyzer.app.session import Caller, Session, followed, prepare_session
 from model_analyzer.domain.arrivals import poisson_flags, without_load_flags
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings, ProfileSettings, SearchMode
@@ -108,21 +110,26 @@ class _Measuring:
         return EXIT_RUN_FAILED if interrupts.requested else EXIT_OK
 
     def _measure_all(self, session: Session, caller: Caller) -> None:
-        (subject,) = session.bench.subjects
-        self._check(session.state, subject)
-        slots = session.bench.executor.slots
+        subjects, slots = session.bench.subjects, session.bench.executor.slots
+        for subject in subjects:
+            self._check(session.state, subject)
         # like an adaptive search, it chooses its trials by the last ones, and takes a few
         limited = AdaptiveSettings(max_trials=_USUAL_TRIALS)
         search = replace(session.job.settings.search, mode=SearchMode.ADAPTIVE, adaptive=limited)
         settings = replace(session.job.settings, search=search)
-        estimate = partial(time_left, settings=settings, slots=len(slots))
-        caller.tracker.searches([subject], estimate)
+        count = Counter(slot.kind for slot in slots)
+        caller.tracker.searches(subjects, partial(time_left, settings=settings, slots=count))
         caller.tracker.model_started(0, slots)
         events = measure_all(
-            PlannedSearch(self._plan(session.state, subject), None),
+            {
+                # apart from the questions of its search
+                subject.lane._replace(subject=f"capacity of {subject.name}"): PlannedSearch(
+                    self._plan(session.state, subject), None
+                )
+                for subject in subjects
+            },
             session.bench.executor,
             session.state,
-            subject=f"capacity of {subject.name}",  # apart from the questions of its search
             is_stopping=lambda: caller.interrupts.requested,
         )
         for event in events:
@@ -139,9 +146,13 @@ class _Measuring:
                 f"{self._order.model} has changed since the checkpoint: run `model-analyzer"
                 " profile` first"
             )
-        group = self._ranking(state).group
-        assert group is not None, "something is missing of a model that was measured"
-        then = group.sample
+        ranking = self._ranking(state, subject)
+        if ranking is None or ranking.group is None:
+            raise CheckpointError(
+                f"{subject.name} was not measured {place_text(subject.setup.kind)}: run"
+                " `model-analyzer profile` first"
+            )
+        then = ranking.group.sample
         now = replace(then, setup=subject.setup)
         changed = [] if then.setup.identity == now.setup.identity else differences(then, now)
         if changed:
@@ -151,17 +162,23 @@ class _Measuring:
                 " --circumstances, or profile it again"
             )
 
-    def _ranking(self, state: ProfileState) -> Ranking:
+    def _ranking(self, state: ProfileState, subject: Subject) -> Ranking | None:
+        """The ranking on the hardware of the subject; None if nothing was measured on it."""
         order = self._order
-        return ranked(state.profile, order.model, order.goal, order.circumstances, self._settings)
+        rankings = ranked(
+            state.profile, order.model, order.goal, order.circumstances, self._settings
+        )
+        return next((each for each in rankings if each.kind == subject.setup.kind), None)
 
     def _plan(self, state: ProfileState, subject: Subject) -> Plan:
         """Measures what is missing, then what is still missing, and so on."""
         records: list[TrialRecord] = []
         for _ in range(_MOST_ROUNDS):
+            ranking = self._ranking(state, subject)
+            assert ranking is not None, "checked before"
             known = capacity_of(
                 state.profile,
-                self._ranking(state),
+                ranking,
                 batch_size=self._order.batch_size,
                 variant=self._order.variant,
             )

@@ -20,6 +20,7 @@ from model_analyzer.domain.prices import (
     cost_per_million,
     hourly_cost,
 )
+from model_analyzer.domain.settings import LaunchMode
 from model_analyzer.domain.trials import Trial
 
 IDLE_ENERGY_PER_INFERENCE = "idle_energy_per_inference"
@@ -31,21 +32,19 @@ _MB_OF_A_GB = 1000
 
 
 class Efficiency:
-    """Completes measurements. `prices` are None if they are unknown. `gpu_names` are by UUID,
-    `cores` those of the machine (None: unknown). `server_only` has the values of each GPU, by UUID,
-    while the server has no models.
+    """Completes measurements. `prices` are None if they are unknown. `cores` are those of the
+    machine that measured what does not name its machine (None: unknown). `server_only` has the
+    values of each GPU, by UUID, while the server has no models.
     """
 
     def __init__(
         self,
         prices: Prices | None,
         *,
-        gpu_names: Mapping[str, str],
         cores: int | None,
         server_only: Mapping[str, Values],
     ) -> None:
         self._prices = prices
-        self._gpu_names = gpu_names
         self._cores = cores
         self._server_only = server_only
         self._is_metered = any(METERED_POWER in values for values in server_only.values())
@@ -54,10 +53,15 @@ class Efficiency:
         """What the server used."""
         memory_mb = measurement.host.get("cpu_used_ram")
         return Resources(
-            gpus=tuple(self._gpu_names.get(device, device) for device in trial.setup.devices),
-            cores=self._cores,
+            gpus=trial.setup.devices,
+            cores=self._cores_of(trial, measurement),
             memory_gb=None if memory_mb is None else Decimal(repr(memory_mb)) / _MB_OF_A_GB,
         )
+
+    def _cores_of(self, trial: Trial, measurement: Measurement) -> int | None:
+        if measurement.machine is not None:
+            return measurement.machine.cores
+        return None if trial.setup.launch == LaunchMode.REMOTE.value else self._cores
 
     def of_outcome(self, trial: Trial, outcome: Outcome) -> Outcome:
         """The outcome, completed if it is a measurement."""

@@ -78,7 +78,6 @@ class Profile:
         """What completes the measurements with costs and idle energy."""
         return Efficiency(
             self.prices,
-            gpu_names={device.uuid: device.name for device in self.devices},
             cores=self.cores,
             server_only=self.server_only,
         )

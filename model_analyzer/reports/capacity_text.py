@@ -314,7 +314,7 @@ def to_markdown(reports: Sequence[CapacityReport]) -> str:
     """The answers with their tables; of several kinds of hardware, the comparison first."""
     lines = [f"## How many replicas: {escaped(reports[0].capacity.model)}", ""]
     if len(reports) > 1:
-        lines += [escaped(cheapest_text(reports)), "", *markdown_table(hardware_table(reports)), ""]
+        lines += [escaped(cheapest_text(reports)), "", *markdown_table(kinds_table(reports)), ""]
     for report in reports:
         if len(reports) > 1:
             lines += [f"### {escaped(report.capacity.kind)}", ""]
@@ -346,7 +346,7 @@ def cheapest_text(reports: Sequence[CapacityReport]) -> str:
     )
 
 
-def hardware_table(reports: Sequence[CapacityReport]) -> Table:
+def kinds_table(reports: Sequence[CapacityReport]) -> Table:
     """Each kind of hardware: the configuration to deploy there, replicas, cost and energy."""
     best = cheapest_of(reports)
     return Table(

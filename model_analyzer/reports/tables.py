@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
@@ -16,6 +16,7 @@ from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
+from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.domain.words import whole
@@ -304,7 +305,8 @@ def answer_table(results: Sequence[VariantResult], goal: Goal) -> Table:
 
 def hardware_table(answers: Sequence[Answer]) -> Table:
     """Which hardware: the best configuration of a model on each kind, in the columns of
-    `answer_table`; each gain is over the default configuration on the same kind.
+    `answer_table`; each gain is over the default configuration on the same kind. If costs are
+    known, the cheapest kind is marked.
     """
     goal = answers[0].ranking.goal
     results = [answer.best for answer in answers if answer.best is not None]
@@ -313,7 +315,31 @@ def hardware_table(answers: Sequence[Answer]) -> Table:
     )
     gain = Column[Answer](key="gain", name="Over default", value=_gain_text)
     columns = [_of_best(column) for column in _answer_columns(results, goal)]
-    return table_of([hardware, *columns, gain], answers)
+    return table_of([hardware, *columns, gain, *_cheapest_column(answers)], answers)
+
+
+def _cheapest_column(answers: Sequence[Answer]) -> Iterator[Column[Answer]]:
+    """Which kind costs the least for an inference (or a token) and keeps the constraints; nothing
+    if fewer than two costs are known.
+    """
+    known = [costs for tag in COSTS if len(costs := _costs_by_kind(answers, tag)) > 1]
+    if known:
+        least = min(known[0], key=known[0].__getitem__)
+        yield Column(
+            key="cheapest",
+            name="Cheapest",
+            value=lambda answer: "yes" if answer.ranking.kind == least else "",
+        )
+
+
+def _costs_by_kind(answers: Sequence[Answer], tag: str) -> Mapping[str, float]:
+    return {
+        answer.ranking.kind: cost
+        for answer in answers
+        if answer.best is not None
+        and answer.best.passes
+        and (cost := answer.best.best.measurement.value(tag)) is not None
+    }
 
 
 def _of_best(column: Column[VariantResult]) -> Column[Answer]:

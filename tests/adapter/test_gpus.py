@@ -103,7 +103,7 @@ def test_a_gpu_in_mig_mode_is_its_slices_and_has_their_memory_only(nvml: Pretend
         assert whole.slices is None
         assert [device.uuid for device in cut.usable] == ["MIG-0", "MIG-1"]
         used = driver.read(cut.usable)["MIG-1"]
-        chosen = ObservedGpus(cut.usable, driver.read, driver.meter)
+        chosen = ObservedGpus(cut.usable, driver.read, meter=driver.meter)
         assert chosen.unknown() == (
             "gpu_utilization, gpu_power_usage, gpu_metered_power of MIG-0, MIG-1"
         )

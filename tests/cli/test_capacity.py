@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.capacity_document import capacity_schema
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.results.replicas import DEFAULT, closed_load, open_load
@@ -145,6 +147,31 @@ def test_without_constraints_a_remark_says_what_counts(known: Run, run: Run) -> 
 
     assert status == 0
     assert "No latency is constrained" in error
+
+
+def test_each_kind_of_hardware_has_its_answer(capacity: Callable[..., Run], tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(
+        "currency: USD\ndate: 2026-11-25\ngpus: {NVIDIA L4: 1, NVIDIA H100: 4}\n"
+    )
+    records = [
+        each._replace(trial=replace(each.trial, setup=ServerSetup(devices=(name,))))
+        for name, scale in (("NVIDIA L4", 1), ("NVIDIA H100", 5))
+        for each in (open_load(80 * scale, 20), open_load(100 * scale, 200))
+    ]
+    both = capacity(*records)
+
+    status, output, _ = both("--rate", "500", "--prices", "prices.yaml")
+
+    assert status == 0
+    assert "Cheapest: 1 x NVIDIA L4, at 7.00 USD an hour." in output
+    assert "2 replicas of m_config_1 serve 500 requests/s" in output
+    manifest = both("--rate", "500", "--prices", "prices.yaml", "--format", "keda")[1]
+    assert 'threshold: "73.299"' in manifest
+    status, _, error = both("--rate", "500", "--format", "keda")
+    assert status == USAGE
+    assert "--circumstances: 2 kinds of hardware were measured: choose one" in error
+    alone = both("--rate", "500", "--format", "keda", "--circumstances", "2")[1]
+    assert 'threshold: "366.' in alone
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.capacity_document import capacity_schema
 from model_analyzer.reports.document import results_schema
@@ -26,7 +26,7 @@ Run = Callable[..., tuple[int, str, str]]
 COMMANDS = [("best",), ("checkpoint", "best"), ("capacity", "--rate", "1")]
 
 PRICES = "currency: EUR\ndate: 2026-11-25\ngpus: {NVIDIA L4: 0.60}\ncpu_core: 0.05\n"
-ON_GPU = ServerSetup(version="2.51.0", devices=("GPU-1",))
+ON_GPU = ServerSetup(version="2.51.0", devices=("NVIDIA L4",))
 FAST = variant("m_config_1", max_batch_size=8)
 SLOW = variant("m_config_2", max_batch_size=4)
 L4 = Device(uuid="GPU-1", name="NVIDIA L4", memory=24_000)

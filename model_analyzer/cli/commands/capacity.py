@@ -217,7 +217,7 @@ def _show(reports: Sequence[CapacityReport], form: str, output: Path | None) -> 
     from model_analyzer.reports.capacity_text import (
         answer_lines,
         cheapest_text,
-        hardware_table,
+        kinds_table,
         remark_lines,
         titled_tables,
     )
@@ -226,7 +226,7 @@ def _show(reports: Sequence[CapacityReport], form: str, output: Path | None) -> 
     if content:
         put(content.encode(), output, "the answer")
     elif len(reports) > 1 and content is None:
-        print_table("Which hardware", hardware_table(reports))
+        print_table("Which hardware", kinds_table(reports))
         echo(cheapest_text(reports))
     for report in reports:
         kind = f"{report.capacity.kind}: " if len(reports) > 1 else ""

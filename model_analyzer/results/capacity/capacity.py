@@ -13,7 +13,6 @@ from model_analyzer.domain.energy import ENERGY_PER_INFERENCE
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.groups import group_members
-from model_analyzer.domain.hardware import kind_text
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import NoiseModel
@@ -123,7 +122,7 @@ def capacity_of(
     first, *others = (replicas[key] for key in order)
     return ModelCapacity(
         model=ranking.model,
-        kind=kind_text(first.resources.gpus),
+        kind=ranking.kind,
         goal=ranking.goal,
         replica=first,
         others=tuple(others),
@@ -227,18 +226,21 @@ def _by_variant(
 def _comparable(
     profile: Profile, ranking: Ranking
 ) -> tuple[Sequence[TrialRecord], tuple[LeftOut, ...]]:
-    """The records of the model under the circumstances of the ranking, apart from the load."""
+    """The records of the model on the hardware and under the circumstances of the ranking, apart
+    from the load.
+    """
     assert ranking.group is not None, "the caller checks it"
     (model,) = group_members(ranking.model)
     without: dict[int, Mapping[str, Flag]] = {}  # records share their flags
     originals: dict[int, TrialRecord] = {}
     stripped = []
     for record in profile.records:
-        if [work.variant.model for work in record.trial.workloads] == [model]:
+        names = [work.variant.model for work in record.trial.workloads]
+        if names == [model] and record.trial.setup.kind == ranking.kind:
             other = record._replace(trial=_without_load(record.trial, without))
             originals[id(other)] = record
             stripped.append(other)
-    chosen = comparable(
+    (chosen,) = comparable(
         stripped,
         circumstances=Circumstances.of(_without_load(ranking.group.sample, {})),
         bases=profile.bases.get(ranking.model),
@@ -247,7 +249,17 @@ def _comparable(
     complete = profile.efficiency.of_outcome
     return [
         record._replace(outcome=complete(record.trial, record.outcome)) for record in records
-    ], chosen.left_out
+    ], tuple(
+        _numbered(part, ranking, originals[id(part.records[-1])].trial) for part in chosen.left_out
+    )
+
+
+def _numbered(part: LeftOut, ranking: Ranking, newest: Trial) -> LeftOut:
+    """The part with the number that the ranking gives the circumstances of its newest trial."""
+    if part.circumstances is None:
+        return part
+    numbers = {group.circumstances: group.number for group in ranking.groups}
+    return replace(part, circumstances=numbers[Circumstances.of(newest)])
 
 
 def _without_load(trial: Trial, without: dict[int, Mapping[str, Flag]]) -> Trial:

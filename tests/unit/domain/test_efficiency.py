@@ -10,6 +10,7 @@ from decimal import Decimal
 import pytest
 
 from model_analyzer.domain.efficiency import Efficiency
+from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.prices import Prices
 from model_analyzer.domain.trials import ServerSetup
@@ -22,12 +23,12 @@ PRICES = Prices(
     cpu_core=Decimal("0.05"),
     memory_gb=Decimal("0.01"),
 )
-ON_GPU = trial(setup=ServerSetup(devices=("GPU-1",)))
+ON_GPU = trial(setup=ServerSetup(devices=("NVIDIA L4",)))
 IDLE: Values = {"gpu_metered_power": 30.0}
 
 
 def efficiency(prices: Prices | None = PRICES, **server_only: Values) -> Efficiency:
-    return Efficiency(prices, gpu_names={"GPU-1": "NVIDIA L4"}, cores=8, server_only=server_only)
+    return Efficiency(prices, cores=8, server_only=server_only)
 
 
 def values(measured: Measurement, by: Efficiency) -> Values:
@@ -47,6 +48,23 @@ def test_costs_follow_from_gpus_cores_and_memory() -> None:
         "cost_per_million_inferences": pytest.approx(hourly / 3600 / 250 * 1e6),
         "cost_per_million_tokens": pytest.approx(hourly / 3600 / 5000 * 1e6),
     }
+
+
+def test_the_cores_are_those_of_the_machine_that_measured() -> None:
+    measured = measurement(250, host={"cpu_used_ram": 10_000.0})
+    by = efficiency()
+
+    assert by.resources(ON_GPU, measured).cores == 8
+    elsewhere = replace(measured, machine=Machine(host="node-2", cores=16))
+    assert by.resources(ON_GPU, elsewhere).cores == 16
+
+
+def test_the_cores_of_a_remote_server_are_unknown() -> None:
+    remote = trial(setup=ServerSetup(launch="remote"))
+    measured = measurement(250)
+
+    for each in (measured, replace(measured, machine=Machine(host="10.0.0.7:8001"))):
+        assert efficiency().resources(remote, each).cores is None
 
 
 def test_several_models_share_the_cost_of_their_server() -> None:

@@ -19,7 +19,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import ConfigError
 from model_analyzer.reports.capacity_document import capacity_schema
 from model_analyzer.reports.capacity_report import rendered
-from model_analyzer.reports.capacity_text import CapacityReport, cheapest_text, hardware_table
+from model_analyzer.reports.capacity_text import CapacityReport, cheapest_text, kinds_table
 from model_analyzer.results.capacity.sizing import Demand
 from tests.unit.results.replicas import capacity, closed_load, open_load
 
@@ -50,7 +50,7 @@ def both(prices: Prices | None = PRICES) -> Sequence[CapacityReport]:
 
 
 def test_kinds_are_compared_in_a_table() -> None:
-    table = hardware_table(both())
+    table = kinds_table(both())
 
     rows = [dict(zip(table.headers, row, strict=True)) for row in table.rows]
     assert [row["Hardware"] for row in rows] == ["1 x NVIDIA L4", "1 x NVIDIA H100"]

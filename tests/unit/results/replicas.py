@@ -13,8 +13,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.capacity.capacity import ModelCapacity, capacity_of
-from model_analyzer.results.ranking import rank
-from tests.unit.builders import at_most, goal, measurement, record, variant
+from tests.unit.builders import at_most, goal, measurement, rank_one, record, variant
 
 USERS: Mapping[str, Any] = {"request-distribution": "poisson", "async": "true"}
 
@@ -62,4 +61,4 @@ def capacity(
     """The capacity of model `m` by these measurements."""
     known = Profile(records=records, **profile)
     by: Goal = goal(*constraints)
-    return capacity_of(known, rank(known, "m", by), batch_size=batch_size, variant=variant)
+    return capacity_of(known, rank_one(known, "m", by), batch_size=batch_size, variant=variant)

@@ -194,6 +194,15 @@ def test_measurements_of_another_server_do_not_count() -> None:
     assert [part.measurements for part in known.left_out] == [1]
 
 
+def test_what_is_left_out_has_the_number_that_selects_it() -> None:
+    """Measurements with other flags of the load are comparable here, but not for a ranking."""
+    other = ServerSetup(version="2.0.0")
+    known = capacity(closed_load(8, 100), *STEEP, record(FAST, measurement(900, 1), setup=other))
+
+    assert known.replica.most == 100
+    assert [part.circumstances for part in known.left_out] == [3]
+
+
 def test_a_variant_without_measurements_is_refused() -> None:
     with pytest.raises(ValueError, match="has no measurement of m_config_7"):
         capacity(*STEEP, variant="m_config_7")
