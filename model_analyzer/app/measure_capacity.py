@@ -26,7 +26,7 @@ from model_analyzer.forecast.time_left import time_left
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.results.capacity.capacity import ModelCapacity, capacity_of
 from model_analyzer.results.capacity.missing import Missing
-from model_analyzer.results.capacity.points import requests_needed
+from model_analyzer.results.capacity.points import Lack, requests_needed
 from model_analyzer.results.circumstances import differences
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.search.plan import Plan, Subject, recorded, side_by_side
@@ -183,7 +183,10 @@ class _Measuring:
                 variant=self._order.variant,
             )
             trials = [
-                trial for each in known.missing for trial in self._trials(each, known, subject)
+                trial
+                for each in known.missing
+                if not (records and each.reason is Lack.NO_METRIC)  # it has not appeared
+                for trial in self._trials(each, known, subject)
             ]
             measured = yield from side_by_side(
                 recorded(_repetition(trial, state)) for trial in trials

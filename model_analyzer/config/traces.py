@@ -12,7 +12,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from model_analyzer.config.sources import read_text
-from model_analyzer.domain.traces import LoadTrace
+from model_analyzer.domain.traces import MOST_RATE, LoadTrace
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import ConfigError, Problem
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
@@ -28,7 +29,7 @@ def parse_trace(text: str, name: str) -> LoadTrace:
     """The trace in a text; `name` is the file in messages."""
     rows = [*_rows(text, name)]
     if len(rows) < 2:
-        raise _wrong(name, 1, "a trace has at least two rows of time and rate")
+        raise _wrong(name, 1, "a trace needs at least two rows of time and rate")
     first = rows[0][1]
     if rows[-1][1] - first > _MOST_DAYS * 86_400:
         raise _wrong(name, len(rows), f"a trace of more than {_MOST_DAYS} days")
@@ -46,11 +47,12 @@ def _rows(text: str, name: str) -> Iterator[tuple[str, float, float]]:
     last: float | None = None
     for line, cells in _lines(text, name):
         if len(cells) != 2:
-            raise _wrong(name, line, f"expected a time and a rate, found {len(cells)} cells")
+            number = counted(len(cells), "cell")
+            raise _wrong(name, line, f"expected a time and a rate, found {number}")
         time, rate = _seconds(cells[0]), _number(cells[1])
         if time is None:
             raise _wrong(name, line, f"{cells[0]!r} is not a time", "write 14:30, or seconds")
-        if rate is None or rate < 0:
+        if rate is None or not 0 <= rate <= MOST_RATE:
             raise _wrong(name, line, f"{cells[1]!r} is not a rate of requests per second")
         if last is not None and time <= last:
             raise _wrong(name, line, f"the time {cells[0]} is not after the last one")

@@ -19,6 +19,7 @@ from model_analyzer.results.capacity.autoscaling import Autoscaler
 from model_analyzer.results.capacity.capacity import ModelCapacity, ReplicaCapacity
 from model_analyzer.results.capacity.day import DayPlan
 from model_analyzer.results.capacity.missing import Missing
+from model_analyzer.results.capacity.points import Lack
 from model_analyzer.results.capacity.replica import Carried
 from model_analyzer.results.capacity.sizing import Count, Demand, Outlook, Sizing
 from model_analyzer.results.columns import Cell
@@ -89,9 +90,10 @@ def missing_text(missing: Missing) -> str:
     rates = _listed(missing.rates) or "a rate that you expect for one replica"
     batch = f", {missing.batch_size} inferences each" if missing.batch_size > 1 else ""
     use = "Missing" if missing.is_needed else "More exact with"
+    condition = ", if this machine has the metric" if missing.reason is Lack.NO_METRIC else ""
     return (
         f"{use}: {missing.variant.name} under Poisson arrivals at {rates} requests/s{batch}"
-        f" ({missing.reason.value}); --measure takes it"
+        f" ({missing.reason.value}); --measure takes it{condition}"
     )
 
 
@@ -154,7 +156,7 @@ def _cost_text(report: CapacityReport, sizing: Sizing) -> Iterator[str]:
     if prices is None or cost is None:
         return
     if cost.amount is None:
-        yield f"What they cost is unknown: {cost.basis}."
+        yield f"Their cost is unknown: {cost.basis}."
         return
     per_million = cost_per_million(cost.amount, sizing.demand.rate)
     assert per_million is not None, "the rate is above 0"
@@ -214,11 +216,11 @@ def _interval(carried: Carried) -> str:
 def _bounds(replica: ReplicaCapacity) -> Iterator[str]:
     if replica.knee is not None:
         yield (
-            f"Knee: {rate_text(replica.knee.rate)} requests/s, with"
-            f" {counted(replica.knee.concurrency, 'request')} at once; more at once mostly wait."
+            f"Knee: {rate_text(replica.knee.rate)} requests/s, at concurrency"
+            f" {replica.knee.concurrency}; further concurrent requests mostly wait."
         )
     if replica.most is not None:
-        yield f"The most that it ever answered is {rate_text(replica.most)} requests/s."
+        yield f"Highest measured throughput of one replica: {rate_text(replica.most)} requests/s."
 
 
 def _limit_text(constraint: Constraint) -> str:
@@ -336,8 +338,10 @@ def cheapest_of(reports: Sequence[CapacityReport]) -> CapacityReport | None:
 def cheapest_text(reports: Sequence[CapacityReport]) -> str:
     """Which of several kinds of hardware is the cheapest for the rate."""
     best, prices = cheapest_of(reports), reports[0].capacity.prices
-    if best is None or best.cost is None or best.cost.amount is None or prices is None:
-        return f"{len(reports)} kinds of hardware; which is the cheapest is unknown (--prices)."
+    if prices is None:
+        return f"{len(reports)} kinds of hardware; --prices tells which is the cheapest."
+    if best is None or best.cost is None or best.cost.amount is None:
+        return f"{len(reports)} kinds of hardware; none has a known cost, so none is the cheapest."
     unknown = sum(each.cost is None or each.cost.amount is None for each in reports)
     others = f"; the cost of {counted(unknown, 'other')} is unknown" if unknown else ""
     return (

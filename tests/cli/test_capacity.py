@@ -178,17 +178,24 @@ def test_each_kind_of_hardware_has_its_answer(capacity: Callable[..., Run], tmp_
     ("arguments", "message"),
     [
         ((), "--rate: give the rate that the replicas must serve, or a --trace of it"),
-        (("--rate", "1", "--trace", "/dev/null"), "at least two rows"),
+        (("--trace", "/dev/null"), "at least two rows"),
         (("--trace", "nowhere.csv"), "nowhere.csv: cannot be read"),
+        (("--rate", "1", "--trace", "day.csv"), "--rate: not together with --trace"),
+        (("--rate", "1e300"), "--rate: must be at most 1e+09"),
         (("--rate", "0"), "--rate: must be above 0"),
         (("--rate", "many"), "--rate: expected a number"),
         (("--rate", "1", "--headroom", "0.2"), "--headroom: expected a percentage such as 20%"),
+        (("--rate", "1", "--headroom", "99999%"), "--headroom: expected a percentage such as"),
         (("--rate", "1", "--replicas-per-node", "0"), "--replicas-per-node: must be at least 1"),
         (("--rate", "1", "--variant", "m_config_9"), "m has no measurement of m_config_9"),
         (("--rate", "1", "-m", "other"), "model 'other' was not measured"),
     ],
 )
-def test_a_wrong_question_is_named(known: Run, arguments: tuple[str, ...], message: str) -> None:
+def test_a_wrong_question_is_named(
+    known: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "day.csv").write_text("0:00,100\n8:00,500\n")
+
     status, output, error = known(*arguments)
 
     assert (status, output) == (USAGE, "")
@@ -221,6 +228,22 @@ def test_the_missing_measurements_are_taken(setting, pretend) -> None:
     carried = re.search(r"One replica carries ([0-9.]+) requests/s", output)
     assert carried is not None
     assert 68 < float(carried[1]) < 72
+
+
+def test_a_metric_that_the_machine_does_not_have_is_measured_for_only_once(
+    setting, pretend
+) -> None:
+    setting.profile()
+    setting.profile(*MEASURE, command="capacity")
+    count = len(pretend.launches)
+    limit = ("--constraint", "gpu_metered_power<500")
+
+    status, output = setting.profile("--rate", "1000", *limit, "--measure", command="capacity")
+
+    assert status == UNKNOWN
+    assert "a constrained metric was not measured" in output
+    assert "--measure takes it, if this machine has the metric" in output
+    assert len(pretend.launches) == count + 6
 
 
 def test_what_was_measured_is_kept_and_not_measured_again(setting, pretend) -> None:

@@ -232,7 +232,7 @@ def _show(reports: Sequence[CapacityReport], form: str, output: Path | None) -> 
         kind = f"{report.capacity.kind}: " if len(reports) > 1 else ""
         if not content:
             if kind:
-                echo(f"\n{kind}", err=content is not None)
+                echo(f"\n{kind.rstrip()}", err=content is not None)
             for line in answer_lines(report):
                 echo(line, err=content is not None)
             print_tables(titled_tables(report) if content is None else ())

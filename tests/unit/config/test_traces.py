@@ -39,13 +39,15 @@ def test_a_rate_holds_until_the_next(at_s: float, rate: float) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "day.csv:1:1: a trace has at least two rows of time and rate"),
-        ("time,rate\n0,1\n", "day.csv:1:1: a trace has at least two rows"),
+        ("", "day.csv:1:1: a trace needs at least two rows of time and rate"),
+        ("time,rate\n0,1\n", "day.csv:1:1: a trace needs at least two rows"),
         ("0,1\n10,x\n", "day.csv:2:1: 'x' is not a rate"),
         ("0,1\n10,-1\n", "day.csv:2:1: '-1' is not a rate"),
+        ("0,1\n10,1e10\n", "day.csv:2:1: '1e10' is not a rate"),
         ("0,1\n10,nan\n", "day.csv:2:1: 'nan' is not a rate"),
         ("0,1\nnoon,1\n", "day.csv:2:1: 'noon' is not a time (write 14:30, or seconds)"),
         ("0,1\n\n0,2\n", "day.csv:3:1: the time 0 is not after the last one"),
+        ("0,1\n1\n", "day.csv:2:1: expected a time and a rate, found 1 cell"),
         ("0,1\n1,2,3\n", "day.csv:2:1: expected a time and a rate, found 3 cells"),
         ("0,1\n" + "x" * 200_000 + ",1", "day.csv:2:1: is not valid CSV: field larger"),
         ("0,0\n1,0\n", "day.csv:1:1: the trace has no requests"),
