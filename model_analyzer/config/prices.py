@@ -18,6 +18,7 @@ from model_analyzer.errors import ConfigError, Problem
 
 # What config/prices.yaml has in place of each price.
 PLACEHOLDER = "FILL_IN"
+_REPLACE = f"{PLACEHOLDER} is a placeholder: replace it"
 
 _MOST = Decimal(10) ** 9
 
@@ -93,7 +94,7 @@ def _by_name(node: Node, read: Callable[[Node], T]) -> Mapping[str, T]:
     for entry in node.entries:
         with problems.collect():
             if PLACEHOLDER in entry.key:
-                raise Node(entry.key, entry.where).problem("is a placeholder: replace it")
+                raise Node(entry.key, entry.where).problem(_REPLACE)
             values[entry.key] = read(entry.node)
     problems.raise_any()
     return MappingProxyType(values)
@@ -102,15 +103,17 @@ def _by_name(node: Node, read: Callable[[Node], T]) -> Mapping[str, T]:
 def _filled(node: Node) -> str:
     """Text that is no placeholder."""
     text = Text().parse(node).strip()
-    if not text or PLACEHOLDER in text:
-        raise node.problem("is a placeholder: fill it in")
+    if not text:
+        raise node.problem("must not be empty")
+    if PLACEHOLDER in text:
+        raise node.problem(_REPLACE)
     return text
 
 
 def _price(node: Node) -> Decimal:
     """A price per hour, exact as it is written."""
     if node.is_scalar and PLACEHOLDER in node.text:
-        raise node.problem("is a placeholder: fill in the price, or remove the line")
+        raise node.problem(f"{_REPLACE}, or remove the line")
     price = _quantity(node)
     if price >= _MOST:
         raise node.problem(f"expected a price per hour, found {node.describe()}")

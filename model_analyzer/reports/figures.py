@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from model_analyzer.domain.efficiency import EFFICIENCY, IDLE_ENERGY_PER_INFERENCE
 from model_analyzer.domain.energy import ENERGY_PER_INFERENCE
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import METRICS, Unit
+from model_analyzer.domain.metrics import METRICS
 from model_analyzer.reports.axes import Axes
-from model_analyzer.reports.headline import is_plain_throughput, over_models
+from model_analyzer.reports.headline import is_plain_throughput, over_models, unit_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import show
-from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.ranking import VariantResult
 from model_analyzer.results.selection import compared_default
 
 
@@ -65,16 +65,11 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
                 Figure(
                     label=f"{METRICS[tag].name}{name}",
                     value=show(value),
-                    unit=_unit(tag, ranking),
+                    unit=unit_text(tag, ranking.currency),
                     note=_note(tag, base, measurement),
                 )
             )
     return (*_gain(answer), *figures)
-
-
-def _unit(tag: str, ranking: Ranking) -> str:
-    unit, costs = METRICS[tag].unit, ranking.costs
-    return costs.prices.currency if unit is Unit.CURRENCY and costs is not None else str(unit)
 
 
 def _note(tag: str, default: float | None, measurement: Measurement) -> str:

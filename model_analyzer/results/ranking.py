@@ -14,6 +14,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Columns, Measurement, averaged
+from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import NoiseModel
 from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
@@ -134,6 +135,11 @@ class Ranking:
     def hardware(self) -> str:
         """The kind of hardware, if the model was measured on several; otherwise ""."""
         return self.kind if any(group.kind != self.kind for group in self.groups) else ""
+
+    @property
+    def currency(self) -> str:
+        """The unit of costs: the currency of the prices, if there are any."""
+        return str(Unit.CURRENCY) if self.costs is None else self.costs.prices.currency
 
     @property
     def repetitions(self) -> int:

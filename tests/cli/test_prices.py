@@ -64,6 +64,7 @@ def test_the_cheapest_within_a_limit_is_one_command(
         "Costs are in EUR, by prices of 2026-11-25: an hour of m_config_2 costs 1.00 EUR" in error
     )
     assert "(1 x NVIDIA L4 + 8 cores)" in error
+    assert "Cost Per Million Inferences 1.111 EUR with 8 concurrent requests" in error
     document = json.loads(run("best", "--prices", str(prices), *question, "--format", "json")[1])
     jsonschema.validate(document, results_schema())
     (model,) = document["models"]
@@ -142,7 +143,7 @@ def test_a_placeholder_is_refused(
     status, output, error = run(*command, "--prices", str(prices))
 
     assert (status, output) == (USAGE, "")
-    assert f"{prices}:3:19: is a placeholder: fill in the price, or remove the line" in error
+    assert f"{prices}:3:19: FILL_IN is a placeholder: replace it, or remove the line" in error
 
 
 def test_replicas_have_a_cost(run: Run, tmp_path: Path, prices: Path) -> None:
