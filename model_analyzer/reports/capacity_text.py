@@ -207,7 +207,8 @@ def _duration(seconds: float) -> str:
 def _interval(carried: Carried) -> str:
     low, high = carried.low, carried.high
     if low is not None and high is not None:
-        return f" ({rate_text(low)} to {rate_text(high)})"
+        ends = rate_text(low), rate_text(high)
+        return "" if ends[0] == ends[1] else f" ({' to '.join(ends)})"
     if low is not None:
         return f" (at least {rate_text(low)})"
     return " (uncertain)" if high is None else f" (at most {rate_text(high)})"

@@ -67,7 +67,8 @@ def carried(
 ) -> Carried | None:
     """What one server carries, from points in ascending order of their rates; None if all of them
     break a constraint, or if there is none. `most` is the highest throughput in requests per
-    second that was measured under any load: no rate above it can be carried.
+    second that was measured under any load: no rate above it can be carried, unless it was
+    measured (a client that falls behind its rate by a little does not count as broken).
     """
     curves = _curves(constraints)
     ends = {first: _end(points, excess) for first, excess in curves}
@@ -76,6 +77,8 @@ def carried(
     if not keeping or len(known) < len(ends):
         return None
     first, (rate, broken) = min(known.items(), key=lambda item: (item[1][0], item[1][1] is None))
+    kept = max(each for each in keeping if each <= rate)
+    rate = min(rate, _limit(most, kept))
     lows = [_end(points, _shifted(excess, first, noise, 1)) for first, excess in curves]
     highs = [_end(points, _shifted(excess, first, noise, -1)) for first, excess in curves]
     closed = [end[0] for end in highs if end is not None and end[1] is not None]
@@ -85,11 +88,15 @@ def carried(
     return Carried(
         rate=rate,
         low=None if None in lows else min(rate, *(end[0] for end in lows if end is not None)),
-        high=None if high is None else max(rate, high),
+        high=None if high is None else max(rate, min(high, _limit(most, kept))),
         first=None if broken is None else first,
-        kept=max(each for each in keeping if each <= rate),
+        kept=kept,
         broken=broken,
     )
+
+
+def _limit(most: float | None, kept: float) -> float:
+    return math.inf if most is None else max(most, kept)
 
 
 def rates_that_keep(

@@ -19,7 +19,12 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import ConfigError
 from model_analyzer.reports.capacity_document import capacity_schema
 from model_analyzer.reports.capacity_report import rendered
-from model_analyzer.reports.capacity_text import CapacityReport, cheapest_text, kinds_table
+from model_analyzer.reports.capacity_text import (
+    CapacityReport,
+    answer_lines,
+    cheapest_text,
+    kinds_table,
+)
 from model_analyzer.results.capacity.sizing import Demand
 from tests.unit.results.replicas import capacity, closed_load, open_load
 
@@ -69,6 +74,16 @@ def test_a_kind_without_a_price_is_not_the_cheapest() -> None:
     assert cheapest_text(both(only_big)) == (
         "Cheapest: 1 x NVIDIA H100, at 8.00 USD an hour; the cost of 1 other is unknown."
     )
+
+
+def test_an_interval_that_rounds_to_one_number_is_not_shown() -> None:
+    known = report("NVIDIA L4", open_load(1389, 20), open_load(1736, 30, answered=1393))
+
+    sentences = [line for line in answer_lines(known) if line.startswith("One replica")]
+    assert sentences == [
+        "One replica carries 1393 requests/s. Above, it does not keep up (measured: kept at 1389,"
+        " broken at 1736)."
+    ]
 
 
 def test_an_autoscaler_is_for_the_cheapest_kind() -> None:

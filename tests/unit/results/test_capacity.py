@@ -104,6 +104,23 @@ def test_a_server_that_does_not_keep_up_carries_no_more_than_it_answers() -> Non
     assert 80 < known.rate < 90
 
 
+def test_an_estimate_between_two_rates_is_not_above_what_the_server_ever_answered() -> None:
+    known = capacity(open_load(1389, 20, answered=1348), open_load(1736, 30, answered=1393))
+
+    carried = known.replica.carried
+    assert carried is not None
+    assert (carried.kept, carried.rate, carried.broken) == (1389, 1393, 1736)
+    assert carried.high == 1393
+
+
+def test_a_rate_that_was_measured_as_kept_counts_although_a_little_less_was_answered() -> None:
+    known = capacity(open_load(1389, 20, answered=1348), open_load(1736, 30, answered=1350))
+
+    carried = known.replica.carried
+    assert carried is not None
+    assert (carried.kept, carried.rate) == (1389, 1389)
+
+
 def test_chance_in_the_number_of_arrivals_is_no_backlog() -> None:
     """Of 400 Poisson arrivals, 5 % more or fewer are usual."""
     known = carried(open_load(80, 20, answered=74, requests=400), open_load(100, 30))
