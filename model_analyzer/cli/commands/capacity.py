@@ -62,7 +62,7 @@ def _question_options(command: F) -> F:
         path_option(
             "--trace",
             metavar="FILE",
-            help="CSV file with the rate over time (time,rate) instead, for example of a day.",
+            help="CSV file with rates over time (columns time,rate), instead of --rate.",
         ),
         click.option(
             "--batch-size",
@@ -76,12 +76,12 @@ def _question_options(command: F) -> F:
             metavar="PERCENT",
             default="20%",
             show_default=True,
-            help="Share of the rate that the replicas could serve beyond it.",
+            help="Spare capacity: the replicas are planned for the rate and this share of it.",
         ),
         click.option(
             "--replicas-per-node",
             metavar="N",
-            help="Replicas that fit on a node, to count nodes, too.",
+            help="Number of replicas on each node; the answer then counts nodes, too.",
         ),
         prices_option,
         circumstances_option,
