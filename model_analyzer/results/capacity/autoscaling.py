@@ -101,18 +101,18 @@ def simulated(
     """The moments at which the controller looks, from 0 s on; `load` gives the requests per second
     at a time, also before 0. It starts with so many ready `replicas`.
     """
-    pods = _Pods(ready_at=[0.0] * replicas)
+    pods = _Pods(running=replicas)
     recommendations: deque[tuple[float, int]] = deque()
     at_s = 0.0
     while at_s <= until_s:
         ready = pods.ready(at_s)
-        recommended = _recommended(scaler, _mean(load, at_s), ready, len(pods.ready_at))
+        recommended = _recommended(scaler, _mean(load, at_s), ready, pods.number)
         recommendations.append((at_s, recommended))
         while recommendations[0][0] <= at_s - scaler.down_window_s:
             recommendations.popleft()
         wanted = recommended
-        if wanted < len(pods.ready_at):
-            wanted = min(len(pods.ready_at), max(each for _, each in recommendations))
+        if wanted < pods.number:
+            wanted = min(pods.number, max(each for _, each in recommendations))
         before = pods.before(at_s, scaler.up_period_s)
         wanted = min(wanted, max(2 * before, before + ADDED_AT_ONCE))
         wanted = max(scaler.fewest, min(wanted, scaler.most))
@@ -123,25 +123,42 @@ def simulated(
 
 @dataclass(slots=True)
 class _Pods:
-    """The pods by the time at which each is ready, and how many there were over time."""
+    """The pods: those that are `running`, and those that start, with the time at which they are
+    ready, in order; and how many there were over time.
+    """
 
-    ready_at: list[float]
+    running: int
+    starting: deque[tuple[float, int]] = field(default_factory=deque)
     counts: deque[tuple[float, int]] = field(default_factory=deque)
 
+    @property
+    def number(self) -> int:
+        return self.running + sum(count for _, count in self.starting)
+
     def ready(self, at_s: float) -> int:
-        return sum(ready_at <= at_s for ready_at in self.ready_at)
+        while self.starting and self.starting[0][0] <= at_s:
+            self.running += self.starting.popleft()[1]
+        return self.running
 
     def before(self, at_s: float, period_s: float) -> int:
         """The fewest pods since a period ago."""
         while self.counts and self.counts[0][0] <= at_s - period_s:
             self.counts.popleft()
-        return min([count for _, count in self.counts], default=len(self.ready_at))
+        return min([count for _, count in self.counts], default=self.number)
 
     def resize(self, wanted: int, at_s: float, startup_s: float) -> None:
-        self.counts.append((at_s, len(self.ready_at)))
-        self.ready_at.sort()
-        del self.ready_at[wanted:]  # those that started last go first
-        self.ready_at += [at_s + startup_s] * (wanted - len(self.ready_at))
+        number = self.number
+        self.counts.append((at_s, number))
+        if wanted > number:
+            self.starting.append((at_s + startup_s, wanted - number))
+        surplus = max(0, number - wanted)
+        while surplus and self.starting:  # those that started last go first
+            ready_at_s, count = self.starting.pop()
+            removed = min(count, surplus)
+            surplus -= removed
+            if removed < count:
+                self.starting.append((ready_at_s, count - removed))
+        self.running -= surplus
 
 
 def _mean(load: Callable[[float], float], at_s: float) -> float:

@@ -115,6 +115,25 @@ def test_replicas_that_start_are_not_started_twice() -> None:
     assert max(moment.wanted for moment in moments) == 24
 
 
+def test_a_hundred_million_replicas_are_simulated_like_ten() -> None:
+    by = Autoscaler(target=40, fewest=2, most=10**9, startup_s=120)
+
+    moments = run(by, steps((0, 4e9), (600, 8e9), (1800, 4e9)), 10**8)
+
+    assert max(moment.wanted for moment in moments) == 2 * 10**8
+    assert moments[-1].ready == pytest.approx(10**8, rel=1e-6)
+
+
+def test_the_pods_that_started_last_are_removed_first() -> None:
+    by = Autoscaler(target=40, fewest=2, most=50, startup_s=5000)
+
+    moments = run(by, steps((0, 400), (600, 800), (780, 300)), 10, 7200)
+
+    assert max(moment.wanted for moment in moments) > 15
+    assert (moments[-1].wanted, moments[-1].ready) == (8, 8)
+    assert max(moment.ready for moment in moments) == 10
+
+
 def test_limits_are_kept() -> None:
     by = Autoscaler(target=40, fewest=3, most=5, startup_s=0)
 
