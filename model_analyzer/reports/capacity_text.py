@@ -218,7 +218,8 @@ def _bounds(replica: ReplicaCapacity) -> Iterator[str]:
     if replica.knee is not None:
         yield (
             f"Knee: {rate_text(replica.knee.rate)} requests/s, at concurrency"
-            f" {replica.knee.concurrency}; further concurrent requests mostly wait."
+            f" {replica.knee.concurrency}; beyond it, a further concurrent request adds less than"
+            " half of what the first ones added."
         )
     if replica.most is not None:
         yield f"Highest measured throughput of one replica: {rate_text(replica.most)} requests/s."
