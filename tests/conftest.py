@@ -90,6 +90,7 @@ def gpu(number: int = 0, **changes: Any) -> dict[str, Any]:
         "used": GIB,
         "utilization": 50,
         "power": 75_500,
+        "energy": True,
         **changes,
     }
 

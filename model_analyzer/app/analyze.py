@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
@@ -36,6 +37,7 @@ def analyze(job: Job) -> tuple[Answers, Delivery]:
     loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
     for sentence in loaded.damage:
         log.warning("%s: using the intact part", sentence)
+    profile = replace(loaded.profile, prices=job.prices)
     subjects = _subjects(loaded, settings)
     of_models = {model.name: model.goal for model in settings.models}
     goals = {
@@ -47,16 +49,14 @@ def analyze(job: Job) -> tuple[Answers, Delivery]:
     rankings = [
         ranking
         for subject, goal in goals.items()
-        for ranking in ranked(
-            loaded.profile, subject, goal, settings.export.circumstances, settings
-        )
+        for ranking in ranked(profile, subject, goal, settings.export.circumstances, settings)
     ]
     answers = answers_to(
         rankings,
-        loaded.profile,
+        profile,
         loaded.path,
         settings,
-        originals=originals_of(loaded.profile),
+        originals=originals_of(profile),
         complete=None,
     )
     delivery = deliver(

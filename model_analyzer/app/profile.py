@@ -4,37 +4,19 @@
 
 from __future__ import annotations
 
-import logging
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.progress.events import Phase
-from model_analyzer.app.run.caller import Caller
-from model_analyzer.config.resolve import described
+from model_analyzer.app.run.caller import Caller, followed
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAnalyzerError
 from model_analyzer.reports.libraries import check_installed
 from model_analyzer.reports.renderer import Renderer
 
-log = logging.getLogger(__name__)
-
 
 def profile(job: Job, caller: Caller) -> int:
     """Profiles all models and writes the results; the exit status."""
-    for line in described(job.settings):
-        log.debug("%s", line)
-    for remark in job.remarks:
-        log.warning("%s", remark)
-    with closing(caller.tracker):
-        try:
-            status = _profile(job, caller)
-        except ModelAnalyzerError as error:
-            from model_analyzer.app.conceal import conceal_error
-
-            conceal_error(error, caller.conceal)
-            caller.tracker.run_finished(error.exit_status)
-            raise
-        caller.tracker.run_finished(status)
-    return status
+    return followed(job, caller, _profile)
 
 
 def _profile(job: Job, caller: Caller) -> int:

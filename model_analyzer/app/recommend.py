@@ -21,11 +21,10 @@ from model_analyzer.app.delivery.files import (
 )
 from model_analyzer.app.selection.circumstances import ranked, run_of
 from model_analyzer.app.selection.goals import goals_of
+from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import chosen_subjects
-from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.config.kinds import Number
-from model_analyzer.config.nodes import Entry, Node
-from model_analyzer.config.table import BEST
+from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ReportSettings
@@ -101,18 +100,6 @@ class Recommendations:
         return manifest(answer, self.origin, texts, throughput=throughput)
 
 
-def best_settings(
-    given: Mapping[str, str], config_file: Path | None, environment: Mapping[str, str]
-) -> ReportSettings:
-    """The flags that are given, then variables, the YAML file, and defaults. Raises ConfigError."""
-    entries = [
-        Entry(flag.removeprefix("--").replace("-", "_"), flag, Node(value, flag))
-        for flag, value in given.items()
-    ]
-    options = GivenOptions.of_file(config_file, environment, Path.cwd(), entries)
-    return options.report(BEST).settings
-
-
 def parse_throughput(text: str | None, *, has_manifest: bool) -> float | None:
     """The value of --throughput. Raises ConfigError where it is not a positive number, or there is
     no manifest to use it.
@@ -144,7 +131,7 @@ def recommend(
     The goals are those that are `asked` for, then those of `settings` and of the run.
     `circumstances` is the number of the group to rank; None means that of the `config_file`.
     """
-    profile = checkpoint.profile
+    profile = priced(checkpoint.profile, None if settings is None else settings.prices, asked)
     names = chosen_subjects(checkpoint, model, several=several)
     goals, remarks = goals_of(checkpoint, names, asked, settings)
     run = run_of(config_file)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
@@ -17,6 +18,7 @@ from model_analyzer.app.delivery.files import (
 )
 from model_analyzer.app.selection.circumstances import ranked, run_of
 from model_analyzer.app.selection.subjects import measured_subjects
+from model_analyzer.config.prices import read_prices
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile
@@ -43,8 +45,9 @@ def report(settings: ReportSettings) -> Iterator[Path]:
     )
     for sentence in loaded.damage:
         log.warning("%s: using the intact part", sentence)
-    profile = loaded.profile
-    results = _results(loaded, settings)
+    prices = None if settings.prices is None else read_prices(settings.prices)
+    profile = replace(loaded.profile, prices=prices)
+    results = _results(loaded, profile, settings)
     names = [name for name in settings.variants if name not in results]
     if names:
         raise ConfigError(*(_unknown(name, profile) for name in names))
@@ -70,13 +73,13 @@ def report(settings: ReportSettings) -> Iterator[Path]:
 
 
 def _results(
-    checkpoint: Checkpoint, settings: ReportSettings
+    checkpoint: Checkpoint, profile: Profile, settings: ReportSettings
 ) -> Mapping[str, Sequence[tuple[VariantResult, Ranking]]]:
     """The results of each variant, by name: under the ranked circumstances, or else under different
     ones, with a warning for requested variants. A name may have several results, with different
     composing variants, or on several kinds of hardware.
     """
-    run_settings, profile = run_of(settings.config_file), checkpoint.profile
+    run_settings = run_of(settings.config_file)
     results: dict[str, Sequence[tuple[VariantResult, Ranking]]] = {}
     requested = {
         frozenset(group_members(record.trial.models))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -74,10 +74,62 @@ def directory_options(command: F) -> F:
     )(command)
 
 
+_PRICES = "prices"
+
+
+def _kept(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    ctx.meta[_PRICES] = _expanded(ctx, parameter, value)
+
+
+def prices_option(command: F) -> F:
+    """The file with prices of hardware: see `prices_of`, and `given_result_options`."""
+    return click.option(
+        "--prices",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        callback=_kept,
+        expose_value=False,
+        help="YAML file with prices of hardware, for what inferences cost.",
+    )(command)
+
+
+def prices_of(ctx: click.Context) -> Path | None:
+    """The value of `prices_option`."""
+    path: Path | None = ctx.meta.get(_PRICES)
+    return path
+
+
+def is_given(ctx: click.Context, name: str) -> bool:
+    """Whether the user gave the parameter of this name."""
+    return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
+def given_result_options(ctx: click.Context, directory: Path, prefix: str) -> Mapping[str, str]:
+    """The flags of `directory_options` and `prices_option` with their values, as far as they are
+    given.
+    """
+    flags = {"directory": "--checkpoint-directory", "prefix": "--checkpoint-prefix"}
+    values = {"directory": str(directory), "prefix": prefix}
+    given = {flag: values[name] for name, flag in flags.items() if is_given(ctx, name)}
+    prices = prices_of(ctx)
+    return given if prices is None else {**given, "--prices": str(prices)}
+
+
 def checkpoint_argument(command: F) -> F:
     """`which`: one checkpoint of the directory."""
     return click.argument(
         "which", metavar="[CHECKPOINT]", default="latest", shell_complete=complete_checkpoint
+    )(command)
+
+
+def config_file_option(command: F) -> F:
+    """`config_file`: the file of the run whose results are used."""
+    return path_option(
+        "-f",
+        "--config-file",
+        "config_file",
+        metavar="FILE",
+        help="YAML file of the run, for its goals and checkpoint directory.",
     )(command)
 
 

@@ -37,6 +37,7 @@ _SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Use results": {
         "report": "Write detailed reports of variants, without a server.",
         "best": "Print the recommended configuration for deployment.",
+        "capacity": "Say how many replicas serve a rate.",
         "checkpoint": "Show, check, export and merge checkpoints.",
         "compare": "Compare two checkpoints; fail if results got worse.",
         "analyze": "Legacy command: write tables and reports from the checkpoint.",

@@ -209,6 +209,11 @@ OPTIONS: Sequence[Option] = (
         group=GOALS, help="Minimum throughput, in inferences per second.",
         commands=(PROFILE, REPORT),
     ),
+    Option(
+        key="prices", flags=("--prices",), kind=FilePath(), group=GOALS,
+        commands=(PROFILE, REPORT),
+        help="YAML file with prices of hardware, for what inferences cost (docs/guides/cost.md).",
+    ),
     # ----------------------------------------------------------------- search
     Option(
         key="search", flags=("--search",), kind=Choice(SearchMode), group=SEARCH,

@@ -153,6 +153,7 @@ def _settings(
         export=ExportSettings(**sections["export"]),
         display=DisplaySettings(**sections["display"]),
         offline=offline,
+        prices=values["prices"],
     )
 
 
@@ -217,6 +218,7 @@ def resolve_report(
         checkpoint_prefix=values["checkpoint_prefix"],
         checkpoint_file=values["checkpoint_load_file"],
         export_path=values["export_path"],
+        prices=values["prices"],
     )
     return Resolved(settings)
 

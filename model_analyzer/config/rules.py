@@ -17,6 +17,7 @@ from model_analyzer.domain.flags import (
     TRITON_SERVER_OWNED,
     is_on,
 )
+from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.quick_limits import (
     ALTERNATIVE,
     SIZES,
@@ -430,7 +431,24 @@ def _one_starting_point(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
         )
 
 
+def _costs(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Costs as objectives or constraints need prices."""
+    if values.get("prices") is not None:
+        return
+    models: Sequence[ModelEntry] = values.get("profile_models") or ()
+    for place in (given, *(model.given for model in models)):
+        for key in ("objectives", "constraints"):
+            for each in place.values.get(key) or ():
+                if METRICS[ALIASES.get(each.tag, each.tag)].source is Source.PRICES:
+                    yield Problem(
+                        where=place.where[key],
+                        message=f"{each.tag} needs prices of the hardware",
+                        hint="give a file with them: prices",
+                    )
+
+
 _COMMON_RULES: Sequence[Rule] = (
+    _costs,
     _minimum_below_maximum,
     _different_ports,
     _servers,

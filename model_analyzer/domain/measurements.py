@@ -84,10 +84,10 @@ class Measurement:
     """All values of one trial.
 
     `models` is in the order of the trial's workloads; `gpus` maps a GPU's UUID to its values;
-    `host` holds values of the whole server (memory), and `statistics` the counts of the server
-    for its models, including those that other models call. `started` is in seconds since the
-    epoch. `loading_s` is the part of `duration_s` in which a server loaded the variant: almost 0
-    with the C API, where perf_analyzer loads it. `machine` is None if unknown.
+    `host` holds values of the whole server (memory, energy), and `statistics` the counts of the
+    server for its models, including those that other models call. `started` is in seconds since
+    the epoch. `loading_s` is the part of `duration_s` in which a server loaded the variant: almost
+    0 with the C API, where perf_analyzer loads it. `machine` is None if unknown.
     """
 
     models: tuple[ModelMeasurement, ...]
@@ -108,7 +108,7 @@ class Measurement:
             if value is not None:
                 return value  # the usual case
         metric = METRICS[ALIASES.get(tag, tag)]
-        if metric.source is Source.CPU:
+        if metric.is_of_the_host:
             return self.host.get(metric.tag)
         if metric.source is Source.GPU:
             values = [gpu.get(metric.tag) for gpu in self.gpus.values()]
@@ -176,7 +176,7 @@ class Columns:
             pass
         if tag not in self.tags:
             return [None] * len(self._measurements)
-        if METRICS[tag].source is Source.CPU and tag not in self._of_models:
+        if METRICS[tag].is_of_the_host and tag not in self._of_models:
             return [measurement.host.get(tag) for measurement in self._measurements]
         return [measurement.value(tag) for measurement in self._measurements]
 

@@ -3,7 +3,7 @@
 """The metric catalogue: one row for each number that a measurement can hold.
 
 Values have the unit that the header names: milliseconds, inferences per second, megabytes
-(10^6 bytes), percent, watts. The code that reads a number from outside converts it once.
+(10^6 bytes), percent, watts, joules. The code that reads a number from outside converts it once.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ class Source(Enum):
     LLM = "perf_analyzer's profile export"
     GPU = "GPU monitor"
     CPU = "CPU monitor"
+    ENERGY = "energy counter of the GPUs"
+    PRICES = "prices"
 
 
 class Unit(Enum):
@@ -40,6 +42,8 @@ class Unit(Enum):
     MEGABYTES = ("MB", "MB", "mb")
     PERCENT = ("%", "%", "percent")
     WATTS = ("W", "W", "w")
+    JOULES = ("J", "J", "j")
+    CURRENCY = ("currency", "", "currency")
 
     def __init__(self, text: str, short: str, in_names: str) -> None:
         self.text, self.short, self.in_names = text, short, in_names
@@ -95,7 +99,12 @@ class Metric:
     @property
     def is_of_the_server(self) -> bool:
         """Whether there is one value for the whole server, and none for each model."""
-        return self.source in (Source.GPU, Source.CPU)
+        return self.source is Source.GPU or self.is_of_the_host
+
+    @property
+    def is_of_the_host(self) -> bool:
+        """Whether there is one value for the whole server, and none for each model or GPU."""
+        return self.source in (Source.CPU, Source.ENERGY, Source.PRICES)
 
     def gain(self, new: float, old: float) -> float:
         """How much better `new` is than `old`, in the metric's unit; negative if worse."""
@@ -189,6 +198,26 @@ _ROWS = [
     _device(
         "gpu_power_usage", "GPU Power Usage", Unit.WATTS, Better.LOWER,
         Source.GPU, Reduction.MEAN, Reduction.MEAN,
+    ),
+    _device(
+        "gpu_metered_power", "GPU Metered Power", Unit.WATTS, Better.LOWER,
+        Source.GPU, Reduction.MEAN, Reduction.SUM,
+    ),
+    _device(
+        "energy_per_inference", "GPU Energy Per Inference", Unit.JOULES, Better.LOWER,
+        Source.ENERGY, Reduction.MEAN, Reduction.SUM,
+    ),
+    _device(
+        "idle_energy_per_inference", "GPU Idle Energy Per Inference", Unit.JOULES, Better.LOWER,
+        Source.ENERGY, Reduction.MEAN, Reduction.SUM,
+    ),
+    _device(
+        "cost_per_million_inferences", "Cost Per Million Inferences", Unit.CURRENCY, Better.LOWER,
+        Source.PRICES, Reduction.MEAN, Reduction.SUM,
+    ),
+    _device(
+        "cost_per_million_tokens", "Cost Per Million Tokens", Unit.CURRENCY, Better.LOWER,
+        Source.PRICES, Reduction.MEAN, Reduction.SUM,
     ),
     _device(
         "cpu_available_ram", "RAM Available", Unit.MEGABYTES, Better.HIGHER,

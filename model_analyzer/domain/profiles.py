@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.efficiency import Efficiency
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, empty
+from model_analyzer.domain.prices import Prices
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.trials import Failure, Trial
 
@@ -56,7 +58,7 @@ class Profile:
     searches that will draw one but have not ended. `bases` holds, by name of the model or of the
     group of models, the `ModelFacts.identity` of its models in the last run. `is_growing` means
     that a run was still measuring. `shared_hosts` has the tests of hosts with several slots, by
-    host.
+    host. `prices` are those of the hardware, None if the user gave none.
     """
 
     records: Collection[TrialRecord] = ()
@@ -69,6 +71,16 @@ class Profile:
     unfinished: frozenset[Lane] = frozenset()
     is_growing: bool = False
     shared_hosts: Mapping[str, SharedHost] = field(default_factory=empty)
+    prices: Prices | None = None
+
+    @property
+    def efficiency(self) -> Efficiency:
+        """What completes the measurements with costs and idle energy."""
+        return Efficiency(
+            self.prices,
+            cores=self.cores,
+            server_only=self.server_only,
+        )
 
     @property
     def variants(self) -> tuple[ModelVariant, ...]:

@@ -432,7 +432,8 @@ class ProfileSettings:
 
     `goal` ranks variants of different models. `composing` holds the settings of composing models,
     by name; `bls_calls` names those that the (only) model calls from its own code. `offline`
-    reports are about throughput and batch size, others about latency and load.
+    reports are about throughput and batch size, others about latency and load. `prices` is a file
+    with prices of hardware.
     """
 
     models: tuple[ModelSettings, ...]
@@ -451,6 +452,7 @@ class ProfileSettings:
     export: ExportSettings
     display: DisplaySettings
     offline: bool
+    prices: Path | None = None
 
     @property
     def observes_idle(self) -> bool:
@@ -469,7 +471,7 @@ class ReportSettings:
     """Everything that `report` needs.
 
     `plots` are those of each variant. `goals` holds the goals of the models in the YAML file;
-    `default_goal` is that of all others.
+    `default_goal` is that of all others. `prices` is a file with prices of hardware.
     """
 
     variants: tuple[str, ...]
@@ -485,6 +487,7 @@ class ReportSettings:
     checkpoint_prefix: str
     checkpoint_file: Path | None
     export_path: Path
+    prices: Path | None = None
 
     def asked_goal(self, model: str) -> GoalOverride:
         """The goal that the user asked for, for this model."""

@@ -12,6 +12,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import Device, kind_folder, kind_text, place_text
 from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
@@ -332,6 +333,7 @@ def build_detail(
     *,
     goal: Goal,
     hardware: str = "",
+    currency: str = str(Unit.CURRENCY),
     origin: ReportOrigin,
     configuration: str,
     plots: Sequence[PlotSettings] = (),
@@ -339,8 +341,9 @@ def build_detail(
     always_gpus: bool = False,
 ) -> Detail:
     """The detailed report of one variant, evaluated by `goal`. `hardware` is the kind that it was
-    measured on, if there are several. `configuration` is its config.pbtxt, `plots` are defined by
-    the user. With `always_gpus`, GPU metrics are shown even if the variant uses CPUs only.
+    measured on, if there are several, `currency` the unit of costs. `configuration` is its
+    config.pbtxt, `plots` are defined by the user. With `always_gpus`, GPU metrics are shown even if
+    the variant uses CPUs only.
     """
     gpus = result.best.trial.gpus
     devices = _observed(result.measured, origin, always_gpus=always_gpus) or (
@@ -351,7 +354,7 @@ def build_detail(
     count = counted(len(result.measured), "measurement")
     places = {id(item): place for place, item in enumerate(result.measured)}
     sentences.append(f"{count} on {place if devices else 'CPU'}.")
-    sentences.append(f"Best measurement: {values_text(result, goal, with_noise=True)}.")
+    sentences.append(f"Best measurement: {values_text(result, goal, currency, with_noise=True)}.")
     return Detail(
         variant=result.telling_name,
         hardware=hardware,

@@ -15,7 +15,7 @@ from model_analyzer.domain.goals import Constraint, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import ALIASES, METRICS, Unit
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
@@ -25,7 +25,7 @@ from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import certainty_text, remarks_of
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.circumstances import LeftOut
-from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.ranking import Costs, Ranking, VariantResult
 
 # The version of the layout; increased when readers of the last version would misread this one.
 RESULTS_VERSION = 3
@@ -61,7 +61,7 @@ def results_document(
         "metrics": {
             tag: {
                 "name": METRICS[tag].name,
-                "unit": str(METRICS[tag].unit),
+                "unit": _unit(tag, answers),
                 "better": METRICS[tag].better.value,
             }
             for tag in _tags([answer.ranking for answer in answers])
@@ -94,6 +94,13 @@ def _tags(rankings: Sequence[Ranking]) -> Sequence[str]:
     return [tag for tag in METRICS if tag in present | wanted]
 
 
+def _unit(tag: str, answers: Sequence[Answer]) -> str:
+    """The unit of a metric; that of costs is the currency of the prices."""
+    unit = METRICS[tag].unit
+    costs = [answer.ranking.costs for answer in answers if answer.ranking.costs is not None]
+    return costs[0].prices.currency if unit is Unit.CURRENCY and costs else str(unit)
+
+
 def _all_values(measurement: Measurement) -> Iterator[Mapping[str, float]]:
     yield measurement.host
     yield from measurement.gpus.values()
@@ -120,6 +127,7 @@ def _model(answer: Answer) -> dict[str, Any]:
         "recommended": None if answer.best is None else _recommended(answer, answer.best),
         "conclusion": None if conclusion is None else _concluded(conclusion),
         "default": None if default is None else default.name,
+        "hourly_cost": None if ranking.costs is None else _hourly_cost(ranking.costs),
         "circumstances": None if ranking.group is None else ranking.group.number,
         "left_out": [_left_out(part) for part in ranking.left_out],
         "variants": [variant_document(result, ranking) for result in ranking.results],
@@ -158,6 +166,16 @@ def _hardware(items: Sequence[MeasuredTrial | FailedTrial]) -> dict[str, Any] | 
 
 def _gpu(device: Device) -> dict[str, Any]:
     return {"uuid": device.uuid, "name": device.name, "memory_mb": device.memory}
+
+
+def _hourly_cost(costs: Costs) -> dict[str, Any]:
+    amount = costs.hourly.amount
+    return {
+        "amount": None if amount is None else float(amount),
+        "currency": costs.prices.currency,
+        "date": costs.prices.date,
+        "basis": costs.hourly.basis,
+    }
 
 
 def _left_out(part: LeftOut) -> dict[str, Any]:

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from model_analyzer.domain.efficiency import EFFICIENCY, IDLE_ENERGY_PER_INFERENCE
+from model_analyzer.domain.energy import ENERGY_PER_INFERENCE
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.reports.axes import Axes
-from model_analyzer.reports.headline import is_plain_throughput, over_models
+from model_analyzer.reports.headline import is_plain_throughput, over_models, unit_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import VariantResult
@@ -54,7 +56,7 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
     ]
     tags += ["perf_throughput", Axes(ranking.goal, [best]).quantity("perf_latency_p99").tag]
     tags += [tag for tag in ranking.goal.tags if tag not in tags]
-    tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram") if tag not in tags]
+    tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram", *EFFICIENCY) if tag not in tags]
     default_measurement = None if default is None else default.best.measurement
     figures = []
     for tag in tags:
@@ -63,11 +65,21 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
                 Figure(
                     label=f"{METRICS[tag].name}{name}",
                     value=show(value),
-                    unit=str(METRICS[tag].unit),
-                    note="" if base is None else f"default {show(base)}",
+                    unit=unit_text(tag, ranking.currency),
+                    note=_note(tag, base, measurement),
                 )
             )
     return (*_gain(answer), *figures)
+
+
+def _note(tag: str, default: float | None, measurement: Measurement) -> str:
+    """The value of the default; and the part that GPUs take even if they are idle."""
+    idle = measurement.value(IDLE_ENERGY_PER_INFERENCE) if tag == ENERGY_PER_INFERENCE else None
+    parts = [
+        "" if default is None else f"default {show(default)}",
+        "" if idle is None else f"{show(idle)} for idle GPUs",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def _values(

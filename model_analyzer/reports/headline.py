@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS, Source
+from model_analyzer.domain.metrics import ALIASES, METRICS, Source, Unit
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.ties import tie_text
 from model_analyzer.domain.words import capitalized, counted, whole
@@ -45,7 +45,7 @@ def headline(answer: Answer) -> tuple[str, ...]:
         f" {counted(len(ranking.results), 'configuration')}, "
     )
     settings = settings_text(best)
-    values = values_text(best, ranking.goal, with_noise=True)
+    values = values_text(best, ranking.goal, ranking.currency, with_noise=True)
     if not best.passes:
         missed = ranking.goal.shortfall(measurement)
         return (
@@ -84,12 +84,14 @@ def settings_text(result: VariantResult) -> str:
     )
 
 
-def values_text(result: VariantResult, goal: Goal, *, with_noise: bool = False) -> str:
+def values_text(
+    result: VariantResult, goal: Goal, currency: str, *, with_noise: bool = False
+) -> str:
     """The best measurement of a result and its load. It shows throughput and the constrained
     latency (otherwise the p99). If tokens were counted, it shows the token metrics of the goal
-    instead, or token throughput and time to first token. The other objectives follow. With
-    `with_noise`, values of instalments have their intervals, and the last value what they are based
-    on.
+    instead, or token throughput and time to first token. The other objectives follow; `currency` is
+    the unit of costs. With `with_noise`, values of instalments have their intervals, and the last
+    value what they are based on.
     """
     measurement = result.best.measurement
     latency = Axes(goal, [result]).quantity("perf_latency_p99")
@@ -107,7 +109,7 @@ def values_text(result: VariantResult, goal: Goal, *, with_noise: bool = False) 
     texts = [
         _latency_text(latency, value, measurement)
         if tag == latency.tag
-        else _value_text(tag, value, measurement)
+        else _value_text(tag, value, measurement, currency)
         for tag, value in values.items()
     ]
     if with_noise and measurement.is_instalment:
@@ -135,6 +137,12 @@ def latency_text(result: VariantResult, goal: Goal) -> str:
     latency = Axes(goal, [result]).quantity("perf_latency_p99")
     value = latency.value(measurement)
     return "" if value is None else _latency_text(latency, value, measurement)
+
+
+def unit_text(tag: str, currency: str) -> str:
+    """The unit of a metric; `currency` is that of costs."""
+    unit = METRICS[tag].unit
+    return currency if unit is Unit.CURRENCY else str(unit)
 
 
 def is_plain_throughput(goal: Goal) -> bool:
@@ -168,9 +176,9 @@ def _latency_text(latency: Quantity, value: float, measurement: Measurement) -> 
     return f"{name} {show(value)} {METRICS[latency.tag].unit}"
 
 
-def _value_text(tag: str, value: float, measurement: Measurement) -> str:
+def _value_text(tag: str, value: float, measurement: Measurement, currency: str) -> str:
     metric = METRICS[tag]
-    text = f"{show(value)} {metric.unit}"
+    text = f"{show(value)} {unit_text(tag, currency)}"
     if tag == "perf_throughput" and len(measurement.models) > 1:
         own = [model.values.get(tag) for model in measurement.models]
         text += f" ({' + '.join('?' if each is None else show(each) for each in own)})"
@@ -212,7 +220,7 @@ def _against_default(answer: Answer) -> str:
             return ": it is the default configuration"
         clearly = "clearly " if ranking.ties else ""
         return f": it is the default configuration, and no other configuration is {clearly}better"
-    base = values_text(default, ranking.goal)
+    base = values_text(default, ranking.goal, ranking.currency)
     fails = ", and fails the constraints" if not default.passes else ""
     has_one_load = len(default.measured) == 1 and not default.passes
     if has_one_load or (gain is None and compared_default(ranking) is None):

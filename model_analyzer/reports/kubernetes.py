@@ -61,7 +61,7 @@ def manifest(
     return render_yaml(
         "kubernetes.yaml.j2",
         remarks=_remarks(answer, origin),
-        name=_object_name(answer.ranking.model),
+        name=object_name(answer.ranking.model),
         configurations={files[model]: text for model, text in configurations.items()},
         files={f"/models/{model}/config.pbtxt": file for model, file in files.items()},
         replicas=_replicas(best, answer.ranking.goal, throughput),
@@ -202,7 +202,7 @@ def _needed_gpus(served: Iterable[ModelVariant], present: int) -> int:
     return needed
 
 
-def _object_name(model: str) -> str:
+def object_name(model: str) -> str:
     """A valid Kubernetes object name for a model."""
     name = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[:_LONGEST_NAME]
     return f"triton-{name}".rstrip("-")

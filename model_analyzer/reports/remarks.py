@@ -10,8 +10,9 @@ from operator import itemgetter
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.near_misses import Miss
+from model_analyzer.domain.prices import money
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.loads import under
@@ -82,6 +83,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_unused_conclusion(ranking),
         *_unfinished(ranking),
         *_unmeasured(ranking),
+        *_costs(ranking),
         *unchecked_remarks(ranking.results[:1], ranking.goal),
         *_failed_elsewhere(ranking),
         *(part.sentence for part in ranking.left_out),
@@ -231,10 +233,13 @@ def _unmeasured(ranking: Ranking) -> Iterator[str]:
     """The objectives that are ignored because they have no data."""
     if not ranking.unmeasured:
         return
-    names = ", ".join(METRICS[ALIASES.get(tag, tag)].name for tag in ranking.unmeasured)
+    metrics = [METRICS[ALIASES.get(tag, tag)] for tag in ranking.unmeasured]
+    names = ", ".join(metric.name for metric in metrics)
     objectives = {objective.tag for model in ranking.goal.models for objective in model.objectives}
     judged = ", ".join(METRICS[ALIASES.get(tag, tag)].name for tag in sorted(objectives))
-    yield f"Objectives without measurements are ignored: {names}. Ranked by {judged}."
+    are_costs = any(metric.source is Source.PRICES for metric in metrics)
+    hint = " Costs need --prices." if are_costs and ranking.costs is None else ""
+    yield f"Objectives without measurements are ignored: {names}. Ranked by {judged}.{hint}"
 
 
 def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[str]:
@@ -244,6 +249,21 @@ def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[
         f"The constraint on {METRICS[tag].header} could not be checked: it was not measured."
         for tag in sorted(tags)
     ]
+
+
+def _costs(ranking: Ranking) -> Iterator[str]:
+    """What the costs are made of, or why they are unknown."""
+    if ranking.costs is None:
+        return
+    prices, hourly = ranking.costs.prices, ranking.costs.hourly
+    name = ranking.results[0].name
+    if hourly.amount is None:
+        yield f"What {name} costs is unknown: {hourly.basis}."
+        return
+    yield (
+        f"Costs are in {prices.currency}, by prices of {prices.date}: an hour of {name} costs"
+        f" {money(hourly.amount, prices.currency)} ({hourly.basis})."
+    )
 
 
 def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:

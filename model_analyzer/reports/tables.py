@@ -7,14 +7,16 @@ from __future__ import annotations
 import csv
 import io
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
+from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.domain.words import whole
@@ -273,6 +275,7 @@ def summary_table(
     ]
     if _has_ram(results):
         at_best.append(metric_over_all("cpu_used_ram").renamed(_MAX_RAM))
+    at_best += map(metric_over_all, _efficiency_tags(results, goal))
     items = [result.best for result in results]
     at_best += with_data(_gpu_columns(always=always_gpus), items)
     columns = [NAME.renamed("Model Config Name"), *(column.adapted(_best) for column in at_best)]
@@ -288,6 +291,9 @@ _SHORT_HEADERS = {
     "perf_latency_p99": "p99 ms",
     "output_token_throughput": "Tokens/s",
     "cpu_used_ram": "RAM MB",
+    "cost_per_million_inferences": "Cost/million",
+    "cost_per_million_tokens": "Cost/million tokens",
+    "energy_per_inference": "J/infer",
 }
 
 
@@ -300,7 +306,8 @@ def answer_table(results: Sequence[VariantResult], goal: Goal) -> Table:
 
 def hardware_table(answers: Sequence[Answer]) -> Table:
     """Which hardware: the best configuration of a model on each kind, in the columns of
-    `answer_table`; each gain is over the default configuration on the same kind.
+    `answer_table`; each gain is over the default configuration on the same kind. If costs are
+    known, the cheapest kind is marked.
     """
     goal = answers[0].ranking.goal
     results = [answer.best for answer in answers if answer.best is not None]
@@ -309,7 +316,31 @@ def hardware_table(answers: Sequence[Answer]) -> Table:
     )
     gain = Column[Answer](key="gain", name="Over default", value=_gain_text)
     columns = [_of_best(column) for column in _answer_columns(results, goal)]
-    return table_of([hardware, *columns, gain], answers)
+    return table_of([hardware, *columns, gain, *_cheapest_column(answers)], answers)
+
+
+def _cheapest_column(answers: Sequence[Answer]) -> Iterator[Column[Answer]]:
+    """Which kind costs the least for an inference (or a token) and keeps the constraints; nothing
+    if fewer than two costs are known.
+    """
+    known = [costs for tag in COSTS if len(costs := _costs_by_kind(answers, tag)) > 1]
+    if known:
+        least = min(known[0], key=known[0].__getitem__)
+        yield Column(
+            key="cheapest",
+            name="Cheapest",
+            value=lambda answer: "yes" if answer.ranking.kind == least else "",
+        )
+
+
+def _costs_by_kind(answers: Sequence[Answer], tag: str) -> Mapping[str, float]:
+    return {
+        answer.ranking.kind: cost
+        for answer in answers
+        if answer.best is not None
+        and answer.best.passes
+        and (cost := answer.best.best.measurement.value(tag)) is not None
+    }
 
 
 def _of_best(column: Column[VariantResult]) -> Column[Answer]:
@@ -343,7 +374,7 @@ def _answer_columns(
         INSTANCE_GROUP.renamed("Instances"),
         MAX_BATCH_SIZE.renamed("Batch"),
         Column[MeasuredTrial](key="load", name="Load", value=_short_loads),
-        *map(_short_metric, (*usual, *others)),
+        *map(_short_metric, (*usual, *others, *_efficiency_tags(results, goal))),
         *(quantity.column for quantity in Axes(goal, results).of_single_models),
     ]
     columns = [NAME, *(column.adapted(_best) for column in at_best)]
@@ -376,6 +407,11 @@ def _measured_tags(results: Sequence[VariantResult], tags: Iterable[str]) -> lis
 def _goal_tags(results: Sequence[VariantResult], goal: Goal, shown: Collection[str]) -> list[str]:
     """The measured metrics of the goal that are not shown otherwise."""
     return _measured_tags(results, (tag for tag in goal.tags if tag not in shown))
+
+
+def _efficiency_tags(results: Sequence[VariantResult], goal: Goal) -> list[str]:
+    """The known costs and energy that are not metrics of the goal."""
+    return _measured_tags(results, (tag for tag in EFFICIENCY if tag not in goal.tags))
 
 
 def _has_ram(results: Sequence[VariantResult]) -> bool:

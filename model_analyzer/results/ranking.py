@@ -14,9 +14,11 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Columns, Measurement
+from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import pool
+from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.ties import (
@@ -83,6 +85,14 @@ class VariantResult:
         return self.measured[0]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What a server costs in an hour, by these prices."""
+
+    prices: Prices
+    hourly: HourlyCost
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
     """The variants of a model (or of several, measured together), best first, and failed trials.
@@ -94,6 +104,7 @@ class Ranking:
       apply, `unused_conclusion` says why. `is_unfinished` means that the search did not finish,
       `is_growing` that its run is still in progress.
     * `unmeasured` are objectives without data; `goal` is without them.
+    * `costs` are those of the first, None without prices.
     * `left_out` are records that cannot be compared. `groups` are all groups of circumstances, on
       all kinds of hardware; `group` is the ranked one, `beside` are those ranked on other kinds.
     """
@@ -114,6 +125,7 @@ class Ranking:
     groups: tuple[Group, ...] = ()
     group: Group | None = None
     beside: tuple[Group, ...] = ()
+    costs: Costs | None = None
 
     @property
     def kind(self) -> str:
@@ -124,6 +136,11 @@ class Ranking:
     def hardware(self) -> str:
         """The kind of hardware, if the model was measured on several; otherwise ""."""
         return self.kind if any(group.kind != self.kind for group in self.groups) else ""
+
+    @property
+    def currency(self) -> str:
+        """The unit of costs: the currency of the prices, if there are any."""
+        return str(Unit.CURRENCY) if self.costs is None else self.costs.prices.currency
 
     @property
     def repetitions(self) -> int:
@@ -183,8 +200,11 @@ def rank(
 
 def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ranking:
     """The ranking on one kind of hardware."""
+    efficiency = profile.efficiency
     measured = [
-        MeasuredTrial(trial=record.trial, measurement=record.outcome)
+        MeasuredTrial(
+            trial=record.trial, measurement=efficiency.completed(record.trial, record.outcome)
+        )
         for record in chosen.records
         if isinstance(record.outcome, Measurement)
     ]
@@ -217,6 +237,7 @@ def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ra
         groups=chosen.groups,
         group=chosen.group,
         beside=chosen.beside,
+        costs=_costs(profile, ordered),
     )
 
 
@@ -227,6 +248,13 @@ def _shared_hosts(profile: Profile, chosen: Comparable) -> tuple[SharedHost, ...
     machines = {record.outcome.machine for record in chosen.records}
     hosts = {machine.host for machine in machines if machine is not None}
     return tuple(test for host, test in profile.shared_hosts.items() if host in hosts)
+
+
+def _costs(profile: Profile, ordered: Sequence[MeasuredTrial]) -> Costs | None:
+    if profile.prices is None or not ordered:
+        return None
+    hourly = hourly_cost(profile.prices, profile.efficiency.resources(*ordered[0][:2]))
+    return Costs(prices=profile.prices, hourly=hourly)
 
 
 def _comparable(
@@ -353,7 +381,17 @@ def _across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
         is_across_models=True,
         unmeasured=unmeasured,
         group=rankings[0].group,
+        costs=_costs_of_first(rankings, ordered),
     )
+
+
+def _costs_of_first(rankings: Sequence[Ranking], ordered: Sequence[VariantResult]) -> Costs | None:
+    """The costs of the best model's recommendation."""
+    first = ordered[0].variants if ordered else ()
+    for ranking in rankings:
+        if ranking.results and ranking.results[0].variants == first:
+            return ranking.costs
+    return None
 
 
 def _judged_alone(ranking: Ranking, goal: Goal) -> list[VariantResult]:

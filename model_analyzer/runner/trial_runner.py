@@ -6,12 +6,20 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
+from model_analyzer.domain.energy import ENERGY_PER_INFERENCE, energy_per_inference
 from model_analyzer.domain.hardware import Machine
-from model_analyzer.domain.measurements import Measurement, Notice, Observation, Outcome, Values
+from model_analyzer.domain.measurements import (
+    Measurement,
+    ModelMeasurement,
+    Notice,
+    Observation,
+    Outcome,
+    Values,
+)
 from model_analyzer.domain.protocols import LoadGenerator, Monitor, Server
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
@@ -109,12 +117,18 @@ class TrialRunner:
         return Measurement(
             models=readings.models,
             gpus=observed.gpus,
-            host=observed.host,
+            host=_with_energy(observed, readings.models),
             statistics=readings.statistics,
             notices=(*readings.notices, *observed.notices),
             commands=readings.commands,
             loading_s=loading_s,
         )
+
+
+def _with_energy(observed: Observation, models: Sequence[ModelMeasurement]) -> Values:
+    """The values of the server with the energy of the GPUs for an inference, if it is known."""
+    joules = energy_per_inference(observed.gpus, models)
+    return observed.host if joules is None else {**observed.host, ENERGY_PER_INFERENCE: joules}
 
 
 def concealed(outcome: Outcome, conceal: Callable[[str], str]) -> Outcome:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.hardware import Device
+from model_analyzer.domain.measurements import Values
 from model_analyzer.runner.gpus import Gpu
 from model_analyzer.runner.monitors.gpu import (
     GpuMonitor,
@@ -102,8 +103,10 @@ def test_a_gpu_in_mig_mode_is_its_slices_and_has_their_memory_only(nvml: Pretend
         assert whole.slices is None
         assert [device.uuid for device in cut.usable] == ["MIG-0", "MIG-1"]
         used = driver.read(cut.usable)["MIG-1"]
-        chosen = ObservedGpus(cut.usable, driver.read)
-        assert chosen.unknown() == "gpu_utilization, gpu_power_usage of MIG-0, MIG-1"
+        chosen = ObservedGpus(cut.usable, driver.read, meter=driver.meter)
+        assert chosen.unknown() == (
+            "gpu_utilization, gpu_power_usage, gpu_metered_power of MIG-0, MIG-1"
+        )
     assert used == {
         "gpu_used_memory": GIB / MB,
         "gpu_free_memory": GIB / MB,
@@ -204,6 +207,81 @@ def test_a_failing_load_is_not_sampled_once_more() -> None:
     with pytest.raises(ZeroDivisionError), GpuMonitor(read, 60):
         load()
     assert samples == [1]
+
+
+# -------------------------------------------------------------------------- the energy counter
+
+
+def metered(driver: Nvml, looks: int = 2) -> Mapping[str, Values]:
+    """What a monitor observes with so many looks, a second each: without a thread, so that it is
+    exact.
+    """
+    devices = usable(driver)
+    seconds = iter(range(1000, 1000 + looks))
+    monitor = GpuMonitor(
+        lambda: driver.read(devices),
+        60,
+        meter=lambda: driver.meter(devices),
+        clock=lambda: next(seconds),
+    )
+    for _ in range(looks):
+        monitor.look()
+    return monitor.observation.gpus
+
+
+def test_power_is_the_growth_of_the_counter_over_time(nvml: PretendDriver) -> None:
+    start = 2**53  # millijoules
+    nvml.has(
+        gpu(0, energy=[start, start + 500_000, start + 600_000]),
+        gpu(1, energy=[7, 50_007, 300_007]),
+    )
+    with Nvml() as driver:
+        observed = metered(driver, looks=3)
+    assert observed["GPU-0000"]["gpu_metered_power"] == 300.0
+    assert observed["GPU-1111"]["gpu_metered_power"] == 150.0
+
+
+@pytest.mark.parametrize(
+    "counter",
+    [
+        pytest.param([900_000, 100], id="the driver was loaded again"),
+        pytest.param([2**64 - 1000, 500], id="wrapped around"),
+        pytest.param([900_000, 100, 950_000], id="loaded again, and grown above the start"),
+        pytest.param(None, id="a GPU without a counter"),
+    ],
+)
+def test_power_is_unknown_and_never_0(nvml: PretendDriver, counter: list[int] | None) -> None:
+    nvml.has(gpu(0, energy=counter), gpu(1, energy=[0, 1000, 2000, 3000]))
+    with Nvml() as driver:
+        observed = metered(driver, looks=3)
+    assert "gpu_metered_power" not in observed["GPU-0000"]
+    assert observed["GPU-0000"]["gpu_used_memory"] > 0
+    assert "gpu_metered_power" in observed["GPU-1111"]
+
+
+def test_a_part_of_a_gpu_has_no_counter_although_the_gpu_has_one(nvml: PretendDriver) -> None:
+    part = {"uuid": "MIG-0", "name": "NVIDIA Pretend MIG 1g", "total": 2 * GIB, "used": 1}
+    nvml.has(gpu(0, energy=[0, 1000, 2000], slices=[part]))
+    with Nvml() as driver:
+        assert set(metered(driver)["MIG-0"]) == {
+            "gpu_used_memory", "gpu_free_memory", "gpu_total_memory"
+        }  # fmt: skip
+
+
+def test_a_counter_that_is_missing_once_is_not_guessed(nvml: PretendDriver) -> None:
+    nvml.has(gpu(0, energy=[0, 1000, 2000]))
+    with Nvml() as driver:
+        devices = driver.gpus[0].usable
+        answers = iter([{"GPU-0000": 0.0}, {}, {"GPU-0000": 2.0}])
+        monitor = GpuMonitor(
+            lambda: driver.read(devices),
+            60,
+            meter=lambda: next(answers),
+            clock=iter((0, 1, 2)).__next__,
+        )
+        for _ in range(3):
+            monitor.look()
+        assert "gpu_metered_power" not in monitor.observation.gpus["GPU-0000"]
 
 
 # ----------------------------------------------------------------------------- metrics endpoint

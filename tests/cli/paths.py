@@ -32,6 +32,8 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "profile -f": ("profile", "-f", "{}", "--dry-run"),
     "report -f": ("report", "-f", "{}", "-n", "m_config_default"),
     "best -f": ("best", "-f", "{}"),
+    "capacity -f": ("capacity", "-f", "{}", "--rate", "100"),
+    "capacity --trace": ("capacity", "--trace", "{}"),
     "doctor -f": ("doctor", "-f", "{}", "--no-models"),
     "validate": ("config", "validate", "{}"),
     "validate alone": ("config", "validate", "--file-only", "{}"),
@@ -65,6 +67,7 @@ OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "compare -o": ("compare", "checkpoints", "checkpoints", "-o", "{}"),
     "trials -o": ("checkpoint", "trials", "--format", "csv", "-o", "{}"),
     "export -o": ("checkpoint", "export", "--format", "json", "-o", "{}"),
+    "capacity -o": ("capacity", "--rate", "100", "-o", "{}"),
     "best --output-dir": ("best", "--output-dir", "{}"),
     "checkpoint best --output-dir": ("checkpoint", "best", "--output-dir", "{}"),
     "merge --output-dir": (

@@ -53,6 +53,7 @@ ARGUMENTS: dict[Words, Words] = {
     ("doctor",): ("-f", "config.yaml", "--no-models"),
     ("cluster", "manifest"): ("-f", "config.yaml", "--kind", "job"),
     ("cluster", "check"): ("-f", "config.yaml", "--ray-address", "127.0.0.1:1"),  # nobody listens
+    ("capacity",): ("--rate", "100"),
     ("compare",): ("checkpoints", "checkpoints"),
     ("init",): ("start",),
     ("config", "show"): ("config.yaml",),

@@ -93,6 +93,44 @@ def test_all_gpus_are_used_measured_and_shown(on_gpus, pretend, table) -> None:
     assert "Max GPU Memory Usage (MB)" in page
 
 
+def test_energy_is_measured_and_can_be_asked_for(on_gpus) -> None:
+    """Each pretend GPU takes 75.5 W, also while it is idle."""
+    constraints = {"energy_per_inference": {"max": 5}}
+    status, output = on_gpus.profile(
+        objectives=["energy_per_inference"], constraints=constraints, collect_cpu_metrics=True
+    )
+
+    assert status == 0, output
+    results = json.loads((on_gpus.directory / "results" / "results.json").read_text())
+    assert results["metrics"]["energy_per_inference"]["unit"] == "J"
+    (model,) = results["models"]
+    assert model["unmeasured_objectives"] == []
+    measured = [each for variant in model["variants"] for each in variant["measurements"]]
+    assert len(measured) == 3, "the default on CPUs is compared by energy, too"
+    for each in measured:
+        metrics = each["metrics"]
+        assert metrics["gpu_metered_power"] == pytest.approx(151, rel=0.1)
+        assert metrics["energy_per_inference"] == pytest.approx(
+            metrics["gpu_metered_power"] / metrics["perf_throughput"]
+        )
+    page = (on_gpus.directory / "reports" / "summaries" / "m" / "result_summary.html").read_text()
+    assert "GPU Energy Per Inference" in page
+
+
+def test_energy_of_a_part_of_a_gpu_is_unknown_not_0(on_gpus, driver) -> None:
+    part = {"uuid": "MIG-1", "name": "NVIDIA Pretend MIG 1g", "total": 2 * GIB, "used": GIB}
+    driver.has(gpu(0, slices=[part]))
+    on_gpus.environment["CUDA_VISIBLE_DEVICES"] = "MIG-1"
+
+    status, output = on_gpus.profile(objectives=["energy_per_inference"])
+
+    assert status == 0, output
+    results = json.loads((on_gpus.directory / "results" / "results.json").read_text())
+    (model,) = results["models"]
+    assert model["unmeasured_objectives"] == ["energy_per_inference"]
+    assert "energy" not in json.dumps(model["variants"])
+
+
 def test_verbose_shows_the_three_tables_that_scripts_count(on_gpus) -> None:
     status, output = on_gpus.profile("-v")
 
@@ -242,7 +280,10 @@ def test_a_mig_device_is_used_by_its_uuid_and_tells_its_memory(
 
     assert status == 0, output
     assert cuda(pretend) == {"MIG-1"}
-    said = "GPU metrics that are not available here: gpu_utilization, gpu_power_usage of MIG-1"
+    said = (
+        "GPU metrics that are not available here: gpu_utilization, gpu_power_usage,"
+        " gpu_metered_power of MIG-1"
+    )
     assert output.count(said) == 1
     assert output.count("GPU output field") == 2
     header, *rows = table("model-gpu")

@@ -48,6 +48,8 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "report": ["report", "-n", "m_config_default", "-e", "out"],
     "analyze": ["analyze", "--profile-models", "m", "-e", "out"],
     "best": ["best", "--format", "json"],
+    "capacity": ["capacity", "--rate", "100"],
+    "capacity as JSON": ["capacity", "--rate", "100", "--format", "json"],
     "compare": ["compare", "checkpoints", "checkpoints"],
     "compare as JSON": ["compare", "checkpoints", "checkpoints", "--format", "json"],
     "list": ["checkpoint", "list"],

@@ -128,7 +128,7 @@ def _monitors(
     cpu_only = {model.name for model in models if model.cpu_only}
     # a goal on GPU metrics compares all variants, so it needs them for CPU variants, too
     observes_all = settings.monitors.always_gpus or any(
-        model.goal.needs(Source.GPU) for model in models
+        model.goal.needs(Source.GPU) or model.goal.needs(Source.ENERGY) for model in models
     )
     gpus = serving.gpus
     neighbours = Neighbours(busy_share=job.timings.busy_share)

@@ -69,14 +69,14 @@ def local_gpus(
     nvml = Nvml()
     if settings.monitors.ignore_gpus:
         log.info("GPU discovery is disabled: cannot verify that GPU devices match checkpoint")
-        return ObservedGpus((), nvml.read)
+        return ObservedGpus((), nvml.read, meter=nvml.meter)
     if settings.server.launch is LaunchMode.REMOTE and requested:
         return None
     stack.enter_context(nvml)
     if not nvml.gpus and requested and settings.server.launch is not LaunchMode.C_API:
         return None
     devices = choose_gpus(nvml.gpus, requested, environment.get(VISIBLE_DEVICES))
-    return _with_warning(ObservedGpus(devices, nvml.read, nvml.driver))
+    return _with_warning(ObservedGpus(devices, nvml.read, nvml.driver, nvml.meter))
 
 
 def served_gpus(

@@ -11,6 +11,7 @@ from pathlib import Path
 from model_analyzer.app.delivery.files import origin_of, write_variants
 from model_analyzer.app.selection.circumstances import ranked
 from model_analyzer.app.selection.goals import goals_of
+from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.reports.build import ReportOrigin, Summary, build_summary
@@ -69,12 +70,14 @@ def best_variants(
     model: str | None = None,
     circumstances: int | None = None,
     directory: Path | None = None,
+    prices: Path | None = None,
 ) -> BestVariants:
     """The `count` best variants of each model, or of one, by the goals that are asked for or else
-    those of the run. Raises CheckpointError or ConfigError where there is nothing to rank, and
-    OutputError where `directory` cannot be written to.
+    those of the run; `prices` is a file with prices of hardware. Raises CheckpointError or
+    ConfigError where there is nothing to rank, and OutputError where `directory` cannot be written
+    to.
     """
-    profile = checkpoint.profile
+    profile = priced(checkpoint.profile, prices, asked)
     names = chosen_subjects(checkpoint, model, several=True)
     goals, remarks = goals_of(checkpoint, names, asked)
     return BestVariants(

@@ -258,6 +258,8 @@ def _deploy_command(
         words += _goal_flags(goal.models[0])
     elif goal is not None and settings.config_file is not None:
         words += ["-f", _short(settings.config_file)]
+    if settings.prices is not None:
+        words += ["--prices", _short(settings.prices)]
     if ranking.group is not None and len(ranking.groups) > 1:
         words += ["--circumstances", str(ranking.group.number)]
     return shlex.join([*words, "--format", "kubernetes"])

@@ -207,6 +207,7 @@ def write_detail(
         result,
         goal=ranking.goal,
         hardware=ranking.hardware,
+        currency=ranking.currency,
         origin=origin.on_kind_of(ranking),
         configuration="\n".join(to_text(masked_values(part.config)) for part in parts_of(result)),
         plots=plots,

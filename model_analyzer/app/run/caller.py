@@ -4,15 +4,23 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from model_analyzer.app.bench.job import Job
 from model_analyzer.app.ports import Interrupts, Questions
+from model_analyzer.config.resolve import described
+from model_analyzer.errors import ModelAnalyzerError
 
 if TYPE_CHECKING:
     from model_analyzer.app.conceal import Conceal
     from model_analyzer.app.delivery.answer import Answers, Delivery
     from model_analyzer.app.progress.tracker import Tracker
+
+log = logging.getLogger(__name__)
 
 
 class Audience(Protocol):
@@ -37,3 +45,24 @@ class Caller:
     tracker: Tracker
     audience: Audience
     conceal: Conceal
+
+
+def followed(job: Job, caller: Caller, run: Callable[[Job, Caller], int]) -> int:
+    """Runs it with everything around: settings in the log, and the end of the progress; the exit
+    status.
+    """
+    for line in described(job.settings):
+        log.debug("%s", line)
+    for remark in job.remarks:
+        log.warning("%s", remark)
+    with closing(caller.tracker):
+        try:
+            status = run(job, caller)
+        except ModelAnalyzerError as error:
+            from model_analyzer.app.conceal import conceal_error
+
+            conceal_error(error, caller.conceal)
+            caller.tracker.run_finished(error.exit_status)
+            raise
+        caller.tracker.run_finished(status)
+    return status

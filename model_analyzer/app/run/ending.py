@@ -10,28 +10,28 @@ from pathlib import Path
 from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
 from model_analyzer.app.delivery.files import originals_of
 from model_analyzer.app.run.measuring import Session
+from model_analyzer.domain.profiles import Profile
 from model_analyzer.reports.renderer import Renderer
 from model_analyzer.results.circumstances import Circumstances, Intended
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.search.plan import Subject, by_name
-from model_analyzer.state.profile_state import ProfileState
 
 
 def answers_of(session: Session, *, is_complete: bool) -> Answers:
     """Ranks the measurements."""
-    settings, state = session.job.settings, session.state
+    profile, settings = session.priced, session.job.settings
     facts = session.bench.serving.facts
     return answers_to(
         [
             ranking
             for placed in by_name(session.bench.subjects)
-            for ranking in _rankings(placed, state)
+            for ranking in _rankings(placed, profile)
         ],
-        state.profile,
+        profile,
         _newest(session),
         settings,
         originals={
-            **originals_of(state.profile),
+            **originals_of(profile),
             **{name: model.config for name, model in facts.items()},
         },
         complete=is_complete,
@@ -55,7 +55,7 @@ def _newest(session: Session) -> Path | None:
     return None if session.job.settings.checkpoint.disabled else session.state.newest
 
 
-def _rankings(placed: Sequence[Subject], state: ProfileState) -> Sequence[Ranking]:
+def _rankings(placed: Sequence[Subject], profile: Profile) -> Sequence[Ranking]:
     """The rankings of a subject: under the circumstances of this run on its kinds of hardware, and
     under the same on the others in the checkpoint.
     """
@@ -64,7 +64,7 @@ def _rankings(placed: Sequence[Subject], state: ProfileState) -> Sequence[Rankin
     of_run = [Circumstances(setup=each.setup.identity, conditions=conditions) for each in placed]
     alike = Intended(setup=subject.setup, conditions=conditions)
     return rank(
-        state.profile,
+        profile,
         subject.name,
         subject.goal,
         circumstances=[*of_run, alike],

@@ -8,7 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from model_analyzer.app.bench.bench import Bench, set_up
@@ -24,14 +24,15 @@ from model_analyzer.app.shared_hosts import examine_shared_hosts
 from model_analyzer.config.resolve import search_settings
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.settings import ExecutorKind
-from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.settings import ExecutorKind, ProfileSettings
 from model_analyzer.forecast.time_left import time_left
 from model_analyzer.profiling.events import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.runner.host import core_count, describe_host
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose
+from model_analyzer.search.completed import CompletedSearch
 from model_analyzer.search.plan import Subject, by_name
 from model_analyzer.state.mismatch import Run
 from model_analyzer.state.profile_state import ProfileState
@@ -48,9 +49,18 @@ class Session:
     bench: Bench
     state: ProfileState
 
+    @property
+    def priced(self) -> Profile:
+        """Everything recorded so far, with the prices of the run."""
+        return replace(self.state.profile, prices=self.job.prices)
 
-def make_ready(beginning: Beginning, caller: Caller, stack: ExitStack) -> Session:
-    """Opens the state, and waits for the server or the slots."""
+
+def make_ready(
+    beginning: Beginning, caller: Caller, stack: ExitStack, *, is_search: bool = True
+) -> Session:
+    """Opens the state, and waits for the server or the slots. If it `is_search`, it also compares
+    the search settings with those of the checkpoint, and observes the idle server.
+    """
     job, place = beginning.job, beginning.place
     state = open_state(
         job.settings.checkpoint,
@@ -63,10 +73,21 @@ def make_ready(beginning: Beginning, caller: Caller, stack: ExitStack) -> Sessio
     caller.tracker.phase(Phase.STARTING_SERVER)
     bench = _make_bench(beginning, caller, stack)
     state.fold()  # slots of a killed run end before new ones start on their hosts
-    _resume(job, state, place, bench.serving, beginning.devices.setups, caller)
+    searches = _searches(bench.serving.subjects, job.settings) if is_search else {}
+    _resume(beginning, state, bench.serving, searches, caller)
     session = Session(job=job, place=place, bench=bench, state=state)
-    _observe_idle(session, caller.tracker)
+    if is_search:
+        _observe_idle(session, caller.tracker)
     return session
+
+
+def _searches(
+    subjects: Sequence[Subject], settings: ProfileSettings
+) -> Mapping[str, Mapping[str, str]]:
+    """The search settings of each subject, by name."""
+    return {
+        subject.name: search_settings(settings, group_members(subject.name)) for subject in subjects
+    }
 
 
 def _make_bench(beginning: Beginning, caller: Caller, stack: ExitStack) -> Bench:
@@ -99,29 +120,25 @@ def _make_bench(beginning: Beginning, caller: Caller, stack: ExitStack) -> Bench
 
 
 def _resume(
-    job: Job,
+    beginning: Beginning,
     state: ProfileState,
-    place: Workplace,
     serving: Serving,
-    setups: Mapping[str, ServerSetup],
+    searches: Mapping[str, Mapping[str, str]],
     caller: Caller,
 ) -> None:
     """Compares this machine with the machine of the checkpoint, and records it."""
-    settings = job.settings
+    settings = beginning.job.settings
     run = Run(
         machines=serving.machines,
         ignores_gpus=settings.monitors.ignore_gpus,
         server=serving.description,
         models=serving.facts.values(),
-        searches={
-            subject.name: search_settings(settings, group_members(subject.name))
-            for subject in serving.subjects
-        },
+        searches=searches,
     )
     with caller.tracker.paused():  # it may ask
         settle_differences(state, run, settings.checkpoint, caller.ask)
-    log_changed_secrets(state, setups)
-    perf_analyzer = place.perf_analyzer
+    log_changed_secrets(state, beginning.devices.setups)
+    perf_analyzer = beginning.place.perf_analyzer
     state.describe(
         devices=serving.gpus.devices,
         host={
@@ -196,8 +213,12 @@ def _test_shared_hosts(placed: Sequence[Subject], session: Session, caller: Call
 def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None:
     """Runs the search for a subject, on all kinds of hardware at the same time."""
     settings, state = session.job.settings, session.state
+    complete = session.priced.efficiency.of_outcome
     names = VariantNames.known(state.profile.variants)
-    searches = {each.lane: choose(each, settings.search, names) for each in placed}
+    searches = {
+        each.lane: CompletedSearch(choose(each, settings.search, names), complete)
+        for each in placed
+    }
     events = measure_all(
         searches,
         session.bench.executor,
@@ -205,6 +226,8 @@ def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None
         is_stopping=lambda: caller.interrupts.requested,
     )
     for event in events:
+        if isinstance(event, TrialFinished):
+            event = replace(event, outcome=complete(event.trial, event.outcome))
         caller.tracker.tell(event)
         if isinstance(event, TrialFinished):
             for work in event.trial.workloads:

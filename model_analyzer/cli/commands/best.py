@@ -5,12 +5,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import complain, echo, echo_data
@@ -18,9 +16,13 @@ from model_analyzer.cli.options import (
     allow_miss_option,
     checkpoint_argument,
     circumstances_option,
+    config_file_option,
     directory_options,
+    given_result_options,
     goal_options,
+    is_given,
     path_option,
+    prices_option,
 )
 from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
@@ -35,13 +37,7 @@ _PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
 @click.command("best", context_settings={"help_option_names": ["-h", "--help"]})
 @checkpoint_argument
 @directory_options
-@path_option(
-    "-f",
-    "--config-file",
-    "config_file",
-    metavar="FILE",
-    help="YAML file of the run, for its goals and checkpoint directory.",
-)
+@config_file_option
 @click.option(
     "-m",
     "--model",
@@ -64,6 +60,7 @@ _PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
     metavar="NUMBER",
     help="Inferences per second that all replicas of the manifest must serve together.",
 )
+@prices_option
 @circumstances_option
 @allow_miss_option
 @path_option(
@@ -100,11 +97,14 @@ def best(
     """
     form = _form(ctx, form, diff=diff)
 
-    from model_analyzer.app.recommend import best_settings, parse_throughput, recommend
+    from model_analyzer.app.recommend import parse_throughput, recommend
+    from model_analyzer.app.selection.settings import result_settings
 
     has_files = output_dir is not None
     needed = parse_throughput(throughput, has_manifest=has_files or form == _KUBERNETES)
-    settings = best_settings(_checkpoint_options(ctx, directory, prefix), config_file, os.environ)
+    settings = result_settings(
+        given_result_options(ctx, directory, prefix), config_file, os.environ
+    )
     recommendations = recommend(
         open_checkpoint(which, settings.checkpoint_directory, settings.checkpoint_prefix),
         asked,
@@ -141,20 +141,9 @@ def _print(text: str, remark: str) -> None:
     echo_data(text)
 
 
-def _is_given(ctx: click.Context, name: str) -> bool:
-    return ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
-
-
 def _form(ctx: click.Context, form: str, *, diff: bool) -> str:
     if not diff:
         return form
-    if _is_given(ctx, "form") and form != _DIFF:
+    if is_given(ctx, "form") and form != _DIFF:
         raise wrong("--diff", f"means --format diff, but --format {form} is given: choose one")
     return _DIFF
-
-
-def _checkpoint_options(ctx: click.Context, directory: Path, prefix: str) -> Mapping[str, str]:
-    """The flags that say where the checkpoints are, as far as they are given."""
-    flags = {"directory": "--checkpoint-directory", "prefix": "--checkpoint-prefix"}
-    values = {"directory": str(directory), "prefix": prefix}
-    return {flag: values[name] for name, flag in flags.items() if _is_given(ctx, name)}

@@ -99,7 +99,13 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
 @click.option(
     "--results", "of_results", is_flag=True, help="Print the schema of results.json instead."
 )
-def schema(of_results: bool) -> int:
+@click.option(
+    "--capacity",
+    "of_capacity",
+    is_flag=True,
+    help="Print the schema of `capacity --format json` instead.",
+)
+def schema(of_results: bool, of_capacity: bool) -> int:
     """Print the JSON Schema (draft 2020-12) of the YAML file.
 
     Editors use it to complete and check files: save it as model-analyzer.json and begin a file with
@@ -110,7 +116,11 @@ def schema(of_results: bool) -> int:
       model-analyzer config schema > model-analyzer.json
     """
     from model_analyzer.config.json_schema import json_schema
+    from model_analyzer.reports.capacity_document import capacity_schema
     from model_analyzer.reports.document import results_schema
 
-    echo(json.dumps(results_schema() if of_results else json_schema(), indent=1))
+    if of_results and of_capacity:
+        raise click.UsageError("--results and --capacity are two schemas: give one of them")
+    document = results_schema if of_results else capacity_schema if of_capacity else json_schema
+    echo(json.dumps(document(), indent=1))
     return EXIT_OK

@@ -15,11 +15,16 @@ from model_analyzer.cli.signals import Interrupts
 from model_analyzer.domain.settings import ProfileSettings, ProgressMode
 
 
-def caller_at_terminal(settings: ProfileSettings, verbosity: int) -> Caller:
-    """Takes over log lines and signals, until the program ends."""
+def caller_at_terminal(
+    settings: ProfileSettings, verbosity: int, *, on_stderr: bool = False
+) -> Caller:
+    """Takes over log lines and signals, until the program ends. With `on_stderr`, nothing goes to
+    standard output but JSON lines.
+    """
     mode = settings.display.progress
     conceal = concealing(settings)
-    view = TerminalView(verbosity, on_stderr=mode is ProgressMode.JSON, conceal=conceal)
+    on_stderr = on_stderr or mode is ProgressMode.JSON
+    view = TerminalView(verbosity, on_stderr=on_stderr, conceal=conceal)
     interrupts = Interrupts(view.say)
     interrupts.install()
     sink = view.progress(mode, clock=time.monotonic, stopping=lambda: interrupts.requested)

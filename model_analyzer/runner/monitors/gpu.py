@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from model_analyzer.domain.energy import METERED_POWER, Reading, metered_power
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Observation, Values
 from model_analyzer.domain.metrics import METRICS, Reduction, Source
@@ -26,30 +28,61 @@ _MB = 1e6
 
 @dataclass(frozen=True, slots=True)
 class ObservedGpus:
-    """The GPUs of a run; `read` samples given GPUs. `driver` is its version, "" if unknown."""
+    """The GPUs of a run; `read` samples given GPUs, `meter` reads their energy counters (in joules,
+    by UUID), if the source has them. `driver` is its version, "" if unknown.
+    """
 
     devices: tuple[Device, ...]
     read: Callable[[Sequence[Device]], Sample]
     driver: str = ""
+    meter: Callable[[Sequence[Device]], Mapping[str, float]] | None = None
 
     def monitor(self, interval_s: float) -> GpuMonitor:
-        return GpuMonitor(lambda: self.read(self.devices), interval_s)
+        return GpuMonitor(lambda: self.read(self.devices), interval_s, meter=self._meter)
 
     def unknown(self) -> str:
         """The metrics that are not available, in one line, or ""."""
-        return unknown_metrics(self.devices, self.read(self.devices))
+        sample, counters = dict(self.read(self.devices)), self._meter()
+        for device in self.devices:
+            if self.meter is None or device.uuid in counters:
+                sample[device.uuid] = {**sample.get(device.uuid, {}), METERED_POWER: 0.0}
+        return unknown_metrics(self.devices, sample)
+
+    def _meter(self) -> Mapping[str, float]:
+        return {} if self.meter is None else self.meter(self.devices)
 
 
 class GpuMonitor(Sampler):
-    """Samples GPUs while entered, every `interval_s` seconds."""
+    """Samples GPUs and reads their energy counters while entered, every `interval_s` seconds."""
 
-    def __init__(self, read: Callable[[], Sample], interval_s: float) -> None:
-        super().__init__(lambda: self._samples.append(read()), interval_s)
+    def __init__(
+        self,
+        read: Callable[[], Sample],
+        interval_s: float,
+        *,
+        meter: Callable[[], Mapping[str, float]] = dict,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(self.look, interval_s)
+        self._read, self._meter, self._clock = read, meter, clock
         self._samples: list[Sample] = []
+        self._readings: list[Reading] = []
+
+    def look(self) -> None:
+        """Takes a sample."""
+        self._samples.append(self._read())
+        self._readings.append((self._clock(), self._meter()))
 
     @property
     def observation(self) -> Observation:
-        return Observation(gpus=over_time(self._samples))
+        gpus = over_time(self._samples)
+        power = {
+            uuid: {METERED_POWER: round(watts, 3)}
+            for uuid, watts in metered_power(self._readings).items()
+        }
+        return Observation(
+            gpus={uuid: {**values, **power.get(uuid, {})} for uuid, values in gpus.items()}
+        )
 
 
 def over_time(samples: Sequence[Sample]) -> Mapping[str, Values]:
@@ -130,6 +163,13 @@ class Nvml:
         """The current values of each device; values that cannot be read are left out."""
         return {device.uuid: _values(self._handles[device.uuid]) for device in devices}
 
+    def meter(self, devices: Sequence[Device]) -> Mapping[str, float]:
+        """The energy that each device has used since the driver was loaded, in joules; devices
+        without a counter are left out.
+        """
+        counters = {device.uuid: _joules(self._handles[device.uuid]) for device in devices}
+        return {uuid: joules for uuid, joules in counters.items() if joules is not None}
+
     def _find(self) -> Iterator[Gpu]:
         import pynvml
 
@@ -189,6 +229,13 @@ def _values(handle: Any) -> Values:
     if milliwatts is not None:
         values["gpu_power_usage"] = milliwatts / 1000
     return values
+
+
+def _joules(handle: Any) -> float | None:
+    import pynvml
+
+    millijoules = nvml_answer(pynvml.nvmlDeviceGetTotalEnergyConsumption, handle)
+    return None if millijoules is None else millijoules / 1000
 
 
 def nvml_answer(ask: Callable[..., Any], *arguments: Any) -> Any:

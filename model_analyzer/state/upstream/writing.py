@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from model_analyzer.domain.energy import ENERGY_PER_INFERENCE, METERED_POWER
 from model_analyzer.domain.flags import GENAI_PERF_FLAGS
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
@@ -35,7 +36,7 @@ from model_analyzer.state.upstream.reading import (
 )
 
 # Upstream refuses a whole checkpoint for a metric that it does not know.
-_OURS_ONLY = frozenset({"perf_latency_p50"})
+_OURS_ONLY = frozenset({"perf_latency_p50", METERED_POWER, ENERGY_PER_INFERENCE})
 
 _BYTES_OF_A_MB = 1e6
 

@@ -8,16 +8,17 @@ FAKE_NVML names a JSON file, read anew at each call:
      "gpus": [GPU, …]}
 
 A GPU has `uuid`, `name`, `total` and `used` (bytes), and may have `utilization` (percent), `power`
-(milliwatts), `slices` (a list of the same, which puts it into MIG mode), `lost` (nothing can be
-read), `old` (a driver without the second version of memory information), `programs` (numbers of
-processes that compute on it). A list of numbers is
-gone through, one for each look; its last number stays.
+(milliwatts), `energy` (millijoules since the driver was loaded; true: grows with time by its
+power), `slices` (a list of the same, which puts it into MIG mode), `lost` (nothing can be read),
+`old` (a driver without the second version of memory information), `programs` (numbers of processes
+that compute on it). A list of numbers is gone through, one for each look; its last number stays.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -167,3 +168,8 @@ def nvmlDeviceGetUtilizationRates(handle: str) -> SimpleNamespace:
 
 def nvmlDeviceGetPowerUsage(handle: str) -> int:
     return int(_reading(handle, "power"))
+
+
+def nvmlDeviceGetTotalEnergyConsumption(handle: str) -> int:
+    energy = _reading(handle, "energy")
+    return int(_device(handle)["power"] * time.monotonic() if energy is True else energy)

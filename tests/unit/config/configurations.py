@@ -40,6 +40,7 @@ STARTER = Path(model_analyzer.__file__).parent / "starter" / "config.yaml"
 EXAMPLES = {
     path: path.read_text(encoding="utf-8")
     for path in (*sorted((ROOT / "config").glob("*.yaml")), STARTER)
+    if path.name != "prices.yaml"  # no configuration of a run
 }
 
 # ---------------------------------------------------------------------------------- anything

@@ -23,6 +23,8 @@ LOWER_IS_BETTER = {
     "perf_latency_p99", "perf_client_response_wait", "perf_client_send_recv",
     "perf_server_queue", "perf_server_compute_input", "perf_server_compute_infer",
     "perf_server_compute_output", "gpu_used_memory", "gpu_power_usage", "cpu_used_ram",
+    "gpu_metered_power", "energy_per_inference", "idle_energy_per_inference",
+    "cost_per_million_inferences", "cost_per_million_tokens",
     *TIME_TO_FIRST_TOKEN, *INTER_TOKEN,
 }  # fmt: skip
 
@@ -84,7 +86,14 @@ def test_no_two_metrics_share_a_header() -> None:
 
 @pytest.mark.parametrize("tag", sorted(METRICS))
 def test_the_source_of_a_metric_shows_in_its_tag(tag: str) -> None:
-    expected = {"perf": Source.LOAD_GENERATOR, "gpu": Source.GPU, "cpu": Source.CPU}
+    expected = {
+        "perf": Source.LOAD_GENERATOR,
+        "gpu": Source.GPU,
+        "cpu": Source.CPU,
+        "energy": Source.ENERGY,
+        "idle": Source.ENERGY,
+        "cost": Source.PRICES,
+    }
     assert METRICS[tag].source is expected.get(tag.partition("_")[0], Source.LLM)
 
 

@@ -60,15 +60,17 @@ def test_each_gpu_has_values_of_its_own_and_gaps_do_not_matter() -> None:
 def test_what_a_gpu_does_not_tell_is_named_in_one_line() -> None:
     memory = {"gpu_used_memory": 1.0, "gpu_free_memory": 1.0, "gpu_total_memory": 2.0}
     devices = [Device(uuid=uuid, name="x", memory=2.0) for uuid in ("MIG-1", "MIG-2", "GPU-3")]
-    complete = {**memory, "gpu_utilization": 1.0, "gpu_power_usage": 1.0}
+    complete = {
+        **memory, "gpu_utilization": 1.0, "gpu_power_usage": 1.0, "gpu_metered_power": 1.0
+    }  # fmt: skip
     sample = {"MIG-1": memory, "MIG-2": memory, "GPU-3": complete}
-    assert (
-        unknown_metrics(devices[:2], sample) == "gpu_utilization, gpu_power_usage of MIG-1, MIG-2"
+    assert unknown_metrics(devices[:2], sample) == (
+        "gpu_utilization, gpu_power_usage, gpu_metered_power of MIG-1, MIG-2"
     )
     assert unknown_metrics(devices[2:], sample) == ""
-    sample["GPU-3"] = {"gpu_power_usage": 1.0, **memory}
+    sample["GPU-3"] = {"gpu_power_usage": 1.0, "gpu_metered_power": 1.0, **memory}
     assert unknown_metrics(devices[1:], sample) == (
-        "gpu_utilization, gpu_power_usage of MIG-2; gpu_utilization of GPU-3"
+        "gpu_utilization, gpu_power_usage, gpu_metered_power of MIG-2; gpu_utilization of GPU-3"
     )
 
 

@@ -17,6 +17,8 @@ from model_analyzer.cli.options import (
     directory_options,
     goal_options,
     path_option,
+    prices_of,
+    prices_option,
 )
 from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     "--top-n", type=click.IntRange(1), default=3, metavar="N", show_default=True,
     help="Number of variants of each model to show and write.",
 )  # fmt: skip
+@prices_option
 @circumstances_option
 @allow_miss_option
 @path_option(
@@ -72,6 +75,7 @@ def best(
         model=model,
         circumstances=circumstances,
         directory=output_dir,
+        prices=prices_of(click.get_current_context()),
     )
     warn_all(variants.remarks)
     view = TerminalView(0)

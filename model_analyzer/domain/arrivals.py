@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the requests of a load arrive at the server, and how long they are measured.
+
+Users send requests without waiting for each other: their arrivals are an open load, close to a
+Poisson process. A concurrency is a closed loop: a slow server gets fewer requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from types import MappingProxyType
+
+from model_analyzer.domain.flags import Flag, is_on
+from model_analyzer.domain.models import is_decoupled
+from model_analyzer.domain.trials import LoadKind, Workload
+
+# perf_analyzer flags for arrivals, and for the length and stability of a measurement
+_ARRIVAL_FLAGS = frozenset(
+    {"request-distribution", "request-intervals", "async", "sync", "max-threads"}
+)
+_LENGTH_FLAGS = frozenset(
+    {
+        "measurement-mode", "measurement-interval", "measurement-request-count",
+        "stability-percentage", "max-trials", "percentile",
+    }
+)  # fmt: skip
+
+
+class Arrivals(Enum):
+    """How requests arrive."""
+
+    CLOSED = "each request waits for a response to an earlier one"
+    CONSTANT = "at equal distances"
+    POISSON = "like those of independent users"
+    FILE = "at times from a file"
+
+
+def arrivals_of(work: Workload) -> Arrivals:
+    """The arrivals of a workload."""
+    match work.load.kind:
+        case LoadKind.CONCURRENCY:
+            return Arrivals.CLOSED
+        case LoadKind.REQUEST_INTERVALS:
+            return Arrivals.FILE
+        case LoadKind.REQUEST_RATE:
+            is_poisson = work.flags.get("request-distribution") == "poisson"
+            return Arrivals.POISSON if is_poisson else Arrivals.CONSTANT
+
+
+def waits_in_client(work: Workload) -> bool:
+    """Whether requests that are due may wait for a free thread of perf_analyzer. Its latencies do
+    not contain that time, so they are too short if the server is slow.
+    """
+    is_async = is_on(work.flags.get("async")) or is_decoupled(work.variant.config)
+    return work.load.kind is LoadKind.REQUEST_RATE and not is_async
+
+
+def without_load_flags(flags: Mapping[str, Flag]) -> Mapping[str, Flag]:
+    """The perf_analyzer flags that say neither how requests arrive nor how long to measure."""
+    others = {
+        name: value
+        for name, value in flags.items()
+        if name not in _ARRIVAL_FLAGS and name not in _LENGTH_FLAGS
+    }
+    return MappingProxyType(others)
+
+
+def poisson_flags(flags: Mapping[str, Flag], requests: int) -> Mapping[str, Flag]:
+    """`flags`, changed to measure Poisson arrivals with at least so many `requests`.
+
+    perf_analyzer reports three windows. Their numbers of requests differ by chance, so it must not
+    wait until they agree.
+    """
+    return MappingProxyType(
+        {
+            **without_load_flags(flags),
+            "async": "true",
+            "request-distribution": "poisson",
+            "measurement-mode": "count_windows",
+            "measurement-request-count": str(-(-requests // _WINDOWS)),
+            "stability-percentage": "999",
+        }
+    )
+
+
+_WINDOWS = 3

@@ -1,0 +1,271 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a checkpoint says about the capacity of one server: for each variant of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from model_analyzer.domain.arrivals import without_load_flags
+from model_analyzer.domain.efficiency import Efficiency
+from model_analyzer.domain.energy import ENERGY_PER_INFERENCE
+from model_analyzer.domain.flags import Flag
+from model_analyzer.domain.goals import Constraint, Goal
+from model_analyzer.domain.groups import group_members
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.domain.prices import Prices, Resources
+from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
+from model_analyzer.domain.trials import Trial
+from model_analyzer.results.capacity.missing import Missing, missing_of
+from model_analyzer.results.capacity.points import (
+    Loads,
+    Point,
+    closed_loads,
+    highest_throughput,
+    loads_of,
+)
+from model_analyzer.results.capacity.replica import Carried, Knee, carried, knee_of, rates_that_keep
+from model_analyzer.results.circumstances import Circumstances, LeftOut, comparable
+from model_analyzer.results.ranking import Ranking
+
+# Throughput is what `--rate` asks for: a limit for one server would have no meaning.
+_THROUGHPUTS = frozenset({"perf_throughput", "output_token_throughput"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaCapacity:
+    """What one server with this variant carries, in requests of `batch_size` inferences.
+
+    `keeping` are the rates of the points that keep the constraints. `carried` is None if that is
+    unknown. `most` is the highest rate of requests that it ever answered, under any load: an upper
+    bound; None if unknown. `loading_s` is the longest time in which a server loaded the variant;
+    None if unknown. `resources` are what the server used, `joules` is the energy of its GPUs for an
+    inference, at the highest rate that keeps the constraints; None if unknown.
+    """
+
+    variant: ModelVariant
+    batch_size: int
+    points: tuple[Point, ...]
+    keeping: tuple[float, ...]
+    carried: Carried | None
+    knee: Knee | None
+    most: float | None
+    missing: Missing | None
+    loading_s: float | None
+    resources: Resources
+    joules: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCapacity:
+    """The capacity of a server with a model on one `kind` of hardware, for the constraints of the
+    `goal`.
+
+    `replica` is that of the variant to deploy: the one that carries most, or, if no rate is known,
+    the one that the ranking recommends. `others` are those of the other variants, best first.
+    `missing` are the measurements to take, the most useful first. `prices` are those of the
+    hardware, None if the user gave none.
+    """
+
+    model: str
+    kind: str
+    goal: Goal
+    replica: ReplicaCapacity
+    others: tuple[ReplicaCapacity, ...]
+    missing: tuple[Missing, ...]
+    left_out: tuple[LeftOut, ...]
+    prices: Prices | None
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What a server must keep at any rate."""
+        return _constraints(self.goal)
+
+    @property
+    def ignored(self) -> tuple[Constraint, ...]:
+        """Constraints on throughput: all servers together have to give it."""
+        return tuple(each for each in self.goal.models[0].constraints if each.tag in _THROUGHPUTS)
+
+
+def _constraints(goal: Goal) -> tuple[Constraint, ...]:
+    return tuple(each for each in goal.models[0].constraints if each.tag not in _THROUGHPUTS)
+
+
+def capacity_of(
+    profile: Profile, ranking: Ranking, *, batch_size: int, variant: str | None = None
+) -> ModelCapacity:
+    """The capacity by all measurements under the circumstances of the ranking, whatever their
+    loads. Only the `variant` of this name counts, if it is given.
+
+    Raises ValueError, with a message for the user, if there is nothing to say.
+    """
+    if len(group_members(ranking.model)) != 1:
+        raise ValueError("was measured together with other models: measure it alone")
+    if ranking.group is None:
+        raise ValueError("was not measured")
+    records, left_out = _comparable(profile, ranking)
+    by_variant = _by_variant(records, variant)
+    if not by_variant:
+        raise ValueError(f"has no measurement of {variant}, or only such as cannot be compared")
+    constraints = _constraints(ranking.goal)
+    loads = {key: loads_of(own, batch_size, constraints) for key, own in by_variant.items()}
+    noise = NoiseModel(point.runs for each in loads.values() for point in each.points)
+    replicas = {
+        key: _replica(own, loads[key], batch_size, constraints, noise, profile)
+        for key, own in by_variant.items()
+    }
+    recommended = _recommended(records, ranking, is_known=any(map(_rate, replicas.values())))
+    order = sorted(replicas, key=lambda key: (-_rate(replicas[key]), key != recommended))
+    first, *others = (replicas[key] for key in order)
+    return ModelCapacity(
+        model=ranking.model,
+        kind=ranking.kind,
+        goal=ranking.goal,
+        replica=first,
+        others=tuple(others),
+        missing=tuple(_missing(first, replicas.get(recommended))),
+        left_out=left_out,
+        prices=profile.prices,
+    )
+
+
+def _recommended(records: Sequence[TrialRecord], ranking: Ranking, *, is_known: bool) -> str:
+    """The content of the recommended variant. If it `is_known` what some variants carry, the
+    ranking may be about them alone, so the best measurement under any load counts.
+    """
+    if ranking.results and not is_known:
+        return ranking.results[0].variants[0].identity
+    measured = [
+        MeasuredTrial(trial=record.trial, measurement=record.outcome)
+        for record in records
+        if isinstance(record.outcome, Measurement)
+    ]
+    best = ranking.goal.best_first(measured, lambda item: item.measurement)
+    return best[0].trial.workloads[0].variant.identity if best else ""
+
+
+def _rate(replica: ReplicaCapacity) -> float:
+    return 0.0 if replica.carried is None else replica.carried.rate
+
+
+def _missing(first: ReplicaCapacity, recommended: ReplicaCapacity | None) -> Iterator[Missing]:
+    """What is missing of the variant to deploy; and of the recommended one, if nothing is known
+    about it and it may carry more.
+    """
+    if first.missing is not None:
+        yield first.missing
+    if recommended is None or recommended is first or recommended.missing is None:
+        return
+    if recommended.carried is None and (recommended.most or 0.0) > _rate(first):
+        yield recommended.missing
+
+
+def _replica(
+    records: Sequence[TrialRecord],
+    loads: Loads,
+    batch_size: int,
+    constraints: Sequence[Constraint],
+    noise: NoiseModel,
+    profile: Profile,
+) -> ReplicaCapacity:
+    work = records[0].trial.workloads[0]
+    highest = highest_throughput(records)
+    most = None if highest is None else highest / batch_size
+    keeping = rates_that_keep(loads.points, constraints)
+    known = carried(loads.points, constraints, noise, most=most)
+    return ReplicaCapacity(
+        variant=work.variant,
+        batch_size=batch_size,
+        points=loads.points,
+        keeping=keeping,
+        carried=known,
+        knee=knee_of(closed_loads(records, batch_size), batch_size),
+        most=most,
+        missing=missing_of(work.variant, batch_size, loads, keeping, known, most),
+        loading_s=max(map(_loading_s, records), default=0.0) or None,
+        resources=_resources(records, profile.efficiency),
+        joules=None if known is None else _joules(loads.points, known),
+    )
+
+
+def _resources(records: Sequence[TrialRecord], efficiency: Efficiency) -> Resources:
+    """What the server used: the most memory of all measurements."""
+    used = [
+        efficiency.resources(record.trial, record.outcome)
+        for record in records
+        if isinstance(record.outcome, Measurement)
+    ]
+    memory = [each.memory_gb for each in used if each.memory_gb is not None]
+    return replace(used[-1], memory_gb=max(memory, default=None)) if used else Resources()
+
+
+def _joules(points: Sequence[Point], known: Carried) -> float | None:
+    kept = next(point for point in points if point.rate == known.kept)
+    return kept.value(ENERGY_PER_INFERENCE)
+
+
+def _loading_s(record: TrialRecord) -> float:
+    return record.outcome.loading_s if isinstance(record.outcome, Measurement) else 0.0
+
+
+def _by_variant(
+    records: Sequence[TrialRecord], name: str | None
+) -> Mapping[str, Sequence[TrialRecord]]:
+    """The records by the content of their variants; two names may stand for the same."""
+    by_variant: dict[str, list[TrialRecord]] = {}
+    for record in records:
+        variant = record.trial.workloads[0].variant
+        if name is None or variant.name == name:
+            by_variant.setdefault(variant.identity, []).append(record)
+    return by_variant
+
+
+def _comparable(
+    profile: Profile, ranking: Ranking
+) -> tuple[Sequence[TrialRecord], tuple[LeftOut, ...]]:
+    """The records of the model on the hardware and under the circumstances of the ranking, apart
+    from the load.
+    """
+    assert ranking.group is not None, "the caller checks it"
+    (model,) = group_members(ranking.model)
+    without: dict[int, Mapping[str, Flag]] = {}  # records share their flags
+    originals: dict[int, TrialRecord] = {}
+    stripped = []
+    for record in profile.records:
+        names = [work.variant.model for work in record.trial.workloads]
+        if names == [model] and record.trial.setup.kind == ranking.kind:
+            other = record._replace(trial=_without_load(record.trial, without))
+            originals[id(other)] = record
+            stripped.append(other)
+    (chosen,) = comparable(
+        stripped,
+        circumstances=Circumstances.of(_without_load(ranking.group.sample, {})),
+        bases=profile.bases.get(ranking.model),
+    )
+    records = [originals[id(record)] for record in chosen.records]
+    complete = profile.efficiency.of_outcome
+    return [
+        record._replace(outcome=complete(record.trial, record.outcome)) for record in records
+    ], tuple(
+        _numbered(part, ranking, originals[id(part.records[-1])].trial) for part in chosen.left_out
+    )
+
+
+def _numbered(part: LeftOut, ranking: Ranking, newest: Trial) -> LeftOut:
+    """The part with the number that the ranking gives the circumstances of its newest trial."""
+    if part.circumstances is None:
+        return part
+    numbers = {group.circumstances: group.number for group in ranking.groups}
+    return replace(part, circumstances=numbers[Circumstances.of(newest)])
+
+
+def _without_load(trial: Trial, without: dict[int, Mapping[str, Flag]]) -> Trial:
+    """The trial without the flags of its load; `without` has those that are known."""
+    (work,) = trial.workloads
+    key = id(work.flags)
+    if key not in without:
+        without[key] = without_load_flags(work.flags)
+    return replace(trial, workloads=(replace(work, flags=without[key]),))

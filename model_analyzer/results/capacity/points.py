@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which measurements say how a server behaves for independent users, at which rate.
+
+A percentile at a rate comes from an open load: Poisson arrivals, sent in time, enough requests.
+Every other measurement lacks something, which is named.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from statistics import fmean, median_low
+
+from model_analyzer.domain.arrivals import Arrivals, arrivals_of, waits_in_client
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Constraint
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.noise import Noise
+from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import Failure, LoadKind
+
+# If the throughput is below the rate by more than this share, the server does not keep up.
+_FALLEN_BEHIND = 0.05
+
+# The confidence that so many requests contain some beyond a percentile.
+_CONFIDENCE = 0.95
+
+# The degrees of freedom of an error that many requests tell, and the percentile below a tail.
+_MANY, _LOWER = 60.0, 90
+
+_PERCENTILE = re.compile(r".*_p(\d+)")
+
+
+class Lack(Enum):
+    """Why a measurement does not tell a percentile at a rate; the most useful one first."""
+
+    FEW_REQUESTS = "too few requests"
+    NO_METRIC = "a constrained metric was not measured"
+    LATE_CLIENT = "sent by few threads, without async: a late request is not counted as late"
+    CONSTANT = "requests at equal distances: those of independent users come in bursts"
+    OTHER_BATCH = "another client batch size"
+    FAILED = "the measurement failed"
+    FILE = "the times of the requests come from a file: the rate is unknown"
+    CLOSED = "a fixed concurrency: a slow server gets fewer requests"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What one server does at a `rate` of requests per second: one measurement or several."""
+
+    rate: float
+    batch_size: int
+    runs: tuple[Measurement, ...]
+
+    def value(self, tag: str) -> float | None:
+        """The median of the runs; of an even number, the lower of the two in the middle: what
+        disturbs a run makes latencies longer.
+        """
+        values = [value for run in self.runs if (value := run.value(tag)) is not None]
+        return median_low(values) if values else None
+
+    @property
+    def requests(self) -> int | None:
+        """The requests behind all runs; None if unknown."""
+        counts = [run.models[0].requests for run in self.runs]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
+
+    @property
+    def answered(self) -> float | None:
+        """The requests per second that were answered."""
+        throughput = self.value(DEFAULT_OBJECTIVE)
+        return None if throughput is None else throughput / self.batch_size
+
+    @property
+    def backlog(self) -> float:
+        """By how much (as a logarithm) fewer requests were answered than chance explains; negative
+        if the server keeps up.
+        """
+        answered = self.answered
+        if not answered:
+            return math.inf
+        by_chance = 2 / math.sqrt(self.requests or 1)
+        return math.log(self.rate / answered) - max(_FALLEN_BEHIND, by_chance)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfit:
+    """An outcome that tells no percentile at a rate."""
+
+    record: TrialRecord
+    lack: Lack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loads:
+    """The outcomes of one variant: `points` by ascending rate, and those that are `unfit`."""
+
+    points: tuple[Point, ...]
+    unfit: tuple[Unfit, ...]
+
+
+def loads_of(
+    records: Sequence[TrialRecord], batch_size: int, constraints: Sequence[Constraint]
+) -> Loads:
+    """The outcomes of one variant for requests of `batch_size` inferences.
+
+    Repetitions at the same rate are one point; together they may have enough requests.
+    """
+    by_rate: dict[float, list[TrialRecord]] = {}
+    unfit = []
+    for record in records:
+        lack = _lack(record, batch_size, constraints)
+        if lack is None:
+            by_rate.setdefault(record.trial.workloads[0].load.value, []).append(record)
+        else:
+            unfit.append(Unfit(record=record, lack=lack))
+    points = []
+    for rate, same in sorted(by_rate.items()):
+        runs = tuple(record.outcome for record in same if isinstance(record.outcome, Measurement))
+        point = Point(rate=rate, batch_size=batch_size, runs=runs)
+        if (point.requests or 0) < requests_needed(constraints):
+            unfit += [Unfit(record=record, lack=Lack.FEW_REQUESTS) for record in same]
+        else:
+            points.append(point)
+    return Loads(points=tuple(points), unfit=tuple(unfit))
+
+
+def _lack(record: TrialRecord, batch_size: int, constraints: Sequence[Constraint]) -> Lack | None:
+    """What one outcome lacks, apart from requests."""
+    (work,) = record.trial.workloads
+    if work.load.batch_size != batch_size:
+        return Lack.OTHER_BATCH
+    match arrivals_of(work):
+        case Arrivals.CLOSED:
+            return Lack.CLOSED
+        case Arrivals.FILE:
+            return Lack.FILE
+        case Arrivals.CONSTANT:
+            return Lack.CONSTANT
+    if waits_in_client(work):
+        return Lack.LATE_CLIENT
+    if isinstance(record.outcome, Failure):
+        return Lack.FAILED
+    unmeasured = (record.outcome.value(constraint.tag) is None for constraint in constraints)
+    return Lack.NO_METRIC if any(unmeasured) else None
+
+
+def requests_needed(constraints: Sequence[Constraint]) -> int:
+    """The requests that the highest constrained percentile needs, so that some are beyond it."""
+    shares = [share for each in constraints if (share := _share_beyond(each.tag)) is not None]
+    if not shares:
+        return 1
+    return math.ceil(math.log(1 - _CONFIDENCE) / math.log(1 - min(shares)))
+
+
+def _share_beyond(tag: str) -> float | None:
+    """The share of requests beyond a percentile; None if the metric is none."""
+    match = _PERCENTILE.fullmatch(ALIASES.get(tag, tag))
+    return None if match is None else 1 - int(match[1]) / 100
+
+
+def closed_loads(records: Sequence[TrialRecord], batch_size: int) -> Mapping[int, float]:
+    """The throughput by concurrency, ascending, in inferences per second."""
+    by_value: dict[int, list[float]] = {}
+    for record in records:
+        load = record.trial.workloads[0].load
+        if load.kind is LoadKind.CONCURRENCY and load.batch_size == batch_size:
+            by_value.setdefault(load.value, []).extend(_throughputs(record))
+    return {value: fmean(each) for value, each in sorted(by_value.items()) if each}
+
+
+def _throughputs(record: TrialRecord) -> Iterator[float]:
+    if isinstance(record.outcome, Measurement):
+        throughput = record.outcome.value(DEFAULT_OBJECTIVE)
+        if throughput:
+            yield throughput
+
+
+def highest_throughput(records: Sequence[TrialRecord]) -> float | None:
+    """The most inferences per second that the variant ever gave."""
+    return max((each for record in records for each in _throughputs(record)), default=None)
+
+
+def noise_at(point: Point, tag: str, model: NoiseModel) -> Noise:
+    """The noise of a metric at a point: from its repetitions, otherwise from its own tail."""
+    known = model.of(point.runs, tag)
+    if known is not None:
+        return known
+    usual = model.expected_deviation(tag)
+    sampled = _tail_error(point, tag)
+    if sampled is None:
+        return usual
+    return Noise(error=math.hypot(sampled, usual.error), freedom=_MANY)
+
+
+def _tail_error(point: Point, tag: str) -> float | None:
+    """The sampling error of a percentile, as a logarithm; None if the metric is none.
+
+    The tail is taken as exponential. Requests that are in the server together see the same queue,
+    so they count as one.
+    """
+    beyond = _share_beyond(tag)
+    value, requests = point.value(tag), point.requests
+    if beyond is None or not value or not requests or value <= 0:
+        return None
+    together = 1 + point.rate * value / 1000
+    independent = max(requests / together, 1.0)
+    return _scale(point, tag, value, beyond) * math.sqrt((1 - beyond) / (beyond * independent))
+
+
+def _scale(point: Point, tag: str, value: float, beyond: float) -> float:
+    """The mean of the exponential tail, as a share of the percentile."""
+    lower = f"{tag.rpartition('_p')[0]}_p{_LOWER}"
+    median = point.value(lower) if lower in METRICS and lower != tag else None
+    if median is None:
+        return 1 / -math.log(beyond)
+    return max(value - median, 0.0) / value / math.log((1 - _LOWER / 100) / beyond)

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How many replicas serve a rate, how sure that is, and what happens at other rates.
+
+Requests that are dealt out in turn arrive at each replica more evenly than Poisson arrivals at the
+same rate, which were measured. So the promise errs on the safe side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.results.capacity.capacity import ModelCapacity, ReplicaCapacity
+from model_analyzer.results.capacity.replica import at_rate
+
+# The rates beside the requested one, as shares of it.
+_OTHER_RATES = (0.8, 1.0, 1.2)
+
+# A division of two measured numbers is exact to this, so that 3 x 0.1 needs no fourth replica.
+_EXACT = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """`rate` requests per second that all replicas together must serve. `headroom` is the share of
+    the rate that they could serve beyond it. `per_node` replicas fit on a node; None if nodes are
+    not asked for.
+    """
+
+    rate: float
+    headroom: float = 0.2
+    per_node: int | None = None
+
+    @property
+    def with_headroom(self) -> float:
+        return self.rate * (1 + self.headroom)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """A number of replicas with its 95 % interval; an end is None if it is unknown."""
+
+    number: int
+    fewest: int | None
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What a `rate` needs, and what it does to the planned replicas: each gets `each` requests per
+    second. `holds` says whether they keep the constraints; None if that was not measured.
+    `values` has each constraint with the metric at that rate (None if not measured).
+    """
+
+    rate: float
+    replicas: int
+    each: float
+    holds: bool | None
+    values: tuple[tuple[Constraint, float | None], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizing:
+    """The answer for a demand; `nodes` is None if nodes are not asked for."""
+
+    demand: Demand
+    replicas: Count
+    nodes: int | None
+    outlooks: tuple[Outlook, ...]
+
+
+def sizing_of(capacity: ModelCapacity, demand: Demand) -> Sizing | None:
+    """The answer for a demand; None if it is unknown what one server carries."""
+    replica = capacity.replica
+    carried = replica.carried
+    if carried is None:
+        return None
+    needed = demand.with_headroom
+    count = Count(
+        number=replicas_for(needed, carried.rate),
+        fewest=None if carried.high is None else replicas_for(needed, carried.high),
+        most=None if carried.low is None else replicas_for(needed, carried.low),
+    )
+    nodes = None if demand.per_node is None else -(-count.number // demand.per_node)
+    return Sizing(
+        demand=demand,
+        replicas=count,
+        nodes=nodes,
+        outlooks=tuple(
+            _outlook(capacity, demand, share * demand.rate, count.number) for share in _OTHER_RATES
+        ),
+    )
+
+
+def replicas_for(rate: float, each: float) -> int:
+    """The replicas that serve a rate if each serves `each` requests per second: at least one."""
+    return max(1, math.ceil(rate / each * (1 - _EXACT)))
+
+
+def _outlook(capacity: ModelCapacity, demand: Demand, rate: float, planned: int) -> Outlook:
+    replica, carried = capacity.replica, capacity.replica.carried
+    assert carried is not None, "the caller checks it"
+    each = rate / planned
+    is_known = each <= carried.rate or carried.broken is not None
+    return Outlook(
+        rate=rate,
+        replicas=replicas_for(rate * (1 + demand.headroom), carried.rate),
+        each=each,
+        holds=each <= carried.rate if is_known else None,
+        values=tuple(_values(replica, capacity.constraints, each)),
+    )
+
+
+def _values(
+    replica: ReplicaCapacity, constraints: Sequence[Constraint], rate: float
+) -> Sequence[tuple[Constraint, float | None]]:
+    return [(each, at_rate(replica.points, each.tag, rate)) for each in constraints]

@@ -1,0 +1,300 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer capacity`: how many replicas serve a rate."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.reports.capacity_document import capacity_schema
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.results.replicas import DEFAULT, closed_load, open_load
+
+UNKNOWN = 1
+USAGE = 2
+
+LIMIT = ("--constraint", "perf_latency_p99<50")
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def capacity(run: Run, tmp_path: Path) -> Callable[..., Run]:
+    """The command with the limit of p99, where these were measured."""
+
+    def measured(*records: TrialRecord) -> Run:
+        with ProfileState(tmp_path / "checkpoints") as state:
+            for record in records:
+                state.record(record.trial, record.outcome)
+            state.save()
+        return lambda *arguments: run("capacity", *LIMIT, *arguments)
+
+    return measured
+
+
+@pytest.fixture
+def known(capacity: Callable[..., Run]) -> Run:
+    return capacity(closed_load(2, 90), open_load(60, 12), open_load(80, 20), open_load(100, 200))
+
+
+def test_the_answer_is_in_sentences_and_tables(known: Run) -> None:
+    status, output, error = known("--rate", "500")
+
+    assert (status, error) == (0, "")
+    assert (
+        "7 replicas of m_config_1 serve 500 requests/s with p99 Latency of at most 50 ms" in output
+    )
+    assert "and 20 % headroom" in output
+    assert "With 8, one may fail." in output
+    assert "One replica carries 88.0 requests/s (87.1 to 88.9)" in output
+    assert "p99 Latency exceeds its limit first (measured: kept at 80, broken at 100)" in output
+    rows = [line.split() for line in output.splitlines()]
+    assert ["600", "+20", "%", "9", "85.7", "yes", "38.614"] in rows
+
+
+def test_headroom_and_nodes_change_the_number(known: Run) -> None:
+    none = known("--rate", "500", "--headroom", "0%")[1]
+    nodes = known("--rate", "500", "--replicas-per-node", "4")[1]
+
+    assert none.startswith("6 replicas of m_config_1 serve 500 requests/s with p99 Latency")
+    assert "on 2 nodes." in nodes
+    assert "with 3 nodes, one node" in nodes
+
+
+def test_programs_get_all_of_it(known: Run, run: Run) -> None:
+    status, output, _ = known("--rate", "500", "--format", "json")
+
+    document = json.loads(output)
+    jsonschema.validate(document, capacity_schema())
+    assert status == 0
+    (hardware,) = document["hardware"]
+    assert (hardware["kind"], document["cheapest"]) == ("no GPU", None)
+    assert hardware["answer"]["replicas"] == 7
+    assert [each["requests_per_s"] for each in hardware["replica"]["measured"]] == [60, 80, 100]
+    assert json.loads(run("config", "schema", "--capacity")[1]) == capacity_schema()
+
+
+def test_an_answer_for_a_merge_request_is_markdown(known: Run, tmp_path: Path) -> None:
+    known("--rate", "500", "--format", "md", "-o", "answer.md")
+
+    text = (tmp_path / "answer.md").read_text()
+    assert text.startswith("## How many replicas: m\n\n7 replicas of m\\_config\\_1 serve")
+    assert "| 600 | +20 % | 9 |" in text
+
+
+def test_a_day_is_planned_from_a_trace(known: Run, tmp_path: Path) -> None:
+    (tmp_path / "day.csv").write_text("time,rate\n0:00,100\n8:00,500\n16:00,200\n")
+
+    status, output, _ = known("--trace", "day.csv")
+
+    assert status == 0
+    assert "7 replicas of m_config_1 serve 500 requests/s" in output
+    assert "Over 24.0 hours, 7 replicas take 168 replica-hours; an autoscaler takes" in output
+    rows = [line.split() for line in output.splitlines()]
+    assert ["8:00", "500", "7", "7"] in rows
+    document = json.loads(known("--trace", "day.csv", "--format", "json")[1])
+    jsonschema.validate(document, capacity_schema())
+    assert document["hardware"][0]["over_time"]["fixed_replica_hours"] == 168
+
+
+@pytest.mark.parametrize("form", ["hpa", "keda", "helm"])
+def test_an_autoscaler_is_printed_alone(known: Run, form: str) -> None:
+    status, output, error = known("--rate", "500", "--format", form)
+
+    assert (status, error) == (0, "")
+    assert "73.299" in output.replace("73299m", "73.299")
+    assert yaml.safe_load(output)
+
+
+def test_without_an_answer_no_autoscaler_is_printed(capacity: Callable[..., Run]) -> None:
+    status, output, error = capacity(closed_load(1, 100))("--rate", "500", "--format", "hpa")
+
+    assert (status, output) == (UNKNOWN, "")
+    assert "The measurements do not tell" in error
+    assert "Missing: m_config_1" in error
+
+
+def test_without_an_answer_the_missing_measurement_is_named(capacity: Callable[..., Run]) -> None:
+    closed = capacity(closed_load(1, 100), closed_load(2, 200, of=DEFAULT))
+
+    status, output, error = closed("--rate", "500")
+
+    assert status == UNKNOWN
+    assert "The measurements do not tell how many replicas of m serve 500 requests/s" in output
+    assert (
+        "Missing: m_config_default under Poisson arrivals at 100, 140 and 170 requests/s (a fixed"
+        " concurrency: a slow server gets fewer requests); --measure takes it"
+    ) in error
+    document = json.loads(closed("--rate", "500", "--format", "json")[1])
+    jsonschema.validate(document, capacity_schema())
+    (hardware,) = document["hardware"]
+    assert hardware["answer"] is None
+    assert hardware["missing"][0]["requests_per_s"] == [100, 140, 170]
+
+
+def test_without_constraints_a_remark_says_what_counts(known: Run, run: Run) -> None:
+    status, _, error = run("capacity", "--rate", "500")
+
+    assert status == 0
+    assert "No latency is constrained" in error
+
+
+def test_each_kind_of_hardware_has_its_answer(capacity: Callable[..., Run], tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(
+        "currency: USD\ndate: 2026-11-25\ngpus: {NVIDIA L4: 1, NVIDIA H100: 4}\n"
+    )
+    records = [
+        each._replace(trial=replace(each.trial, setup=ServerSetup(devices=(name,))))
+        for name, scale in (("NVIDIA L4", 1), ("NVIDIA H100", 5))
+        for each in (open_load(80 * scale, 20), open_load(100 * scale, 200))
+    ]
+    both = capacity(*records)
+
+    status, output, _ = both("--rate", "500", "--prices", "prices.yaml")
+
+    assert status == 0
+    assert "Cheapest: 1 x NVIDIA L4, at 7.00 USD an hour." in output
+    assert "2 replicas of m_config_1 serve 500 requests/s" in output
+    manifest = both("--rate", "500", "--prices", "prices.yaml", "--format", "keda")[1]
+    assert 'threshold: "73.299"' in manifest
+    status, _, error = both("--rate", "500", "--format", "keda")
+    assert status == USAGE
+    assert "--circumstances: 2 kinds of hardware were measured: choose one" in error
+    alone = both("--rate", "500", "--format", "keda", "--circumstances", "2")[1]
+    assert 'threshold: "366.' in alone
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--rate: give the rate that the replicas must serve, or a --trace of it"),
+        (("--trace", "/dev/null"), "at least two rows"),
+        (("--trace", "nowhere.csv"), "nowhere.csv: cannot be read"),
+        (("--rate", "1", "--trace", "day.csv"), "--rate: not together with --trace"),
+        (("--rate", "1e300"), "--rate: must be at most 1e+09"),
+        (("--rate", "0"), "--rate: must be above 0"),
+        (("--rate", "many"), "--rate: expected a number"),
+        (("--rate", "1", "--headroom", "0.2"), "--headroom: expected a percentage such as 20%"),
+        (("--rate", "1", "--headroom", "99999%"), "--headroom: expected a percentage such as"),
+        (("--rate", "1", "--replicas-per-node", "0"), "--replicas-per-node: must be at least 1"),
+        (("--rate", "1", "--variant", "m_config_9"), "m has no measurement of m_config_9"),
+        (("--rate", "1", "-m", "other"), "model 'other' was not measured"),
+    ],
+)
+def test_a_wrong_question_is_named(
+    known: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "day.csv").write_text("0:00,100\n8:00,500\n")
+
+    status, output, error = known(*arguments)
+
+    assert (status, output) == (USAGE, "")
+    assert message in error
+
+
+# ------------------------------------------------------------------------------------ --measure
+
+# the pretend perf_analyzer says a p99 of 10 ms for each request per second
+MEASURE = ("--rate", "1000", "--constraint", "perf_latency_p99<700", "--measure")
+
+
+def launched_rates(pretend) -> list[int]:
+    launches = [launch for launch in pretend.launches if "--request-rate-range" in launch]
+    return [int(launch[launch.index("--request-rate-range") + 1]) for launch in launches]
+
+
+def test_the_missing_measurements_are_taken(setting, pretend) -> None:
+    assert setting.profile()[0] == 0
+
+    status, output = setting.profile(*MEASURE, command="capacity")
+
+    assert status == 0, output
+    # shares of the highest throughput; lower rates, since all of them break; and one between
+    assert launched_rates(pretend) == [100, 140, 170, 40, 65, 77]
+    assert "Missing" not in output
+    launch = pretend.launches[-1]
+    assert {"--async", "poisson", "count_windows", "999"} <= set(launch)
+    assert launch[launch.index("--measurement-request-count") + 1] == "399"
+    carried = re.search(r"One replica carries ([0-9.]+) requests/s", output)
+    assert carried is not None
+    assert 68 < float(carried[1]) < 72
+
+
+def test_a_metric_that_the_machine_does_not_have_is_measured_for_only_once(
+    setting, pretend
+) -> None:
+    setting.profile()
+    setting.profile(*MEASURE, command="capacity")
+    count = len(pretend.launches)
+    limit = ("--constraint", "gpu_metered_power<500")
+
+    status, output = setting.profile("--rate", "1000", *limit, "--measure", command="capacity")
+
+    assert status == UNKNOWN
+    assert "a constrained metric was not measured" in output
+    assert "--measure takes it, if this machine has the metric" in output
+    assert len(pretend.launches) == count + 6
+
+
+def test_what_was_measured_is_kept_and_not_measured_again(setting, pretend) -> None:
+    setting.profile()
+    setting.profile(*MEASURE, command="capacity")
+    count = len(pretend.launches)
+
+    status, output = setting.profile(*MEASURE, command="capacity")
+
+    assert status == 0, output
+    assert len(pretend.launches) == count
+    assert setting.profile("--metric", "perf_throughput", command="best")[0] == 0
+
+
+def test_a_resumed_profile_finds_its_search_as_it_was(setting, pretend) -> None:
+    setting.profile("--search", "adaptive")
+    setting.profile(*MEASURE, command="capacity")
+    count = len(pretend.launches)
+
+    status, output = setting.profile("--search", "adaptive")
+
+    assert status == 0, output
+    assert len(pretend.launches) == count
+    assert "Different from the checkpoint" not in output
+
+
+def test_a_changed_model_is_not_mixed_with_earlier_measurements(setting, make_model) -> None:
+    setting.profile()
+    config = setting.directory / "models" / "m" / "config.pbtxt"
+    config.write_text(config.read_text().replace("max_batch_size: 8", "max_batch_size: 4"))
+
+    status, output = setting.profile(*MEASURE, command="capacity")
+
+    assert status == 1
+    assert "m has changed since the checkpoint: run `model-analyzer profile` first" in output
+
+
+def test_a_model_that_the_run_does_not_profile_cannot_be_measured(setting, make_model) -> None:
+    setting.profile()
+    make_model("n")
+
+    status, output = setting.profile(*MEASURE, command="capacity", profile_models="n")
+
+    assert status == USAGE
+    assert "--measure: the run does not profile m" in output
+
+
+def test_a_chosen_checkpoint_is_not_added_to(setting) -> None:
+    setting.profile()
+
+    status, output = setting.profile("0", *MEASURE, command="capacity")
+
+    assert status == USAGE
+    assert "CHECKPOINT: --measure adds to the newest one" in output

@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What one server carries, and how many replicas follow from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.results.capacity.capacity import ModelCapacity
+from model_analyzer.results.capacity.missing import Gap
+from model_analyzer.results.capacity.replica import Carried, Knee
+from model_analyzer.results.capacity.sizing import Demand, Sizing, replicas_for, sizing_of
+from tests.unit.builders import at_least, at_most, measurement, record, variant
+from tests.unit.results.replicas import DEFAULT, FAST, P99, capacity, closed_load, open_load
+
+# p99 grows tenfold from 80 to 100 requests/s and meets 50 ms between
+STEEP = (open_load(60, 12), open_load(80, 20), open_load(100, 200))
+
+
+def carried(*records: TrialRecord, **options: object) -> Carried:
+    known = capacity(*records, **options).replica.carried  # type: ignore[arg-type]
+    assert known is not None
+    return known
+
+
+def sizing(known: ModelCapacity, rate: float, **demand: object) -> Sizing:
+    answer = sizing_of(known, Demand(rate=rate, **demand))  # type: ignore[arg-type]
+    assert answer is not None
+    return answer
+
+
+# --------------------------------------------------------------------- the rate of one server
+
+
+def test_the_rate_is_between_the_one_that_keeps_and_the_one_that_breaks() -> None:
+    known = carried(*STEEP)
+
+    assert known.rate == pytest.approx(80 + 20 * math.log(50 / 20) / math.log(200 / 20))
+    assert (known.kept, known.broken) == (80, 100)
+    assert known.first == P99[0]
+    assert known.low is not None
+    assert known.high is not None
+    assert 80 < known.low < known.rate < known.high < 100
+
+
+def test_fewer_requests_make_it_less_sure() -> None:
+    many, few = (
+        carried(open_load(80, 20, requests=count), open_load(100, 200, requests=count))
+        for count in (20_000, 1_000)
+    )
+
+    assert many.rate == few.rate
+    assert few.low is not None
+    assert few.high is not None
+    assert many.low is not None
+    assert many.high is not None
+    assert few.high - few.low > 1.5 * (many.high - many.low)
+
+
+def test_repetitions_at_a_rate_are_one_point() -> None:
+    known = capacity(open_load(80, 10), open_load(80, 30), open_load(100, 200))
+
+    assert [(point.rate, point.requests) for point in known.replica.points] == [
+        (80, 40_000), (100, 20_000)
+    ]  # fmt: skip
+    assert known.replica.points[0].value("perf_latency_p99") == 10
+
+
+def test_a_disturbed_measurement_does_not_count_against_a_higher_rate_that_keeps() -> None:
+    """And it is measured again."""
+    disturbed = capacity(open_load(40, 180), open_load(60, 15), *STEEP)
+
+    assert disturbed.replica.carried == carried(open_load(60, 15), *STEEP)
+    assert disturbed.replica.keeping == (60, 80)
+    (missing,) = disturbed.missing
+    assert (missing.reason, missing.rates) == (Gap.CONTRADICTORY, (40, 80))
+    again = capacity(open_load(40, 180), open_load(40, 11), open_load(60, 15), *STEEP)
+    assert again.replica.keeping == (40, 60, 80)
+    assert [missing.reason for missing in again.missing] == [Gap.UNSURE]
+
+
+def test_the_tightest_constraint_breaks_first() -> None:
+    limits = (*P99, *at_most(perf_latency_avg=10))
+    known = carried(
+        open_load(80, 20, perf_latency_avg=9.0),
+        open_load(100, 60, perf_latency_avg=90.0),
+        constraints=limits,
+    )
+
+    assert known.first == limits[1]
+    assert known.rate == pytest.approx(80 + 20 * math.log(10 / 9) / math.log(10))
+
+
+def test_a_server_that_does_not_keep_up_carries_no_more_than_it_answers() -> None:
+    known = carried(open_load(80, 20), open_load(120, 45, answered=90))
+
+    assert known.first is None
+    assert known.broken == 120
+    assert 80 < known.rate < 90
+
+
+def test_an_estimate_between_two_rates_is_not_above_what_the_server_ever_answered() -> None:
+    known = capacity(open_load(1389, 20, answered=1348), open_load(1736, 30, answered=1393))
+
+    carried = known.replica.carried
+    assert carried is not None
+    assert (carried.kept, carried.rate, carried.broken) == (1389, 1393, 1736)
+    assert carried.high == 1393
+
+
+def test_a_rate_that_was_measured_as_kept_counts_although_a_little_less_was_answered() -> None:
+    known = capacity(open_load(1389, 20, answered=1348), open_load(1736, 30, answered=1350))
+
+    carried = known.replica.carried
+    assert carried is not None
+    assert (carried.kept, carried.rate) == (1389, 1389)
+
+
+def test_chance_in_the_number_of_arrivals_is_no_backlog() -> None:
+    """Of 400 Poisson arrivals, 5 % more or fewer are usual."""
+    known = carried(open_load(80, 20, answered=74, requests=400), open_load(100, 30))
+
+    assert known.broken is None
+
+
+def test_without_a_constraint_a_server_carries_what_it_answers() -> None:
+    known = carried(open_load(80, 20), open_load(120, 900, answered=90), constraints=())
+
+    assert 80 < known.rate < 90
+
+
+def test_nothing_is_said_beyond_the_measured_rates() -> None:
+    known = carried(open_load(60, 12), open_load(80, 20))
+
+    assert (known.rate, known.high, known.broken) == (80, None, None)
+
+
+def test_no_rate_above_the_highest_throughput_is_carried() -> None:
+    known = carried(closed_load(8, 95), open_load(60, 12), open_load(80, 20))
+
+    assert (known.rate, known.high) == (80, 95)
+
+
+def test_a_limit_on_throughput_does_not_count_for_one_server() -> None:
+    limits = at_least(perf_throughput=1000)
+    known = capacity(*STEEP, constraints=(*P99, *limits))
+
+    assert (known.constraints, known.ignored) == (P99, limits)
+    assert known.replica.carried is not None
+
+
+def test_requests_of_several_inferences_are_counted_as_requests() -> None:
+    known = capacity(
+        open_load(80, 20, batch_size=4), open_load(100, 200, batch_size=4), batch_size=4
+    )
+
+    assert [point.answered for point in known.replica.points] == [80, 100]
+    assert known.replica.most == 100
+
+
+@pytest.mark.parametrize(
+    ("throughputs", "knee"),
+    [
+        ({1: 100, 2: 190, 4: 200}, Knee(concurrency=2, rate=190)),
+        ({1: 100, 2: 200, 4: 400}, None),
+        ({1: 100}, None),
+        ({2: 100, 4: 101}, Knee(concurrency=2, rate=100)),
+    ],
+)
+def test_the_knee_is_where_more_requests_add_less_than_half(
+    throughputs: dict[int, float], knee: Knee | None
+) -> None:
+    known = capacity(*(closed_load(load, value) for load, value in throughputs.items()))
+
+    assert known.replica.knee == knee
+
+
+# -------------------------------------------------------------------------------- the variant
+
+
+def test_the_variant_that_carries_most_is_deployed() -> None:
+    slower = [open_load(40, 20, of=DEFAULT), open_load(50, 200, of=DEFAULT)]
+    known = capacity(*slower, *STEEP)
+
+    assert known.replica.variant == FAST
+    assert [other.variant for other in known.others] == [DEFAULT]
+    assert capacity(*slower, *STEEP, variant=DEFAULT.name).replica.variant == DEFAULT
+
+
+def test_a_recommended_variant_that_may_carry_more_is_named() -> None:
+    """It was measured in a closed loop only."""
+    known = capacity(
+        closed_load(8, 300), open_load(40, 20, of=DEFAULT), open_load(50, 200, of=DEFAULT)
+    )
+
+    assert known.replica.variant == DEFAULT
+    (missing,) = known.missing
+    assert (missing.variant, missing.rates) == (FAST, (150, 210, 255))
+
+
+def test_measurements_of_another_server_do_not_count() -> None:
+    other = ServerSetup(version="2.0.0")
+    known = capacity(*STEEP, record(FAST, measurement(900, 1), setup=other))
+
+    assert known.replica.most == 100
+    assert [part.measurements for part in known.left_out] == [1]
+
+
+def test_what_is_left_out_has_the_number_that_selects_it() -> None:
+    """Measurements with other flags of the load are comparable here, but not for a ranking."""
+    other = ServerSetup(version="2.0.0")
+    known = capacity(closed_load(8, 100), *STEEP, record(FAST, measurement(900, 1), setup=other))
+
+    assert known.replica.most == 100
+    assert [part.circumstances for part in known.left_out] == [3]
+
+
+def test_a_variant_without_measurements_is_refused() -> None:
+    with pytest.raises(ValueError, match="has no measurement of m_config_7"):
+        capacity(*STEEP, variant="m_config_7")
+
+
+def test_a_model_without_measurements_is_refused() -> None:
+    with pytest.raises(ValueError, match="was not measured"):
+        capacity(record(variant("n_config_0", model="n"), measurement(1, 1)))
+
+
+# ----------------------------------------------------------------------------------- replicas
+
+
+def test_replicas_serve_the_rate_with_headroom() -> None:
+    known = capacity(*STEEP)  # 88 requests/s
+    answer = sizing(known, 500, headroom=0.2)
+
+    assert answer.replicas.number == math.ceil(600 / 87.96)
+    assert answer.replicas.fewest is not None
+    assert answer.replicas.most is not None
+    assert answer.replicas.fewest <= answer.replicas.number <= answer.replicas.most
+
+
+def test_nodes_follow_from_the_replicas_of_each() -> None:
+    answer = sizing(capacity(*STEEP), 500, headroom=0.2, per_node=4)
+
+    assert (answer.replicas.number, answer.nodes) == (7, 2)
+
+
+def test_the_interval_is_open_where_nothing_was_measured() -> None:
+    answer = sizing(capacity(open_load(60, 12), open_load(80, 20)), 500, headroom=0)
+
+    assert (answer.replicas.number, answer.replicas.fewest) == (7, None)
+
+
+def test_other_rates_say_what_they_need_and_what_they_do() -> None:
+    less, same, more = sizing(capacity(*STEEP), 500, headroom=0.1).outlooks
+
+    assert [outlook.rate for outlook in (less, same, more)] == [400, 500, 600]
+    assert [outlook.replicas for outlook in (less, same, more)] == [6, 7, 8]
+    assert [outlook.holds for outlook in (less, same, more)] == [True, True, True]
+    assert more.each == pytest.approx(600 / 7)
+    ((_, p99),) = more.values
+    assert p99 is not None
+    assert 20 < p99 < 50
+
+
+def test_what_was_not_measured_may_hold_or_not() -> None:
+    *_, more = sizing(capacity(open_load(80, 20)), 500, headroom=0).outlooks
+
+    assert more.each > 80
+    assert more.holds is None
+
+
+@pytest.mark.parametrize(("rate", "each", "number"), [(0.3, 0.1, 3), (0.31, 0.1, 4), (1, 100, 1)])
+def test_replicas_are_rounded_up_but_not_by_rounding_errors(
+    rate: float, each: float, number: int
+) -> None:
+    assert replicas_for(rate, each) == number
+
+
+def test_without_a_known_rate_there_is_no_answer() -> None:
+    assert sizing_of(capacity(closed_load(8, 100)), Demand(rate=10)) is None
+
+
+def test_more_load_never_needs_fewer_replicas() -> None:
+    known = capacity(*STEEP)
+    numbers: Sequence[int] = [sizing(known, rate).replicas.number for rate in range(1, 2000, 50)]
+
+    assert list(numbers) == sorted(numbers)
