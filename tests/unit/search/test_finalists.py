@@ -85,8 +85,8 @@ def test_a_first_look_is_measured_again_even_near_to_a_bound() -> None:
     first, second = (
         knowledge(margin=0.01, other=-0.8, times=times, in_instalments=True) for times in (1, 2)
     )
-    assert list(repetitions(first)) == [LEADER]
-    assert list(repetitions(second)) == []
+    assert next(repetitions(first), None) == LEADER
+    assert next(repetitions(second), None) is None
 
 
 def test_an_unsafe_trial_gets_further_instalments() -> None:
