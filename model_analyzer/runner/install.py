@@ -93,7 +93,9 @@ def install(
     runtime = installed_runtime(environment)
     environment = without_python_variables(environment)
     pip = Pip(runtime.python, environment)
-    with _locked(cache_directory(environment)):
+    cache = cache_directory(environment)
+    with _locked(cache):
+        _remove_leftovers(cache)
         if runtime.exists and python is None:
             say(f"The runtime is installed in {runtime.root}.")
         else:
@@ -129,9 +131,9 @@ def _install_anew(
 ) -> None:
     interpreter = _find_interpreter(python, environment)
     say(f"Python of the models: {interpreter.executable} ({interpreter.version})")
-    cache = cache_directory(environment)
-    _remove_leftovers(cache)
-    with tempfile.TemporaryDirectory(dir=cache, prefix=_INSTALLING) as temporary:
+    with tempfile.TemporaryDirectory(
+        dir=cache_directory(environment), prefix=_INSTALLING
+    ) as temporary:
         new = InstalledRuntime(Path(temporary, "runtime"))
         new.root.mkdir()
         _make_environment(new, interpreter, environment, say)

@@ -64,8 +64,8 @@ def test_with_several_slots_an_adaptive_search_may_measure_more(tmp_path: Path, 
 
     assert alone.forecast is not None
     assert four.forecast is not None
-    assert alone.forecast.most_trials == 27
-    assert four.forecast.most_trials == 27 + 3
+    assert alone.forecast.most_trials == 40
+    assert four.forecast.most_trials == 40 + 3
 
 
 def test_with_a_problem_there_is_no_plan(tmp_path: Path) -> None:
