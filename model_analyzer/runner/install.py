@@ -110,6 +110,7 @@ def install(
             say(f"Installing for the models, not verified: {', '.join(unverified)}")
             runtime.record_verified(())
             pip.install_unverified(_NUMPY, *unverified)
+        _remove_leftovers(cache)  # again: programs of a killed installation may have written on
     return runtime
 
 
