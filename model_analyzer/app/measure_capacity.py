@@ -91,6 +91,7 @@ class _Measuring:
             loads=(1,),
             parameters=MappingProxyType({}),
             perf_analyzer_flags=without_load_flags(models[0].perf_analyzer_flags),
+            in_instalments=False,  # each measurement has the requests that its percentile needs
         )
         search = replace(job.settings.search, mode=SearchMode.BRUTE, together=False, disable=True)
         return replace(job, settings=replace(job.settings, models=(model,), search=search))

@@ -213,10 +213,12 @@ def launched_rates(pretend) -> list[int]:
     return [int(launch[launch.index("--request-rate-range") + 1]) for launch in launches]
 
 
-def test_the_missing_measurements_are_taken(setting, pretend) -> None:
+@pytest.mark.parametrize("how", ["auto", "perf_analyzer"])
+def test_the_missing_measurements_are_taken(setting, pretend, how: str) -> None:
+    """Each has the requests that its percentile needs: it is no instalment."""
     assert setting.profile()[0] == 0
 
-    status, output = setting.profile(*MEASURE, command="capacity")
+    status, output = setting.profile(*MEASURE, command="capacity", measurement=how)
 
     assert status == 0, output
     # shares of the highest throughput; lower rates, since all of them break; and one between
