@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from zlib import crc32
 
 import numpy as np
@@ -42,13 +43,25 @@ _SHARE = 4.0
 _BEST = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The recommendation so many seconds after the begin, and whether it claims to meet the
+    constraints.
+    """
+
+    seconds: float
+    recommended: Point | None
+    passes: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """The result of a search: the number of measurements (with repetitions and failures), of
     different variants, of changes of the served variants, and of server starts; its recommendation,
     and whether it claims that this meets the constraints; the decision time before each trial in
     seconds; the `seconds` of the whole run; its stated chance of a better configuration, if any;
-    and the trials that are `better` than the recommendation by its own measurements.
+    the trials that are `better` than the recommendation by its own measurements; and `moments`, if
+    they were asked for.
     """
 
     measurements: int
@@ -61,6 +74,7 @@ class Run:
     seconds: float = 0.0
     chance: float | None = None
     better: Sequence[Point] = ()
+    moments: Sequence[Moment] = ()
 
 
 def run(
@@ -70,10 +84,12 @@ def run(
     executor: Callable[[Runner], Executor] = LocalExecutor,
     *,
     in_instalments: bool = False,
+    with_moments: bool = False,
 ) -> Run | None:
     """The run of a mode of the product, or of `random` (`random:10` draws 10 % of the space). The
     seed determines the noise and the random choices. None if the mode does not support the models.
-    Unless `in_instalments`, trials are measured in perf_analyzer's own windows.
+    Unless `in_instalments`, trials are measured in perf_analyzer's own windows. `with_moments`, the
+    run also has the recommendations on the way.
 
     `executor` makes the slots from a runner that answers at once.
     """
@@ -110,7 +126,35 @@ def run(
         seconds=SERVER_S * (1 + answers.failed_loads) + answers.seconds + sum(search.thinking_s),
         chance=None if conclusion is None else conclusion.chance,
         better=better,
+        moments=_moments(answers, search.thinking_s, names, surface) if with_moments else (),
     )
+
+
+# A recommendation on the way follows when this factor more time has passed.
+_LATER = 1.1
+
+
+def _moments(
+    answers: _Answers, thinking_s: Sequence[float], names: str, surface: Surface
+) -> Sequence[Moment]:
+    """What would be recommended if the search ended on the way, by its measurements so far."""
+    moments: list[Moment] = []
+    due = 0.0
+    thought = [*accumulate(thinking_s)]
+    for number, (record, measured_s) in enumerate(
+        zip(answers.records, answers.ends_s, strict=True), start=1
+    ):
+        seconds = SERVER_S + measured_s + thought[number - 1]
+        if seconds < due and record is not answers.records[-1]:
+            continue
+        due = _LATER * seconds
+        (ranking,) = rank(Profile(records=answers.records[:number]), names, surface.goal)
+        if ranking.results:
+            best = ranking.results[0]
+            moments.append(Moment(seconds, Point.of(best.best.trial), best.passes))
+        else:
+            moments.append(Moment(seconds, None, passes=False))
+    return moments
 
 
 def changes(contents: Sequence[object]) -> int:
@@ -167,6 +211,7 @@ class _Answers:
         self.records: list[TrialRecord] = []
         self.failed_loads = 0
         self.seconds = 0.0
+        self.ends_s: list[float] = []
 
     def run(self, trial: Trial) -> Outcome:
         asked_s = (trial.instalment_s or 0.0) if self._in_instalments else None
@@ -189,6 +234,7 @@ class _Answers:
     def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:
         if trial.key not in self._outcomes:
             self.records.append(TrialRecord(trial=trial, outcome=outcome))
+            self.ends_s.append(self.seconds)
         self._outcomes[trial.key] = outcome
 
     def record_loss(self, trial: Trial, node: str) -> Outcome | None:

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.search.drive import Run
+from benchmarks.search.drive import Moment, Run
 from benchmarks.search.families import is_constrained
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
@@ -67,17 +67,11 @@ class Verdict:
 def judge(surface: Surface, truth: Truth, mode: str, seed: int, run: Run) -> Verdict:
     """The verdict on a run of `mode`."""
     best, best_any = truth.best.merit, truth.best_under_any_load.merit
-    merit, excess = None, 0.0
-    if run.recommended is not None and run.passes:
-        merit = truth.merit_of(run.recommended)
-        excess = truth.excess_of(run.recommended)
+    merit, excess = _merit_and_excess(truth, run.recommended if run.passes else None)
     hidden = _TOLERANCE * surface.noise.sigma
 
     def share_of(whole: float | None, allowed: float) -> float | None:
-        if whole is None:
-            return None
-        is_good = merit is not None and excess <= allowed
-        return min(math.exp(merit - whole), 1.0) if is_good and merit is not None else 0.0
+        return None if whole is None else _share(merit, excess, whole, allowed)
 
     return Verdict(
         surface=surface.name,
@@ -104,6 +98,25 @@ def judge(surface: Surface, truth: Truth, mode: str, seed: int, run: Run) -> Ver
         crowded=merit is not None and _is_crowded(truth, run.recommended, merit),
         thinking_s=run.thinking_s,
     )
+
+
+def value_of(surface: Surface, truth: Truth, moment: Moment) -> float | None:
+    """The `Verdict.value` of a recommendation on the way."""
+    if truth.best.merit is None:
+        return None
+    merit, excess = _merit_and_excess(truth, moment.recommended if moment.passes else None)
+    return _share(merit, excess, truth.best.merit, _TOLERANCE * surface.noise.sigma)
+
+
+def _merit_and_excess(truth: Truth, point: Point | None) -> tuple[float | None, float]:
+    """The merit of a recommendation, and by how much it breaks a constraint."""
+    return (None, 0.0) if point is None else (truth.merit_of(point), truth.excess_of(point))
+
+
+def _share(merit: float | None, excess: float, whole: float, allowed: float) -> float:
+    if merit is None or excess > allowed:
+        return 0.0
+    return min(math.exp(merit - whole), 1.0)
 
 
 def _is_crowded(truth: Truth, recommended: Point | None, merit: float) -> bool:
