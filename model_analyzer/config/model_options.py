@@ -43,6 +43,7 @@ from model_analyzer.config.table import (
     read,
     schema,
 )
+from model_analyzer.config.traffic import Load
 from model_analyzer.domain.flags import (
     GENAI_PERF_FLAGS,
     PERF_ANALYZER_FLAGS,
@@ -116,6 +117,7 @@ MODEL_OPTIONS: Sequence[Option] = (
         key="parameters", kind=Parameters(), group=MODELS,
         help="Batch sizes and loads of the client.",
     ),
+    Option(key="load", kind=Load(), group=MODELS, help="Overrides the global load."),
     Option(key="objectives", kind=Objectives(), group=GOALS,
         help="Overrides the global objectives."),
     Option(key="constraints", kind=Constraints(), group=GOALS,

@@ -54,6 +54,7 @@ from model_analyzer.config.table import (
     SERVER,
     Option,
 )
+from model_analyzer.config.traffic import Load
 from model_analyzer.domain.settings import (
     FORMAT_NAMES,
     ExecutorKind,
@@ -157,6 +158,12 @@ OPTIONS: Sequence[Option] = (
         key="request_rate", flags=("--request-rate",), kind=Integers(1), default=(),
         group=MODELS, help="Request rates to measure, in requests per second, instead of"
         " concurrencies.",
+    ),
+    Option(
+        key="load", kind=Load(), group=MODELS,
+        help="An open load, in place of concurrency and request_rate: how requests arrive, as"
+        " {arrivals: poisson, rate: [50, 100]}, {stages: [{rate: 50, for: 30s}]} or {replay:"
+        " log.csv} (docs/guides/traffic.md). Without rate, rates are searched.",
     ),
     Option(
         key="bls_composing_models", flags=("--bls-composing-models",), kind=Models(), default=(),

@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from model_analyzer.config.kinds import Integer, Text
-from model_analyzer.config.nodes import Node, Problems, did_you_mean
+from model_analyzer.config.mappings import Read, fields_of
+from model_analyzer.config.nodes import Node, Problems
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.prices import NodeType, Prices
 from model_analyzer.errors import ConfigError, Problem
@@ -24,8 +25,6 @@ _MOST = Decimal(10) ** 9
 
 T = TypeVar("T")
 
-_Read = Callable[[Node], Any]
-
 
 def read_prices(path: Path) -> Prices:
     """The prices in a file. Raises ConfigError with all problems."""
@@ -37,7 +36,7 @@ def read_prices(path: Path) -> Prices:
 
 def parse_prices(node: Node) -> Prices:
     """The prices of a YAML document. Raises ConfigError with all problems."""
-    readers: Mapping[str, _Read] = {
+    readers: Mapping[str, Read] = {
         "currency": _filled,
         "date": _filled,
         "gpus": lambda each: _by_name(each, _price),
@@ -45,44 +44,21 @@ def parse_prices(node: Node) -> Prices:
         "memory_gb": _price,
         "nodes": _nodes,
     }
-    prices = Prices(**_fields(node, readers, required=("currency", "date")))
+    prices = Prices(**fields_of(node, readers, required=("currency", "date")))
     if not (prices.gpus or prices.cpu_core or prices.memory_gb or prices.nodes):
         raise node.problem("has no prices: give gpus, cpu_core, memory_gb or nodes")
     return prices
 
 
 def _nodes(node: Node) -> tuple[NodeType, ...]:
-    readers: Mapping[str, _Read] = {
+    readers: Mapping[str, Read] = {
         "price": _price,
         "gpus": lambda each: _by_name(each, Integer(1).parse),
         "cores": Integer(1).parse,
         "memory_gb": _quantity,
     }
-    types = _by_name(node, lambda each: _fields(each, readers, required=("price",)))
+    types = _by_name(node, lambda each: fields_of(each, readers, required=("price",)))
     return tuple(NodeType(name=name, **given) for name, given in types.items())
-
-
-def _fields(
-    node: Node, readers: Mapping[str, _Read], *, required: Sequence[str]
-) -> Mapping[str, Any]:
-    """The values of a mapping with these keys."""
-    if not node.is_mapping:
-        raise node.problem(f"expected a mapping with {', '.join(readers)}, found {node.describe()}")
-    problems = Problems()
-    values = {}
-    for entry in node.entries:
-        with problems.collect():
-            if entry.key not in readers:
-                raise Node(entry.key, entry.where).problem(
-                    f"unknown key {entry.key!r}", did_you_mean(entry.key, list(readers))
-                )
-            values[entry.key] = readers[entry.key](entry.node)
-    for key in required:
-        with problems.collect():
-            if key not in {entry.key for entry in node.entries}:
-                raise node.problem(f"{key} is missing")
-    problems.raise_any()
-    return values
 
 
 def _by_name(node: Node, read: Callable[[Node], T]) -> Mapping[str, T]:

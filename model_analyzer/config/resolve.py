@@ -29,6 +29,7 @@ from model_analyzer.config.rules import (
     with_bounds_in_order,
 )
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
+from model_analyzer.config.traffic import GivenLoad
 from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.flags import PERF_ANALYZER_CARE, PERF_ANALYZER_OWNED
 from model_analyzer.domain.goals import Constraint, GoalOverride, ModelGoal
@@ -307,7 +308,11 @@ def _model(
     )
     if "batch-size" in flags:
         batch_sizes = (Integer(1).parse(Node(flags.pop("batch-size"), where)),)
-    kind, loads = _loads_of_flags(flags, where) or (kind, loads)
+    load = _open_load(entry, parameters, given, values, flags)
+    if load is not None:
+        kind, loads = load.kind, load.values
+    else:
+        kind, loads = _loads_of_flags(flags, where) or (kind, loads)
     remarks += _unused_loads(entry, given, kind)
     if not loads and values["run_config_search_disable"] and kind is LoadKind.CONCURRENCY:
         loads = (1,)
@@ -319,6 +324,7 @@ def _model(
         batch_sizes=tuple(batch_sizes),
         load_kind=kind,
         loads=tuple(loads),
+        traffic=None if load is None else load.traffic,
         parameters=own.get("model_config_parameters", MappingProxyType({})),
         perf_analyzer_flags=MappingProxyType(flags),
         genai_perf_flags=_own_or_global("genai_perf_flags", own, values),
@@ -385,6 +391,46 @@ def _loads(
         return LoadKind.CONCURRENCY, concurrency
     return searched, ()
 
+
+def _open_load(
+    entry: ModelEntry,
+    parameters: Given,
+    given: Given,
+    values: Mapping[str, Any],
+    flags: Mapping[str, Any],
+) -> GivenLoad | None:
+    """The option `load` of a model: its own one, or else the global one, unless the model has loads
+    of another kind. Raises ConfigError if it contradicts other options.
+    """
+    own = entry.given
+    place, beside = (own, parameters) if "load" in own.values else (given, given)
+    load: GivenLoad | None = place.values.get("load")
+    if load is None or (place is given and not parameters.values.keys().isdisjoint(_LOADS)):
+        return None
+    where = Node(None, place.where["load"])
+    for key in _LOADS:
+        if beside.values.get(key):
+            raise where.problem(f"load is also given by {key}", "remove one of them")
+    for flag in (*_LOAD_FLAGS, "request-distribution", *sorted(PERF_ANALYZER_CARE)):
+        if flag in flags:
+            raise where.problem(
+                f"load does not go with the perf_analyzer flag {flag}",
+                "remove the flag: with load, model-analyzer says when requests are sent, and how"
+                " long a trial is measured",
+            )
+    if own.values.get("measurement", values["measurement"]) is not MeasurementMode.AUTO:
+        raise where.problem("load needs measurement: auto", "remove measurement")
+    if values["triton_launch_mode"] is LaunchMode.C_API:
+        raise where.problem(
+            "load does not go with triton_launch_mode: c_api", "use another launch mode"
+        )
+    if _own_or_global("genai_perf_flags", own.values, values):
+        raise where.problem("load does not go with genai_perf_flags", "remove one of them")
+    return load
+
+
+# The options of closed loads, and of loads at perf_analyzer's own times.
+_LOADS = ("concurrency", "request_rate")
 
 # For each kind of load, the options that select another kind.
 _OTHER_LOADS = {

@@ -9,11 +9,11 @@ Poisson process. A concurrency is a closed loop: a slow server gets fewer reques
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
 from types import MappingProxyType
 
 from model_analyzer.domain.flags import Flag, is_on
 from model_analyzer.domain.models import is_decoupled
+from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, Workload
 
 # perf_analyzer flags for arrivals, and for the length and stability of a measurement
@@ -28,25 +28,27 @@ _LENGTH_FLAGS = frozenset(
 )  # fmt: skip
 
 
-class Arrivals(Enum):
-    """How requests arrive."""
-
-    CLOSED = "each request waits for a response to an earlier one"
-    CONSTANT = "at equal distances"
-    POISSON = "like those of independent users"
-    FILE = "at times from a file"
-
-
 def arrivals_of(work: Workload) -> Arrivals:
-    """The arrivals of a workload."""
-    match work.load.kind:
-        case LoadKind.CONCURRENCY:
-            return Arrivals.CLOSED
-        case LoadKind.REQUEST_INTERVALS:
-            return Arrivals.FILE
-        case LoadKind.REQUEST_RATE:
-            is_poisson = work.flags.get("request-distribution") == "poisson"
-            return Arrivals.POISSON if is_poisson else Arrivals.CONSTANT
+    """How the requests of a workload arrive."""
+    if work.load.kind is LoadKind.CONCURRENCY:
+        return Arrivals.CLOSED
+    traffic = traffic_of(work)
+    return Arrivals.FILE if traffic is None else traffic.arrivals
+
+
+def traffic_of(work: Workload) -> Traffic | None:
+    """The traffic of an open load, from the configuration or from perf_analyzer's flags; None for a
+    closed load, or if the times are in a file of perf_analyzer.
+    """
+    if work.traffic is not None or work.load.kind is not LoadKind.REQUEST_RATE:
+        return work.traffic
+    is_poisson = work.flags.get("request-distribution") == "poisson"
+    return Traffic(arrivals=Arrivals.POISSON if is_poisson else Arrivals.CONSTANT)
+
+
+def has_own_times(work: Workload) -> bool:
+    """Whether its traffic says how many requests there are and how long they take."""
+    return work.traffic is not None and work.traffic.has_own_times
 
 
 def waits_in_client(work: Workload) -> bool:
@@ -54,7 +56,7 @@ def waits_in_client(work: Workload) -> bool:
     not contain that time, so they are too short if the server is slow.
     """
     is_async = is_on(work.flags.get("async")) or is_decoupled(work.variant.config)
-    return work.load.kind is LoadKind.REQUEST_RATE and not is_async
+    return work.load.kind is LoadKind.REQUEST_RATE and work.traffic is None and not is_async
 
 
 def without_load_flags(flags: Mapping[str, Flag]) -> Mapping[str, Flag]:

@@ -12,6 +12,7 @@ from typing import Any
 from model_analyzer.domain.environment import setting_of
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.secrets import MASK, masked_values
+from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import ServerSetup, Trial, Workload
 
 
@@ -85,8 +86,15 @@ def condition_differences(old: Workload, new: Workload) -> Iterator[Difference]:
     yield from settings_differences(
         f"perf_analyzer flags of {model}", old.telling_flags, new.telling_flags
     )
+    yield from settings_differences(
+        f"load of {model}", _arriving(old.traffic), _arriving(new.traffic)
+    )
     if old.inputs != new.inputs:
         yield Difference(subject=f"input data of {model}", then=old.inputs[:8], now=new.inputs[:8])
+
+
+def _arriving(traffic: Traffic | None) -> Mapping[str, Any]:
+    return {} if traffic is None else traffic.meaning
 
 
 def settings_differences(

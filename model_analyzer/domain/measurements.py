@@ -35,6 +35,7 @@ class NoticeKind(Enum):
     UNVERIFIED = "unverified"
     BUSY_MACHINE = "busy machine"
     LONGER_WINDOW = "longer window"
+    CLIENT_LAGGED = "client lagged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +203,7 @@ class Columns:
 def few_requests(work: Workload, requests: int) -> str:
     """What to know about a p99 of so few requests."""
     return (
-        f"{work.variant.name} at {work.load}: p99 is based on {counted(requests, 'request')};"
+        f"{work.variant.name} at {work.load_text}: p99 is based on {counted(requests, 'request')};"
         f" {REQUESTS_FOR_P99} are needed for 95 % confidence"
     )
 

@@ -173,6 +173,8 @@ _ROWS = [
     _latency("perf_latency_p90", "p90 Latency"),
     _latency("perf_latency_p95", "p95 Latency"),
     _latency("perf_latency_p99", "p99 Latency"),
+    _latency("perf_sent_latency_p99", "p99 Latency From Sending"),
+    _latency("perf_send_lag_p99", "p99 Send Lag"),
     _latency("perf_client_response_wait", "Response Wait Time"),
     _latency("perf_client_send_recv", "Client Send/Recv"),
     _latency("perf_server_queue", "Server Queue time"),

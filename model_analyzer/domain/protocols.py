@@ -170,10 +170,11 @@ class LoadGenerator(Protocol):
     """Sends the requests of workloads to a server, and measures the answers."""
 
     def generate(
-        self, workloads: Sequence[Workload], server: Server, instalment_s: float | None
+        self, workloads: Sequence[Workload], server: Server, instalment_s: float | None, part: int
     ) -> Readings | Failure:
         """Readings for all workloads, or the reason why there are none. For `instalment_s`, see
-        `Trial`.
+        `Trial`. `part` counts the measurements of the same trial: an open load goes on with other
+        random times.
         """
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.goals import GoalOverride, ModelGoal
+from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import LoadKind
 
 
@@ -126,7 +127,8 @@ class ModelSettings:
     `loads` are the listed load values, ascending; if empty, loads are searched. `parameters`
     maps a field of the model configuration to the values to try, in the order given.
     `in_instalments` tells that its trials are measured in instalments, unless models that are not
-    are measured with it. `docker_arguments` go to the Docker SDK as they are.
+    are measured with it. `traffic` tells how requests arrive; None leaves it to the flags of
+    perf_analyzer. `docker_arguments` go to the Docker SDK as they are.
     """
 
     name: str
@@ -135,6 +137,7 @@ class ModelSettings:
     batch_sizes: tuple[int, ...]
     load_kind: LoadKind
     loads: tuple[int, ...]
+    traffic: Traffic | None = None
     parameters: Mapping[str, tuple[Any, ...]]
     perf_analyzer_flags: Mapping[str, Any]
     genai_perf_flags: Mapping[str, Any]

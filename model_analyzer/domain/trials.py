@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -18,6 +18,7 @@ from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.hardware import Machine, kind_text
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze
 from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.traffic import Traffic
 
 # perf_analyzer flags with addresses and places: they do not change what is measured. `input-data`
 # and `request-intervals` name files, whose content counts: see `Workload.inputs`.
@@ -101,16 +102,25 @@ class Load:
         return ", ".join(parts)
 
 
-def conditions_of(flags: Mapping[str, Any], inputs: str) -> str:
-    """Fingerprint of the perf_analyzer flags that change what is measured, and of the inputs."""
-    return fingerprint([_meaning(flags), inputs])
+def conditions_of(flags: Mapping[str, Any], inputs: str, traffic: Traffic | None = None) -> str:
+    """Fingerprint of the perf_analyzer flags that change what is measured, of the inputs, and of
+    how requests arrive.
+    """
+    return fingerprint([_meaning(flags), inputs, *_arriving(traffic)])
+
+
+def _arriving(traffic: Traffic | None) -> Sequence[Mapping[str, Any]]:
+    """What identities contain of the traffic: nothing if there is none, as before there was any."""
+    return [] if traffic is None else [traffic.meaning]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
     """One variant under one load, with the user's own perf_analyzer flags.
 
-    `inputs` is a fingerprint of the files that the flags name (input data, intervals), or "".
+    `inputs` is a fingerprint of the files that the flags or the traffic name (input data,
+    intervals, a log), or "". `traffic` is how requests arrive, if the configuration says so; else
+    the flags do (see `domain.arrivals`).
     `times_tokens` is true for a language model. If genai-perf makes the requests, `genai_perf` has
     its flags. `base` is the `ModelFacts.identity` of the model from which the variant was derived,
     "" if unknown. The same variant may derive from several models, so `base` is not part of the
@@ -121,17 +131,27 @@ class Workload:
     load: Load
     flags: Mapping[str, Any] = field(default_factory=empty)
     inputs: str = ""
+    traffic: Traffic | None = None
     times_tokens: bool = False
     genai_perf: Mapping[str, Any] = field(default_factory=empty)
     base: str = ""
 
     @cached_property
     def conditions(self) -> str:
-        """Fingerprint of how it is measured, without variant and load: flags and inputs.
+        """Fingerprint of how it is measured, without variant and load: flags, inputs, traffic.
 
         Only measurements under equal conditions can be compared.
         """
-        return conditions_of(self.flags, self.inputs)
+        return conditions_of(self.flags, self.inputs, self.traffic)
+
+    @property
+    def load_text(self) -> str:
+        """The load, and how its requests arrive if the configuration says so."""
+        if self.traffic is None:
+            return str(self.load)
+        if self.traffic.has_own_times and self.load.batch_size == 1:
+            return str(self.traffic)
+        return f"{self.load}, {self.traffic}"
 
     @property
     def telling_flags(self) -> Mapping[str, Any]:
@@ -289,6 +309,7 @@ class Trial:
                         mask(_meaningful(work.flags)),
                         work.inputs,
                         *([mask(work.genai_perf)] if work.times_tokens else []),
+                        *_arriving(work.traffic),
                     ]
                     for work in self.workloads
                 ],
@@ -358,10 +379,10 @@ class Trial:
     @property
     def loads(self) -> str:
         """The load in words; if models have different loads, all of them."""
-        return "; ".join(dict.fromkeys(str(work.load) for work in self.workloads))
+        return "; ".join(dict.fromkeys(work.load_text for work in self.workloads))
 
     def __str__(self) -> str:
-        return "; ".join(f"{work.variant.name}: {work.load}" for work in self.workloads)
+        return "; ".join(f"{work.variant.name}: {work.load_text}" for work in self.workloads)
 
 
 class FailureReason(Enum):

@@ -35,7 +35,8 @@ class Window:
 
     In mode `count_windows` a window ends after `request_count` requests (perf_analyzer checks once
     a second), in `time_windows` after `interval_ms`. None is perf_analyzer's default. An
-    `accepting` window takes every result, stable or not. `most` is the limit of windows.
+    `accepting` window takes every result, stable or not. `most` is the limit of windows. `total`
+    requests are all: there is a single window, which ends with the last of them.
     """
 
     mode: str = "count_windows"
@@ -43,6 +44,7 @@ class Window:
     interval_ms: int | None = None
     accepting: bool = False
     most: int | None = None
+    total: int | None = None
 
     @classmethod
     def of(cls, flags: Mapping[str, Flag]) -> Window:
@@ -58,6 +60,11 @@ class Window:
         """The window with which all of perf_analyzer's windows together last so many seconds."""
         interval_ms = max(round(seconds * 1000 / (WINDOWS * _LENGTHENED)), 1)
         return cls(mode="time_windows", interval_ms=interval_ms, accepting=True, most=WINDOWS)
+
+    @classmethod
+    def of_requests(cls, count: int) -> Window:
+        """The window that ends when so many requests are answered."""
+        return cls(accepting=True, total=count)
 
     def enlarged(self, requests_per_s: float) -> Window:
         """A window with at least twice as many requests, given the rate so far (0: unknown)."""
@@ -112,6 +119,8 @@ class Window:
     @property
     def flags(self) -> Mapping[str, Flag]:
         """The flags that ask for this window."""
+        if self.total is not None:
+            return {"request-count": str(self.total)}
         flags = {"measurement-mode": self.mode}
         if self.request_count is not None:
             flags["measurement-request-count"] = str(self.request_count)

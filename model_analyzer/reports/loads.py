@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model_analyzer.domain.trials import Load, LoadKind, Trial
+from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.domain.words import counted
 
 
@@ -14,43 +14,46 @@ def load_text(trial: Trial) -> str:
     """For example `concurrency=8, client batch size=4`. For several models: all loads, or one text
     with several values, such as `concurrency=8,1`.
     """
-    loads = [work.load for work in trial.workloads]
-    if len({replace(load, value=0) for load in loads}) > 1:
-        return "; ".join(map(_short, loads))
-    values = [str(load.value) for load in loads]
-    return _short(loads[0], values[0] if len(set(values)) == 1 else ",".join(values))
+    works = trial.workloads
+    if len({(replace(work.load, value=0), work.traffic) for work in works}) > 1:
+        return "; ".join(map(_short, works))
+    values = [str(work.load.value) for work in works]
+    return _short(works[0], values[0] if len(set(values)) == 1 else ",".join(values))
 
 
 def under(trial: Trial) -> str:
     """A phrase such as `with 8 concurrent requests of batch 4`. For several models: the load of
     each, or one phrase if all are equal.
     """
-    words = [_in_words(work.load) for work in trial.workloads]
+    words = [_in_words(work) for work in trial.workloads]
     if len(set(words)) > 1:
         named = zip(words, trial.workloads, strict=True)
         return " and ".join(f"{text} for {work.variant.model}" for text, work in named)
     return words[0] + (" for each model" if len(words) > 1 else "")
 
 
-def _short(load: Load, value: str | None = None) -> str:
+def _short(work: Workload, value: str | None = None) -> str:
     """The text of a load, with `value` in place of its own if given."""
+    load, traffic = work.load, work.traffic
     value = value or str(load.value)
     match load.kind:
         case LoadKind.CONCURRENCY:
             text = f"concurrency={value}"
         case LoadKind.REQUEST_RATE:
-            text = f"{value} requests/sec"
+            text = f"{value} requests/sec" + ("" if traffic is None else f", {traffic}")
         case LoadKind.REQUEST_INTERVALS:
-            text = "intervals from file"
+            text = "intervals from file" if traffic is None else str(traffic)
     return text if load.batch_size == 1 else f"{text}, client batch size={load.batch_size}"
 
 
-def _in_words(load: Load) -> str:
+def _in_words(work: Workload) -> str:
+    load, traffic = work.load, work.traffic
     match load.kind:
         case LoadKind.CONCURRENCY:
             words = f"with {counted(load.value, 'concurrent request')}"
         case LoadKind.REQUEST_RATE:
-            words = f"under {load.value} requests/sec"
+            arriving = "" if traffic is None else f" with {traffic}"
+            words = f"under {load.value} requests/sec{arriving}"
         case LoadKind.REQUEST_INTERVALS:
-            words = "under the given request intervals"
+            words = f"under {'the given request intervals' if traffic is None else traffic}"
     return words if load.batch_size == 1 else f"{words} of batch {load.batch_size}"

@@ -72,6 +72,8 @@ def _setup(trial: Trial) -> Iterator[Entry]:
         yield "Server flags", _flags(masked_values(setup.flags))
     if setup.environment:
         yield "Server environment", _pairs(setup.kept_environment)
+    if work.traffic is not None:
+        yield "Arrivals of requests", f"{work.traffic}; latencies count from the intended times"
     flags = work.telling_flags
     if flags:
         yield "perf_analyzer flags", _flags(masked_values(flags))

@@ -18,7 +18,7 @@ from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.trials import Load, LoadKind
+from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.words import whole
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.evidence import times_text
@@ -454,12 +454,13 @@ def _met(result: VariantResult, goal: Goal) -> tuple[int, int]:
 
 
 def _short_loads(item: MeasuredTrial) -> Cell:
-    return joined(_short(work.load) for work in item.trial.workloads)
+    return joined(map(_short, item.trial.workloads))
 
 
-def _short(load: Load) -> Cell:
+def _short(work: Workload) -> Cell:
+    load = work.load
     if load.kind is LoadKind.REQUEST_INTERVALS:
-        return "from file"
+        return "from file" if work.traffic is None else work.traffic.arrivals.value
     value = f"{load.value}/s" if load.kind is LoadKind.REQUEST_RATE else load.value
     return value if load.batch_size == 1 else f"{value} x {load.batch_size}"
 

@@ -109,7 +109,7 @@ class TrialRunner:
             for monitor in monitors:
                 stack.enter_context(monitor)
             readings = self._load_generator.generate(
-                trial.workloads, self._server, trial.instalment_s
+                trial.workloads, self._server, trial.instalment_s, trial.repetition
             )
         if isinstance(readings, Failure):
             return readings

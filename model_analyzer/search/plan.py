@@ -91,7 +91,8 @@ class SearchedModel:
     @property
     def conditions(self) -> str:
         """The conditions of its measurements that no search varies: see `Workload.conditions`."""
-        return conditions_of(self.settings.perf_analyzer_flags, self.inputs)
+        settings = self.settings
+        return conditions_of(settings.perf_analyzer_flags, self.inputs, settings.traffic)
 
     @property
     def varied(self) -> Mapping[str, VariedModel]:
@@ -121,6 +122,7 @@ class SearchedModel:
             load=Load(kind=self.settings.load_kind, value=value, batch_size=batch_size),
             flags=self.settings.perf_analyzer_flags,
             inputs=self.inputs,
+            traffic=self.settings.traffic,
             times_tokens=self.times_tokens,
             genai_perf=self.settings.genai_perf_flags if self.times_tokens else empty(),
             base=self.facts.identity,

@@ -100,15 +100,16 @@ def infeasible(
                 search=settings.search,
                 server=settings.server,
                 user_directory=Path.cwd(),
+                timeout_s=settings.load_generator.timeout_s,
                 place=partial(places.for_model, model=model.name),
             )
 
 
 def inputs_of(model: ModelSettings) -> str:
-    """A fingerprint of the files in the model's perf_analyzer flags. Raises RepositoryError if one
-    cannot be read.
+    """A fingerprint of the files in the model's perf_analyzer flags, and of the log of its traffic.
+    Raises RepositoryError if one cannot be read.
     """
-    prints = [
-        fingerprint_files(Path.cwd() / path) for _, path in named_files(model.perf_analyzer_flags)
-    ]
-    return ",".join(prints)
+    paths = [path for _, path in named_files(model.perf_analyzer_flags)]
+    if model.traffic is not None and model.traffic.log:
+        paths.append(model.traffic.log)
+    return ",".join(fingerprint_files(Path.cwd() / path) for path in paths)

@@ -150,6 +150,8 @@ def _named_files(settings: ProfileSettings) -> Iterator[tuple[str, Path]]:
     for model in settings.models:
         for flag, name in named_files(model.perf_analyzer_flags):
             yield f"the {flag} of {model.name}", Path.cwd() / name
+        if model.traffic is not None and model.traffic.log:
+            yield f"the log of {model.name}", Path.cwd() / model.traffic.log
 
 
 def _genai_perf(settings: ProfileSettings, perf_analyzer: Program) -> Program | None:

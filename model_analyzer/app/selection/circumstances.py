@@ -117,7 +117,10 @@ def _intended(run: ProfileSettings, names: Sequence[str]) -> Intended | None:
     return Intended(
         setup=server_setups(run, (), {})[names[0]],
         conditions=tuple(
-            conditions_of(models[name].perf_analyzer_flags, _inputs(models[name])) for name in names
+            conditions_of(
+                models[name].perf_analyzer_flags, _inputs(models[name]), models[name].traffic
+            )
+            for name in names
         ),
     )
 

@@ -51,7 +51,7 @@ class Lines:
                 place = f" on {event.slot}" if event.slot else ""
                 for work in event.trial.workloads:
                     # scripts count these lines
-                    log.info("Profiling %s: %s%s", work.variant.name, work.load, place)
+                    log.info("Profiling %s: %s%s", work.variant.name, work.load_text, place)
             case TrialFinished():
                 self._finished(event)
             case TrialFailed(resumed=True):

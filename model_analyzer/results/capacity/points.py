@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from enum import Enum
 from statistics import fmean, median_low
 
-from model_analyzer.domain.arrivals import Arrivals, arrivals_of, waits_in_client
+from model_analyzer.domain.arrivals import arrivals_of, waits_in_client
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Constraint
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.noise import Noise
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.domain.trials import Failure, LoadKind
 
 # If the throughput is below the rate by more than this share, the server does not keep up.
@@ -43,9 +44,10 @@ class Lack(Enum):
     NO_METRIC = "a constrained metric was not measured"
     LATE_CLIENT = "sent by few threads, without async: a late request is not counted as late"
     CONSTANT = "requests at equal distances: those of independent users come in bursts"
+    GAMMA = "requests in bursts, which several replicas share otherwise than one"
     OTHER_BATCH = "another client batch size"
     FAILED = "the measurement failed"
-    FILE = "the times of the requests come from a file: the rate is unknown"
+    FILE = "the requests have their own times: they have no single rate"
     CLOSED = "a fixed concurrency: a slow server gets fewer requests"
 
 
@@ -139,10 +141,12 @@ def _lack(record: TrialRecord, batch_size: int, constraints: Sequence[Constraint
     match arrivals_of(work):
         case Arrivals.CLOSED:
             return Lack.CLOSED
-        case Arrivals.FILE:
+        case Arrivals.FILE | Arrivals.REPLAY | Arrivals.STAGES:
             return Lack.FILE
         case Arrivals.CONSTANT:
             return Lack.CONSTANT
+        case Arrivals.GAMMA:
+            return Lack.GAMMA
     if waits_in_client(work):
         return Lack.LATE_CLIENT
     if isinstance(record.outcome, Failure):

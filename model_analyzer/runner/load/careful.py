@@ -66,7 +66,9 @@ class CarefulMeasuring:
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
             exports = [work.times_tokens for work in workloads]
-            ended = self._launches.launch(workloads, windows, server, exports=exports)
+            ended = self._launches.launch(
+                workloads, windows, server, exports=exports, schedules=[None] * len(workloads)
+            )
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < UNCOUNTED_LAUNCHES
             outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)

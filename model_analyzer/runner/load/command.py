@@ -27,6 +27,8 @@ _LOAD_FLAG = {
     LoadKind.CONCURRENCY: "concurrency-range",
     LoadKind.REQUEST_RATE: "request-rate-range",
 }
+# Flags that say otherwise when requests are sent.
+_OTHER_TIMES = ("request-distribution", "sync")
 _VERBOSITY = {"verbose": ["-v"], "extra-verbose": ["-v", "-v"], "verbose-csv": ["--verbose-csv"]}
 
 # The warm-up also keeps the request rate: more requests would take more than a second.
@@ -44,12 +46,14 @@ def build_command(
     reached_by: Mapping[str, str],
     table: str,
     export: str | None,
+    intervals: str | None,
     warm_up: bool,
     window: Window,
     user_directory: Path,
 ) -> list[str]:
     """The arguments that measure `workload` and write the CSV file `table` and, if `export` is set,
-    a JSON file with the times of all responses.
+    a JSON file with the times of all responses. `intervals` is a file with the times between
+    requests, which replaces the load.
 
     `reached_by` are the flags for the connection. With `warm_up`, the first requests, which a new
     model answers late, are not measured. `table` must be a name without a directory: otherwise
@@ -67,14 +71,20 @@ def build_command(
     }
     if is_decoupled(variant.config):
         flags |= {"streaming": "true", "async": "true"}  # required for decoupled models
-    if load.kind in _LOAD_FLAG:
+    if intervals is None and load.kind in _LOAD_FLAG:
         flags[_LOAD_FLAG[load.kind]] = str(load.value)
     if variant.composing and "ensemble_scheduling" not in variant.config:
         flags["bls-composing-models"] = ",".join(part.model for part in variant.composing)
     flags |= workload.flags
     flags |= window.flags
+    if intervals is not None:
+        # its own threads would send late if the server is slow
+        flags |= {"request-intervals": intervals, "async": "true"}
+        flags = {name: value for name, value in flags.items() if name not in _OTHER_TIMES}
     exported = ["--profile-export-file", export] if export else []
-    warm_ups = min(load.value, _MOST_WARM_UPS[load.kind]) if warm_up else 0
+    # with intervals, warm-ups would be sent at these times
+    is_warmed = warm_up and intervals is None
+    warm_ups = min(load.value, _MOST_WARM_UPS[load.kind]) if is_warmed else 0
     warming = ["--warmup-request-count", str(warm_ups)] if warm_ups else []
     return [str(program), *render(flags, user_directory), *exported, *warming]
 

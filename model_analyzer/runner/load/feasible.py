@@ -13,6 +13,7 @@ from typing import Any
 
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.models import ModelFacts, is_decoupled, max_batch_size
+from model_analyzer.domain.request_log import LogProblem
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,
@@ -20,13 +21,16 @@ from model_analyzer.domain.settings import (
     SearchSettings,
     ServerSettings,
 )
+from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import Problem
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.file_trees import why_unreadable
 from model_analyzer.runner.load.command import named_files
+from model_analyzer.runner.load.request_log import read_request_times
 
 _MOST_INTERVALS_BYTES = 16 * 2**20
+_NS_PER_S = 1e9
 
 _SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
@@ -38,6 +42,7 @@ def impossible(
     search: SearchSettings,
     server: ServerSettings,
     user_directory: Path,
+    timeout_s: int,
     place: Callable[[str], str],
 ) -> Iterator[Problem]:
     """Problems that make all measurements of the model impossible. `place` returns the place of an
@@ -51,6 +56,8 @@ def impossible(
             hint="use client_protocol: grpc",
         )
     yield from _batch_sizes(place("batch_sizes"), model, facts, search)
+    if model.traffic is not None:
+        yield from _traffic(place("load"), model.name, model.traffic, user_directory, timeout_s)
     where = place("perf_analyzer_flags")
     for problem in (
         *_files(where, model.perf_analyzer_flags, user_directory),
@@ -107,6 +114,30 @@ def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Itera
                 message=f"perf_analyzer flag {name}: {file} is not a list of times",
                 hint="each line is a time between two requests, in microseconds",
             )
+
+
+def _traffic(
+    where: str, model: str, traffic: Traffic, user_directory: Path, timeout_s: int
+) -> Iterator[Problem]:
+    """A log must be readable, and a measurement must end before its time limit."""
+    seconds = sum(stage.seconds for stage in traffic.stages)
+    if traffic.log:
+        path = user_directory / traffic.log
+        try:
+            times = read_request_times(path, traffic.column, traffic.unit)
+        except LogProblem as error:
+            line = f":{error.line}" if error.line else ""
+            message = f"model {model}: {path}{line} {error.message}"
+            yield Problem(where=where, message=message, hint=error.hint)
+            return
+        seconds = times[-1] / _NS_PER_S / traffic.speed
+    if seconds > timeout_s / 2:
+        yield Problem(
+            where=where,
+            message=f"model {model}: {traffic} last {seconds:.0f} s, and perf_analyzer may take"
+            f" {timeout_s} s",
+            hint="raise perf_analyzer_timeout to twice as long, or use a part",
+        )
 
 
 def _are_intervals(path: Path) -> bool:

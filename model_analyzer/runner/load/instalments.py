@@ -12,13 +12,19 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from model_analyzer.domain.measurements import ModelMeasurement
+from model_analyzer.domain.arrivals import has_own_times, traffic_of
+from model_analyzer.domain.measurements import ModelMeasurement, Notice
+from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.schedule import Times, due_times
 from model_analyzer.domain.statistics import counted_between
+from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, LoadKind, Workload
 from model_analyzer.domain.windows import FIRST_LOOK_S, Window
 from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.intended import intended, remarks_on_lag, values_of_sending
 from model_analyzer.runner.load.launches import (
     UNCOUNTED_LAUNCHES,
     Launches,
@@ -27,6 +33,7 @@ from model_analyzer.runner.load.launches import (
 )
 from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates
+from model_analyzer.runner.load.request_log import read_request_times
 from model_analyzer.runner.load.sampling import sampled
 
 log = logging.getLogger(__name__)
@@ -43,6 +50,9 @@ _MUCH = 1.5
 # An instalment without a request is followed by one that is so many times as long.
 _GROWTH = 3
 
+# The times of an open load last longer than an instalment: by a factor, and by seconds.
+_LONGER, _MORE_S = 2.0, 5.0
+
 # The limits of an export, in bytes: writing it must not take much of the time, nor of the memory.
 _MOST_BYTES_PER_S, _MOST_BYTES = 10e6, 64e6
 # The rate of requests that is assumed as long as nothing is known.
@@ -50,28 +60,39 @@ _ASSUMED_RATE = 4000.0
 
 
 class InstalmentMeasuring:
-    """Measures instalments, and remembers rates and sizes of requests for the next ones."""
+    """Measures instalments, and remembers rates and sizes of requests for the next ones.
 
-    def __init__(self, launches: Launches) -> None:
+    Paths of logs are relative to `user_directory`.
+    """
+
+    def __init__(self, launches: Launches, user_directory: Path) -> None:
         self._launches = launches
+        self._user_directory = user_directory
         self._rates = RequestRates()
         self._sizes = ExportSizes()
 
     def measure(
-        self, workloads: Sequence[Workload], server: Server, asked_s: float
+        self, workloads: Sequence[Workload], server: Server, asked_s: float, part: int
     ) -> tuple[Reading | Failure, Sequence[Ended]]:
         """The outcome of an instalment that lasts so many seconds, and the last launch. With 0, it
-        is a first look: just long enough for some requests.
+        is a first look: just long enough for some requests. `part` is the number of the instalment.
         """
         seconds, uncounted = self._bounded(asked_s or self._first_s(workloads)), 0
         variants = [work.variant for work in workloads]
-        is_final = asked_s > 0
+        # a log or stages have their own length
+        is_final = asked_s > 0 or any(has_own_times(work) for work in workloads)
         for _ in range(self._launches.most):
             earlier = server.statistics(variants)
-            ended = self._launch(workloads, seconds, server)
+            schedules = [self._schedule(work, seconds, part) for work in workloads]
+            ended = self._launch(workloads, seconds, server, schedules)
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             reading = self._reading(
-                workloads, ended, server, seconds, may_be_late=uncounted < UNCOUNTED_LAUNCHES
+                workloads,
+                ended,
+                server,
+                seconds,
+                schedules,
+                may_be_late=uncounted < UNCOUNTED_LAUNCHES,
             )
             if isinstance(reading, Failure):
                 return reading, ended
@@ -97,12 +118,44 @@ class InstalmentMeasuring:
         """The length of a first look, which is the same for all models of a trial."""
         return max(_length(work, self._rates.expected(work)) for work in workloads)
 
+    def _schedule(self, work: Workload, seconds: float, part: int) -> Times | None:
+        """When the requests of an open load are due; None for a closed load, and if perf_analyzer
+        has to choose the times: they can only be compared with those of an export.
+        """
+        traffic = traffic_of(work)
+        if traffic is None or not (traffic.has_own_times or self._may_export(work, seconds)):
+            return None
+        log = self._log(traffic)
+        # perf_analyzer sends until its windows end, which is somewhat later than asked for
+        longer = _LONGER * seconds + _MORE_S
+        return due_times(traffic, rate=work.load.value, seconds=longer, part=part, log=log)
+
+    def _log(self, traffic: Traffic) -> Sequence[int]:
+        if not traffic.log:
+            return ()
+        path = self._user_directory / traffic.log
+        return read_request_times(path, traffic.column, traffic.unit)
+
     def _launch(
-        self, workloads: Sequence[Workload], seconds: float, server: Server
+        self,
+        workloads: Sequence[Workload],
+        seconds: float,
+        server: Server,
+        schedules: Sequence[Times | None],
     ) -> Sequence[Ended]:
-        windows = [Window.lasting(seconds)] * len(workloads)
-        exports = [work.times_tokens or self._may_export(work, seconds) for work in workloads]
-        ended = self._launches.launch(workloads, windows, server, exports=exports)
+        windows = [
+            Window.of_requests(len(due))
+            if due is not None and has_own_times(work)
+            else Window.lasting(seconds)
+            for work, due in zip(workloads, schedules, strict=True)
+        ]
+        exports = [
+            work.times_tokens or due is not None or self._may_export(work, seconds)
+            for work, due in zip(workloads, schedules, strict=True)
+        ]
+        ended = self._launches.launch(
+            workloads, windows, server, exports=exports, schedules=schedules
+        )
         for work, run, is_exported in zip(workloads, ended, exports, strict=True):
             if is_exported and run.verdict is OutputVerdict.DONE:
                 requests = 0 if run.export is None else len(run.export.requests)
@@ -120,6 +173,7 @@ class InstalmentMeasuring:
         ended: Sequence[Ended],
         server: Server,
         seconds: float,
+        schedules: Sequence[Times | None],
         *,
         may_be_late: bool,
     ) -> Reading | Failure | None:
@@ -130,15 +184,17 @@ class InstalmentMeasuring:
         if any(run.verdict is not OutputVerdict.DONE for run in ended):
             return None
         models = []
-        for work, run in zip(workloads, ended, strict=True):
+        notices: list[Notice] = []
+        for work, run, due in zip(workloads, ended, schedules, strict=True):
             if work.times_tokens and run.export is None:
                 return replace(no_tokens(work.variant.name, run), commands=commands_of(ended))
-            model = _measured(work, run, seconds)
+            model = _measured(work, run, seconds, due)
             if model is None:
                 return None
+            notices += remarks_on_lag(work, model.values)
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
             models.append(model)
-        return Reading(tuple(models), (), commands_of(ended))
+        return Reading(tuple(models), tuple(notices), commands_of(ended))
 
 
 def _length(work: Workload, rate: float | None) -> float:
@@ -154,15 +210,20 @@ def _in_flight(work: Workload) -> int:
     return work.load.value if work.load.kind is LoadKind.CONCURRENCY else 0
 
 
-def _measured(work: Workload, run: Ended, seconds: float) -> ModelMeasurement | None:
-    """The measurement from the times of all requests, otherwise from the table; None if a language
-    model gave no token.
+def _measured(
+    work: Workload, run: Ended, seconds: float, due: Times | None
+) -> ModelMeasurement | None:
+    """The measurement from the times of all requests, which are `due` at these times if the load is
+    open; otherwise from the table. None if a language model gave no token.
     """
     table = run.table or {}
-    measured = None
-    if run.export is not None:
+    measured, export, sending = None, run.export, empty()
+    if export is not None and due is not None:
+        moved = intended(export, due)
+        export, sending = moved.export, values_of_sending(export, moved)
+    if export is not None:
         measured = sampled(
-            run.export,
+            export,
             in_flight=_in_flight(work),
             batch_size=work.load.batch_size,
             with_tokens=work.times_tokens,
@@ -173,7 +234,10 @@ def _measured(work: Workload, run: Ended, seconds: float) -> ModelMeasurement | 
         )
     if work.times_tokens and "output_token_throughput" not in measured.values:
         return None
-    return replace(measured, values={**table, **measured.values}, composing=run.composing)
+    values = {**table, **measured.values, **sending}
+    # rates that differ by intention are no noise
+    windows = () if has_own_times(work) else measured.windows
+    return replace(measured, values=values, windows=windows, composing=run.composing)
 
 
 def _log_longer(workloads: Sequence[Workload], seconds: float, *, is_empty: bool) -> None:

@@ -17,6 +17,7 @@ import psutil
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Route, Server
+from model_analyzer.domain.schedule import Times
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics
@@ -28,6 +29,7 @@ from model_analyzer.runner.load.child import Child
 from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import EXPORT, OUTPUT, TABLE, Ended, collect, failure_of
 from model_analyzer.runner.load.genai_perf import build_genai_command
+from model_analyzer.runner.load.intended import intervals_text
 from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
 from model_analyzer.runner.process import Process, ReadyGuard
 from model_analyzer.runner.runtime import Program
@@ -37,6 +39,9 @@ from model_analyzer.runner.stubs import StubWatch
 log = logging.getLogger(__name__)
 
 _LOOK_S = 0.5
+
+# The file with the times between requests.
+INTERVALS = "intervals.txt"
 
 # The limit for output, tables and exports of one launch: ten times the longest ones (verbose).
 MOST_BYTES = 4 * 2**30
@@ -110,18 +115,24 @@ class Launches:
         server: Server,
         *,
         exports: Sequence[bool],
+        schedules: Sequence[Times | None],
     ) -> list[Ended]:
         """Starts one perf_analyzer for each workload, and waits for all of them. `exports` tells
-        which of them export the times of all responses.
+        which of them export the times of all responses, `schedules` when requests are due, where
+        perf_analyzer does not choose the times.
         """
         stubs = StubWatch(server.stubs())
         with self._in_place(), ExitStack() as stack:
             children = []
-            for work, window, export in zip(workloads, windows, exports, strict=True):
+            for work, window, export, due in zip(
+                workloads, windows, exports, schedules, strict=True
+            ):
                 directory = stack.enter_context(
                     tempfile.TemporaryDirectory(dir=self._work_directory)
                 )
-                child = self._start(work, window, server, Path(directory), stubs, export=export)
+                child = self._start(
+                    work, window, server, Path(directory), stubs, export=export, due=due
+                )
                 stack.enter_context(child.process)
                 children.append(child)
             self._running = children
@@ -151,9 +162,13 @@ class Launches:
         stubs: StubWatch,
         *,
         export: bool,
+        due: Times | None,
     ) -> Child:
+        intervals = None if due is None else directory / INTERVALS
+        if intervals is not None and due is not None:
+            intervals.write_text(intervals_text(due))
         route = server.route(work.variant, self._protocol)
-        program, command = self._command(work, window, route, export=export)
+        program, command = self._command(work, window, route, export=export, intervals=intervals)
         log.debug("%s", masked_command(command))
         # the checkpoint has the path of the program once
         shown = masked_command([Path(command[0]).name, *command[1:]])
@@ -175,7 +190,13 @@ class Launches:
         )
 
     def _command(
-        self, work: Workload, window: Window, route: Route, *, export: bool
+        self,
+        work: Workload,
+        window: Window,
+        route: Route,
+        *,
+        export: bool,
+        intervals: Path | None,
     ) -> tuple[Program, list[str]]:
         """The program for a workload, and its command."""
         if work.genai_perf and self._genai_perf is not None:
@@ -193,6 +214,7 @@ class Launches:
             reached_by=route.flags,
             table=TABLE,
             export=EXPORT if export else None,
+            intervals=None if intervals is None else str(intervals),
             # models with fixed shapes were warmed up after loading; a server embedded in
             # perf_analyzer 2.51 loses its model during a warm-up
             warm_up=route.load_timeout_s is None and not has_fixed_shapes(work.variant.config),

@@ -51,7 +51,7 @@ class PerfAnalyzer:
             most_bytes=most_bytes,
         )
         self._careful = CarefulMeasuring(self._launches)
-        self._instalments = InstalmentMeasuring(self._launches)
+        self._instalments = InstalmentMeasuring(self._launches, user_directory)
         self._transcript = transcript
 
     def processes(self) -> Sequence[psutil.Process]:
@@ -59,12 +59,16 @@ class PerfAnalyzer:
         return self._launches.processes()
 
     def generate(
-        self, workloads: Sequence[Workload], server: Server, instalment_s: float | None = None
+        self,
+        workloads: Sequence[Workload],
+        server: Server,
+        instalment_s: float | None = None,
+        part: int = 0,
     ) -> Reading | Failure:
         if instalment_s is None:
             outcome, ended = self._careful.measure(workloads, server)
         else:
-            outcome, ended = self._instalments.measure(workloads, server, instalment_s)
+            outcome, ended = self._instalments.measure(workloads, server, instalment_s, part)
         if self._transcript is not None:
             for run in ended:
                 self._transcript(run.transcript)

@@ -32,7 +32,9 @@ class RequestRates:
         proportion at most (Little's law: latencies do not rise).
         """
         value = work.load.value
-        rates = [rate * min(1, value / load) for load, rate in self._rates[_kind(work)].items()]
+        known = self._rates[_kind(work)].items()
+        # loads with times of their own all have the value 0
+        rates = [rate * min(1, value / load) if load else rate for load, rate in known]
         if work.load.kind is LoadKind.REQUEST_RATE:
             return min(float(value), max(rates, default=math.inf))
         return max(rates, default=None)

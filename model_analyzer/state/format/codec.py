@@ -30,6 +30,7 @@ from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.statistics import ModelStatistics
+from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import (
     Failure,
     ServerSetup,
@@ -263,10 +264,15 @@ def _generator(work: Workload) -> dict[str, Any]:
     return {
         "flags": masked_values(work.flags),
         "inputs": work.inputs,
+        **({} if work.traffic is None else {"traffic": _traffic(work.traffic)}),
         "times_tokens": work.times_tokens,
         "genai_perf": masked_values(work.genai_perf),
         **_unless_empty("base", work.base),
     }
+
+
+def _traffic(traffic: Traffic) -> Entry:
+    return {**traffic.meaning, **_unless_empty("log", traffic.log)}
 
 
 def _workload(work: Workload, generator: str) -> Entry:

@@ -33,6 +33,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import (
     Failure,
     FailureReason,
@@ -120,9 +121,21 @@ _setup = record(
     container=optional(_container, _EMPTY),  # since format 2
     shown=optional(list_of(text), None),  # versions that masked less did not write it
 )
+_traffic = record(
+    Traffic,
+    arrivals=one_of({arrivals.value: arrivals for arrivals in Arrivals}),
+    seed=_count,
+    cv=optional(number(0), 1.0),
+    stages=optional(list_of(row(Stage, amount, amount)), ()),
+    speed=optional(number(0), 1.0),
+    column=optional(text, ""),
+    unit=optional(text, ""),
+    log=optional(text, ""),
+)
 _generator = keyed(
     flags=flags,
     inputs=text,
+    traffic=optional(_traffic, None),
     times_tokens=optional(switch, False),
     genai_perf=optional(flags, _EMPTY),
     base=optional(text, ""),

@@ -31,6 +31,7 @@ def command(
     load: Load | None = None,
     window: Window | None = None,
     export: str | None = None,
+    intervals: str | None = None,
     warm_up: bool = False,
     **more: Any,
 ) -> list[str]:
@@ -41,6 +42,7 @@ def command(
         reached_by={"url": "127.0.0.1:9001", "protocol": "grpc"},
         table="results.csv",
         export=export,
+        intervals=intervals,
         warm_up=warm_up,
         window=window or Window.of(work.flags),
         user_directory=HOME,
@@ -264,3 +266,22 @@ def test_an_accepting_window_takes_what_it_sees() -> None:
         "measurement-request-count": "100",
         "stability-percentage": "999",
     }
+
+
+def test_intervals_replace_the_load_and_what_says_otherwise_when_requests_are_sent() -> None:
+    arguments = command(
+        {"request-distribution": "poisson", "sync": "true"},
+        load=Load(kind=LoadKind.REQUEST_RATE, value=80),
+        intervals="/tmp/times",
+        warm_up=True,
+    )
+    assert arguments[arguments.index("--request-intervals") + 1] == "/tmp/times"
+    assert "--async" in arguments
+    others = {"--request-rate-range", "--request-distribution", "--sync", "--warmup-request-count"}
+    assert others.isdisjoint(arguments)
+
+
+def test_a_window_of_all_requests() -> None:
+    arguments = command(window=Window.of_requests(300))
+    assert arguments[arguments.index("--request-count") + 1] == "300"
+    assert "--measurement-mode" not in arguments

@@ -31,6 +31,7 @@ def problems(text: str, directory: Path, **config: Any) -> list[str]:
         search=chosen.search,
         server=chosen.server,
         user_directory=directory,
+        timeout_s=600,
         place=lambda option: f"the place of {option}",
     )
     return [str(problem) for problem in refused]
@@ -167,3 +168,18 @@ def test_a_stream_needs_grpc_where_a_protocol_is_spoken(tmp_path: Path) -> None:
     assert problems("", tmp_path, **decoupled) == []
     embedded = "client_protocol: http\ntriton_launch_mode: c_api"
     assert problems(embedded, tmp_path, **decoupled) == []
+
+
+def test_a_log_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("time,tokens\n1.5,3\nsoon,4\n")
+    (problem,) = problems("load: {replay: log.csv}", tmp_path)
+    assert problem == (
+        f"the place of load: model m: {tmp_path}/log.csv:3 has 'soon' in place of a time"
+    )
+    (problem,) = problems("load: {replay: none.csv}", tmp_path)
+    assert "none.csv No such file or directory" in problem
+
+
+def test_a_load_that_lasts_longer_than_perf_analyzer_may(tmp_path: Path) -> None:
+    (problem,) = problems("load: {stages: [{rate: 1, for: 400s}]}", tmp_path)
+    assert "last 400 s, and perf_analyzer may take 600 s" in problem

@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The times at which the requests of an open load are due. Pure, and reproducible by its seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
+
+# Nanoseconds from the beginning of the load, ascending.
+Times = npt.NDArray[np.int64]
+
+_NS_PER_S = 1e9
+
+
+def due_times(
+    traffic: Traffic, *, rate: float, seconds: float, part: int = 0, log: Sequence[int] = ()
+) -> Times:
+    """When requests are due that arrive at `rate` per second on average, for so many seconds.
+
+    Each `part` of a load (an instalment, for example) has other times, unless they are those of a
+    log. Stages and a `log` (its times in nanoseconds, ascending, from 0) have their own rates and
+    length.
+    """
+    random = np.random.default_rng([traffic.seed, part])
+    match traffic.arrivals:
+        case Arrivals.REPLAY:
+            return np.round(np.asarray(log, dtype=np.int64) / traffic.speed).astype(np.int64)
+        case Arrivals.STAGES:
+            return _in_stages(traffic.stages, random)
+        case Arrivals.CONSTANT:
+            gaps = np.full(_count(rate * seconds), 1 / rate)
+        case _:
+            cv = traffic.cv if traffic.arrivals is Arrivals.GAMMA else 1.0
+            # with this shape, a gamma distribution has this coefficient of variation
+            shape = 1 / cv**2
+            gaps = random.gamma(shape, 1 / (rate * shape), _count(rate * seconds))
+    return _nanoseconds(np.cumsum(gaps))
+
+
+def _count(expected: float) -> int:
+    return max(round(expected), 2)
+
+
+def _in_stages(stages: Sequence[Stage], random: np.random.Generator) -> Times:
+    """Poisson arrivals: given their number, they are independent and uniform in their stage."""
+    times, begin = [np.zeros(0)], 0.0
+    for stage in stages:
+        count = random.poisson(stage.rate * stage.seconds)
+        times.append(begin + np.sort(random.uniform(0, stage.seconds, count)))
+        begin += stage.seconds
+    return _nanoseconds(np.concatenate(times))
+
+
+def _nanoseconds(seconds: npt.NDArray[np.float64]) -> Times:
+    return np.round(seconds * _NS_PER_S).astype(np.int64)

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""When the requests of an open load should have been sent. Pure.
+
+A client that falls behind sends late, and a latency from the moment of sending hides that wait:
+users have it, too ("coordinated omission"). So the latencies of open loads count from the intended
+times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from model_analyzer.domain.measurements import Notice, NoticeKind, Values
+from model_analyzer.domain.schedule import Times
+from model_analyzer.domain.trials import Workload
+from model_analyzer.runner.load.profile_export import Export
+
+# The metrics of the client.
+SEND_LAG, SENT_LATENCY = "perf_send_lag_p99", "perf_sent_latency_p99"
+
+# A p99 of the lag above both, in ms and as a part of the p99 of the latencies, counts as late.
+_LAG_MS, _LAG_SHARE = 1.0, 0.05
+
+_DECIMALS = 6
+_NS_PER_US = 1000
+_NS_PER_MS = 1e6
+# After the last request: longer than any measurement lasts, so perf_analyzer does not begin again.
+_NEVER_US = 24 * 3600 * 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Intended:
+    """An export whose requests are `sent` at their intended times, and how much later each one was
+    really sent (ms), in the same order.
+    """
+
+    export: Export
+    lags: npt.NDArray[np.float64]
+
+
+def intervals_text(due: Times) -> str:
+    """The file of perf_analyzer for requests that are due at these times: microseconds between two
+    requests. It begins again at the end of the file: after the last request, it waits.
+    """
+    # rounded times, not rounded intervals: errors must not add up
+    times = np.round(due / _NS_PER_US).astype(np.int64)
+    gaps = np.diff(times, prepend=0)
+    return "\n".join(map(str, [*gaps.tolist(), _NEVER_US])) + "\n"
+
+
+def intended(export: Export, due: Times) -> Intended:
+    """The requests with the times at which they were due, as they are sent in this order.
+
+    The earliest one, compared with its time, was sent on time. Requests beyond `due` are left out.
+    """
+    requests = sorted(export.requests, key=lambda request: request.sent)[: len(due)]
+    origin = requests[0].sent
+    sent = np.array([request.sent - origin for request in requests], dtype=np.int64)
+    offsets = sent - due[: len(requests)]
+    lags = offsets - offsets.min()
+    moved = [
+        replace(request, sent=request.sent - int(lag))
+        for request, lag in zip(requests, lags, strict=True)
+    ]
+    order = sorted(range(len(moved)), key=lambda index: moved[index].ended)
+    return Intended(
+        replace(export, requests=[moved[index] for index in order]), lags[order] / _NS_PER_MS
+    )
+
+
+def values_of_sending(export: Export, moved: Intended) -> Values:
+    """What the client did: how late it sent, and the latency from the moment of sending (ms)."""
+    latencies = [request.ended - request.sent for request in export.requests]
+    return {
+        SEND_LAG: round(float(np.percentile(moved.lags, 99)), _DECIMALS),
+        SENT_LATENCY: round(float(np.percentile(latencies, 99)) / _NS_PER_MS, _DECIMALS),
+    }
+
+
+def remarks_on_lag(work: Workload, values: Values) -> Iterator[Notice]:
+    """A notice if the client sent so late that its lag is a part of the latencies."""
+    lag, p99 = values.get(SEND_LAG), values.get("perf_latency_p99")
+    if lag is not None and p99 is not None and lag > max(_LAG_MS, _LAG_SHARE * p99):
+        yield Notice(
+            kind=NoticeKind.CLIENT_LAGGED,
+            text=f"{work.variant.name} at {work.load_text}: one request in a hundred was sent more"
+            f" than {lag:.3g} ms late, and its latency contains that: use a lower rate, or a client"
+            " machine with idle cores",
+        )

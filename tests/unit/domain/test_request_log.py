@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of requests, as they come from production."""
+
+from __future__ import annotations
+
+import pytest
+
+from model_analyzer.domain.request_log import LogProblem, request_times
+
+SECOND = 10**9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "timestamp\n1700000000.25\n1700000001\n1700000003.25\n",
+        "id,time\na,1700000000250\nb,1700000001000\nc,1700000003250\n",
+        "ts\n1700000000250000\n1700000001000000\n1700000003250000\n",
+        "Time\n0.25\n1\n3.25\n",
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.2500000,374,44\n"
+        "2023-11-16 18:15:47.0000000,396,109\n2023-11-16 18:15:49.2500000,879,55\n",
+        "@timestamp\n2023-11-16T18:15:46.25Z\n2023-11-16T19:15:47+01:00\n2023-11-16T18:15:49.25\n",
+        '{"timestamp": 250, "input_length": 6758, "hash_ids": [46]}\n'
+        '{"timestamp": 1000, "input_length": 7319, "hash_ids": [46]}\n'
+        '{"timestamp": 3250, "input_length": 7234, "hash_ids": [46]}\n',
+        '{"ts": "2023-11-16T18:15:46.25Z"}\n\n{"ts": "2023-11-16T18:15:47Z"}\n'
+        '{"ts": "2023-11-16T18:15:49.25Z"}\n',
+        "time\n3.25\n0.25\n1\n",
+    ],
+    ids=["seconds", "ms", "us", "relative", "azure", "iso", "mooncake", "json", "unsorted"],
+)
+def test_the_same_times_in_many_forms(text: str) -> None:
+    times = request_times(text.splitlines())
+    assert times == [0, 3 * SECOND // 4, 3 * SECOND]
+
+
+def test_a_column_and_a_unit_can_be_given() -> None:
+    lines = ["when,time", "500,x", "700,y"]
+    assert request_times(lines, column="when", unit="ms") == [0, SECOND // 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", 0, "is empty"),
+        ("time\n", 0, "has no request below its header"),
+        ("time\n1\n", 0, "needs requests at two different times at least"),
+        ("name\nx\ny\n", 0, "has no column that is known to hold times"),
+        ("time\n1\n\nsoon\n", 4, "has 'soon' in place of a time"),
+        ("time\n1\n-1\n", 3, "has '-1' in place of a time"),
+        ("time\n2023-01-01T00:00:00\n5\n", 3, "has '5' in place of a time"),
+        ("time\n2023-02-30T00:00:00\n5\n", 2, "has '2023-02-30T00:00:00' in place of a time"),
+        ('{"time": 1}\nnothing\n', 2, "is not JSON"),
+        ('{"time": 1}\n[1]\n', 2, "is not a JSON object"),
+        ('{"time": 1}\n{"size": 1}\n', 2, "has no 'time'"),
+        ("time\n1\n700001\n", 0, "lasts longer than a week"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(text: str, line: int, message: str) -> None:
+    with pytest.raises(LogProblem) as raised:
+        request_times(text.splitlines())
+    assert (raised.value.line, raised.value.message) == (line, message)
+
+
+def test_a_date_has_no_unit() -> None:
+    lines = ["time", "2023-01-01T00:00:00", "2023-01-01T00:00:01"]
+    with pytest.raises(LogProblem, match="2023"):
+        request_times(lines, unit="ms")
