@@ -148,6 +148,8 @@ ADDRESSES = {
         "runner/load/tokens.py",
         "runner/client/grpc.py",
         "runner/client/http.py",
+        "runner/load/intended.py",
+        "runner/load/schedule.py",
     },
     "click": {"cli"},
     "rich": {"cli"},

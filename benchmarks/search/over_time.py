@@ -106,7 +106,7 @@ def means(courses: Sequence[Course]) -> Iterator[Mapping[str, Any]]:
                 "search": line,
                 "seconds": round(float(seconds), 2),
                 "value": round(100 * statistics.fmean(run.at(seconds) for run in runs), 2),
-                "is_end": seconds == end,
+                "is_end": bool(seconds == end),
             }
 
 

@@ -10,6 +10,7 @@ milliseconds) can be read as they are.
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +18,6 @@ from datetime import datetime, timezone
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import Any
-
-import orjson
 
 # Names of the column with the times, in lower case, the most likely one first.
 _COLUMNS = (
@@ -99,7 +98,7 @@ def _json_rows(
 ) -> Iterator[tuple[int, _Row]]:
     for number, line in _chained(first, others):
         try:
-            row = orjson.loads(line)
+            row = json.loads(line)
         except ValueError:
             raise LogProblem(number, "is not JSON") from None
         if not isinstance(row, dict):

@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
+from model_analyzer.domain.lag import sent_late
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.near_misses import Miss
@@ -78,6 +79,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_rivals(answer),
         *_overloaded(answer),
         *(_few_requests(answer) or _first_notice(answer, NoticeKind.FEW_REQUESTS)),
+        *_sent_late(answer),
         *_first_notice(answer, NoticeKind.BUSY_MACHINE),
         *_shared_hosts(ranking),
         *_unused_conclusion(ranking),
@@ -206,6 +208,16 @@ def _first_notice(answer: Answer, kind: NoticeKind) -> Sequence[str]:
     best = answer.best
     notices = () if best is None else best.best.measurement.notices
     return [notice.text for notice in notices if notice.kind is kind][:1]
+
+
+def _sent_late(answer: Answer) -> Sequence[str]:
+    """How late the client sent the requests of the recommendation, if that is a part of its
+    latencies: no measurement that was sent in time meets the constraints.
+    """
+    best = answer.best
+    if best is None or not sent_late(best.best.measurement):
+        return []
+    return _first_notice(answer, NoticeKind.CLIENT_LAGGED)
 
 
 def _shared_hosts(ranking: Ranking) -> Iterator[str]:

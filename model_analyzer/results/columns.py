@@ -153,6 +153,11 @@ def _of_each(cell: Callable[[Workload], Cell]) -> Callable[[MeasuredTrial], Cell
     return lambda item: joined(map(cell, item.trial.workloads))
 
 
+def _intervals(work: Workload) -> Cell:
+    """Where the times of requests come from."""
+    return work.flags.get("request-intervals") if work.traffic is None else str(work.traffic)
+
+
 # The load columns, by key.
 LOADS = {
     column.key: column
@@ -162,7 +167,7 @@ LOADS = {
         Column[MeasuredTrial](
             key=LoadKind.REQUEST_INTERVALS.value,
             name="Request Intervals",
-            value=_of_each(lambda work: work.flags.get("request-intervals")),
+            value=_of_each(_intervals),
         ),
     )
 }

@@ -144,6 +144,8 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
         row["host"] = outcome.machine.host
     if load.kind is not LoadKind.REQUEST_INTERVALS:
         row[load.kind.value] = load.value
+    if work.traffic is not None:
+        row["arrivals"] = str(work.traffic)
     if work.variant.composing:
         row["composing"] = ", ".join(part.full_name for part in work.variant.composing)
     if record.node:

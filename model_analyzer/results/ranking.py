@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.groups import group_members, group_name
+from model_analyzer.domain.lag import sent_late
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
@@ -423,6 +424,8 @@ def _ordered(
     closest = list(dict.fromkeys([*by_mean[:_CLOSEST], *concluded]))
     runs = {key: [item.measurement for item in repetitions[key]] for key in closest}
     passing = [key for key in closest if goal.passes(means[key].measurement)]
+    # latencies that contain the lag of the client are too long: they win only without a rival
+    passing = [key for key in passing if not sent_late(means[key].measurement)] or passing
     tie = concluded or by_mean[:1]
     if passing:
         comparison, sure = Comparison(goal, runs), assurance(goal, runs)

@@ -18,11 +18,12 @@ from model_analyzer.domain.arrivals import has_own_times, traffic_of
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
-from model_analyzer.domain.schedule import Times, due_times
+from model_analyzer.domain.request_log import LogProblem
 from model_analyzer.domain.statistics import counted_between
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, LoadKind, Workload
 from model_analyzer.domain.windows import FIRST_LOOK_S, Window
+from model_analyzer.errors import wrong
 from model_analyzer.runner.load.ended import Ended, no_tokens
 from model_analyzer.runner.load.intended import intended, remarks_on_lag, values_of_sending
 from model_analyzer.runner.load.launches import (
@@ -35,6 +36,7 @@ from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates
 from model_analyzer.runner.load.request_log import read_request_times
 from model_analyzer.runner.load.sampling import sampled
+from model_analyzer.runner.load.schedule import Times, due_times
 
 log = logging.getLogger(__name__)
 
@@ -134,7 +136,10 @@ class InstalmentMeasuring:
         if not traffic.log:
             return ()
         path = self._user_directory / traffic.log
-        return read_request_times(path, traffic.column, traffic.unit)
+        try:
+            return read_request_times(path, traffic.column, traffic.unit)
+        except LogProblem as error:  # it has changed since the run began
+            raise wrong("load", f"{path} {error.message}") from None
 
     def _launch(
         self,

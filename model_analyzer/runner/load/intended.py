@@ -15,16 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from model_analyzer.domain.lag import SEND_LAG, SENT_LATENCY, is_late
 from model_analyzer.domain.measurements import Notice, NoticeKind, Values
-from model_analyzer.domain.schedule import Times
 from model_analyzer.domain.trials import Workload
 from model_analyzer.runner.load.profile_export import Export
-
-# The metrics of the client.
-SEND_LAG, SENT_LATENCY = "perf_send_lag_p99", "perf_sent_latency_p99"
-
-# A p99 of the lag above both, in ms and as a part of the p99 of the latencies, counts as late.
-_LAG_MS, _LAG_SHARE = 1.0, 0.05
+from model_analyzer.runner.load.schedule import Times
 
 _DECIMALS = 6
 _NS_PER_US = 1000
@@ -84,11 +79,10 @@ def values_of_sending(export: Export, moved: Intended) -> Values:
 
 def remarks_on_lag(work: Workload, values: Values) -> Iterator[Notice]:
     """A notice if the client sent so late that its lag is a part of the latencies."""
-    lag, p99 = values.get(SEND_LAG), values.get("perf_latency_p99")
-    if lag is not None and p99 is not None and lag > max(_LAG_MS, _LAG_SHARE * p99):
+    if is_late(values):
         yield Notice(
             kind=NoticeKind.CLIENT_LAGGED,
             text=f"{work.variant.name} at {work.load_text}: one request in a hundred was sent more"
-            f" than {lag:.3g} ms late, and its latency contains that: use a lower rate, or a client"
-            " machine with idle cores",
+            f" than {values[SEND_LAG]:.3g} ms late, and its latency contains that: use a lower"
+            " rate, or a client machine with idle cores",
         )

@@ -17,7 +17,6 @@ import psutil
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Route, Server
-from model_analyzer.domain.schedule import Times
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics
@@ -31,6 +30,7 @@ from model_analyzer.runner.load.ended import EXPORT, OUTPUT, TABLE, Ended, colle
 from model_analyzer.runner.load.genai_perf import build_genai_command
 from model_analyzer.runner.load.intended import intervals_text
 from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
+from model_analyzer.runner.load.schedule import Times
 from model_analyzer.runner.process import Process, ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines

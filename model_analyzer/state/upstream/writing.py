@@ -249,7 +249,8 @@ def _measurement(trial: Trial, measurement: Measurement) -> dict[str, Any]:
 
 def _model_measurement(trial: Trial, work: Workload, values: Values) -> dict[str, Any]:
     load, records = work.load, _records(values)
-    intervals = work.flags.get("request-intervals")
+    # upstream knows files of intervals only
+    intervals = work.flags.get("request-intervals") or (work.traffic and str(work.traffic))
     return {
         "_model_config_name": _served_name(trial, work.variant),
         "_model_specific_pa_params": {

@@ -37,6 +37,7 @@ BEYOND_A_SCHEMA = (
     "must be at", "must be above", "'all' cannot be combined with other GPUs", "cannot"
                                                                                " expand", "finite"
                                                                                           " number",
+    "are the same option", "has no effect on", "need cv", "the stages together",
     "found 1.0", "found 0.0",
 )  # fmt: skip
 

@@ -97,7 +97,7 @@ def test_problems_of_all_models_are_reported_together() -> None:
 
 def test_an_unknown_option_of_a_model_lists_those_there_are_if_none_is_near() -> None:
     problem = parse_problem(Models(), yaml("a: {zzz: 1}"))
-    assert problem.hint.startswith("one of: cpu_only, parameters, objectives, constraints")
+    assert problem.hint.startswith("one of: cpu_only, parameters, load, objectives")
 
 
 @pytest.mark.parametrize("written", ["3", "[1]", "text"])

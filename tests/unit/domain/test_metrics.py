@@ -20,7 +20,8 @@ HIGHER_IS_BETTER = {
 }  # fmt: skip
 LOWER_IS_BETTER = {
     "perf_latency_avg", "perf_latency_p50", "perf_latency_p90", "perf_latency_p95",
-    "perf_latency_p99", "perf_client_response_wait", "perf_client_send_recv",
+    "perf_latency_p99", "perf_sent_latency_p99", "perf_send_lag_p99",
+    "perf_client_response_wait", "perf_client_send_recv",
     "perf_server_queue", "perf_server_compute_input", "perf_server_compute_infer",
     "perf_server_compute_output", "gpu_used_memory", "gpu_power_usage", "cpu_used_ram",
     "gpu_metered_power", "energy_per_inference", "idle_energy_per_inference",

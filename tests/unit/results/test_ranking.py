@@ -11,6 +11,7 @@ import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
@@ -492,3 +493,21 @@ def test_an_equal_variant_with_another_name_is_no_tie() -> None:
     other = variant("m_config_6", max_batch_size=64)
     ranked = ranking(*(each for of in (LARGE, twin, other) for each in repeated(of, 100, 104)))
     assert [item.trial.variants for item in ranked.ties] == ["m_config_6"]
+
+
+def test_what_the_client_sent_late_wins_only_without_a_rival() -> None:
+    late = measurement(100, 20, perf_send_lag_p99=5)
+    in_time = measurement(80, 20, perf_send_lag_p99=0.5)
+    slow = measurement(90, 60, perf_send_lag_p99=0.5)
+    by = goal(*at_most(perf_latency_p99=50))
+
+    def best(*outcomes: Measurement) -> float | None:
+        records = [
+            record(variant(f"m_config_{number}", count=number), outcome)
+            for number, outcome in enumerate(outcomes)
+        ]
+        return ranking(*records, by=by).results[0].best.measurement.value("perf_throughput")
+
+    assert best(late, in_time) == 80
+    assert best(late, slow) == 100
+    assert best(measurement(100, 20, perf_send_lag_p99=0.9), in_time) == 100

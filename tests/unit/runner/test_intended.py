@@ -7,7 +7,6 @@ from __future__ import annotations
 import numpy as np
 
 from model_analyzer.domain.measurements import NoticeKind
-from model_analyzer.domain.schedule import due_times
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.runner.load.intended import (
@@ -18,6 +17,7 @@ from model_analyzer.runner.load.intended import (
 )
 from model_analyzer.runner.load.profile_export import Export, Request
 from model_analyzer.runner.load.sampling import sampled
+from model_analyzer.runner.load.schedule import due_times
 from tests.unit.builders import variant
 
 NS = 10**9

@@ -9,8 +9,8 @@ import math
 import numpy as np
 import pytest
 
-from model_analyzer.domain.schedule import due_times
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
+from model_analyzer.runner.load.schedule import due_times
 
 POISSON = Traffic(arrivals=Arrivals.POISSON)
 

@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the client of an open load sent its requests in time."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.measurements import Measurement, Values
+
+# The metrics of the client: how late it sent, and the latency from the moment of sending.
+SEND_LAG, SENT_LATENCY = "perf_send_lag_p99", "perf_sent_latency_p99"
+
+# A p99 of the lag above both counts as late: in ms, and as a part of the p99 of the latencies.
+_LAG_MS, _SHARE = 1.0, 0.05
+
+
+def is_late(values: Values) -> bool:
+    """Whether the client was so late that its lag is a part of the latencies of a model."""
+    lag, p99 = values.get(SEND_LAG), values.get("perf_latency_p99")
+    return lag is not None and p99 is not None and lag > max(_LAG_MS, _SHARE * p99)
+
+
+def sent_late(measurement: Measurement) -> bool:
+    """Whether that holds for a model of a measurement."""
+    return any(is_late(model.values) for model in measurement.models)

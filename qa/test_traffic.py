@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Open loads on the real programs: when requests are sent, and latencies from intended times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.state.checkpoint import load
+
+# Stands still for two seconds, eight seconds after the first request, all instances together.
+HELD = """
+import os, time
+import triton_python_backend_utils as pb
+
+class TritonPythonModel:
+    def initialize(self, args):
+        self.place = os.path.join(args["model_repository"], "began")
+        self.began = None
+
+    def execute(self, requests):
+        if self.began is None:
+            try:
+                with open(self.place, "x") as file:
+                    file.write(str(time.time()))
+            except FileExistsError:
+                pass
+            text = ""
+            while not text:
+                with open(self.place) as file:
+                    text = file.read()
+            self.began = float(text)
+        since = time.time() - self.began
+        if 8 <= since < 10:
+            time.sleep(10 - since)
+        return [
+            pb.InferenceResponse([pb.Tensor(
+                "OUTPUT", pb.get_input_tensor_by_name(request, "INPUT").as_numpy()
+            )])
+            for request in requests
+        ]
+"""
+
+
+def measured(scene, **changes: Any) -> list[ModelMeasurement]:
+    """The measurements of a run with these options, in the order of their loads."""
+    status, output = scene.profile(
+        "--run-config-search-disable", **{"perf_analyzer_flags": {}, **changes}
+    )
+    assert status == 0, output
+    records = load(scene.directory / "checkpoints").profile.records
+    outcomes = [record.outcome for record in records]
+    assert all(isinstance(outcome, Measurement) for outcome in outcomes), outcomes
+    return [outcome.models[0] for outcome in outcomes if isinstance(outcome, Measurement)]
+
+
+@pytest.mark.parametrize(
+    "arrivals",
+    [{"arrivals": "constant"}, {"arrivals": "poisson"}, {"arrivals": "gamma", "cv": 2}],
+    ids=lambda arrivals: arrivals["arrivals"],
+)
+def test_arrivals_at_rates(scene, arrivals: dict[str, Any]) -> None:
+    slow, fast = measured(scene, load={**arrivals, "rate": [20, 60]})
+    assert slow.values["perf_throughput"] < fast.values["perf_throughput"] < 140
+    for each in (slow, fast):
+        assert each.values["perf_send_lag_p99"] >= 0
+        # who counts from sending leaves out the lag
+        assert each.values["perf_sent_latency_p99"] > 0
+        assert each.histograms["perf_latency"].total == each.requests
+
+
+def test_every_request_of_a_log_is_sent_once(scene) -> None:
+    times = [*range(0, 2000, 25), *range(2000, 3000, 10)]
+    log = scene.directory / "log.csv"
+    log.write_text("id,time\n" + "".join(f"r{n},{t}\n" for n, t in enumerate(times)))
+
+    (replayed,) = measured(scene, load={"replay": "log.csv", "unit": "ms"})
+
+    # the first answer begins the time that is measured
+    assert replayed.requests == len(times) - 1
+    assert replayed.seconds == pytest.approx(3, rel=0.2)
+
+
+def test_stages_last_as_long_as_they_say(scene) -> None:
+    (staged,) = measured(
+        scene, load={"stages": [{"rate": 20, "for": "2s"}, {"rate": 80, "for": "1s"}]}
+    )
+    assert staged.seconds > 2
+    assert 60 < (staged.requests or 0) < 180
+
+
+def test_a_further_instalment_has_other_times(scene) -> None:
+    status, output = scene.profile(
+        "--run-config-search-mode", "brute", "--run-config-search-max-instance-count", "2",
+        "--run-config-search-max-model-batch-size", "1",
+        perf_analyzer_flags={}, load={"arrivals": "poisson", "rate": 60},
+    )  # fmt: skip
+    assert status == 0, output
+    assert "poisson" in (scene.directory / "results" / "results.json").read_text().lower()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("instances", [1, 4])
+def test_a_server_that_stands_still_shows_what_users_see(scene, instances: int) -> None:
+    """1000 requests in 20 s, of which 100 meet a stall of 2 s: the tenth longest waits 1.8 s."""
+    scene.model("held", HELD)
+    config = scene.models / "held" / "config.pbtxt"
+    config.write_text(config.read_text().replace("count: 1", f"count: {instances}"))
+    log = scene.directory / "even.csv"
+    log.write_text("time\n" + "".join(f"{number / 50}\n" for number in range(1000)))
+
+    (held,) = measured(scene, profile_models=["held"], load={"replay": "even.csv"})
+
+    assert held.requests == 999
+    assert held.values["perf_latency_p99"] == pytest.approx(1800, rel=0.05)
