@@ -42,7 +42,7 @@ def explain_checkpoint(
     """The explanation on each kind of hardware; `settings` are those of the `config_file`. Raises
     ConfigError or UnusableCheckpoint.
     """
-    name, goal = subject_and_goal(checkpoint, question, settings)
+    name, goal = _subject_and_goal(checkpoint, question, settings)
     rankings = ranked(checkpoint.profile, name, goal, question.circumstances, run_of(config_file))
     reports, problems = [], []
     for ranking in rankings:
@@ -52,13 +52,13 @@ def explain_checkpoint(
             problems.append(f"{name}: {error}")
         else:
             kind = ranking.hardware
-            reports.append(ExplainReport(model=name, kind=kind, explanation=explanation))
+            reports.append(ExplainReport(model=name, goal=goal, kind=kind, explanation=explanation))
     if not reports:
         raise UnusableCheckpoint(f"{checkpoint.path}: {problems[0]}")
     return reports
 
 
-def subject_and_goal(
+def _subject_and_goal(
     checkpoint: Checkpoint, question: ExplainQuestion, settings: ReportSettings
 ) -> tuple[str, Goal]:
     """The subject to explain, and its goal."""

@@ -8,12 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.models import thaw
-from model_analyzer.domain.words import capitalized
+from model_analyzer.domain.trials import Failure
+from model_analyzer.domain.words import capitalized, setting_text
+from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.explain import Explanation
 from model_analyzer.results.explain.finding import Change, Finding
-from model_analyzer.results.explain.situation import Times
+from model_analyzer.results.explain.situation import Situation, Times
 from model_analyzer.results.explain.texts import ms, percent
 
 # The version of the layout; increased when readers of the last version would misread this one.
@@ -33,12 +36,19 @@ _PLACES = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainReport:
     """The explanation of a variant of a `model` on one `kind` of hardware, "" if it is the only
-    one.
+    one; the `goal` chose the load. `confirmations` are advice that was tested.
     """
 
     model: str
+    goal: Goal
     kind: str
     explanation: Explanation
+    confirmations: tuple[Confirmation, ...] = ()
+
+    @property
+    def variant(self) -> str:
+        """The name of the variant."""
+        return self.explanation.situation.variant.telling_name
 
 
 def explain_lines(report: ExplainReport) -> Iterator[str]:
@@ -46,7 +56,7 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
     explanation, situation = report.explanation, report.explanation.situation
     place = f" {place_text(report.kind)}" if report.kind else ""
     yield (
-        f"{situation.variant.telling_name}{place} with {situation.load}:"
+        f"{report.variant}{place} with {situation.load}:"
         f" {situation.throughput:.4g} infer/s,"
         f" p50 {ms(situation.value('perf_latency_p50'))},"
         f" p99 {ms(situation.value('perf_latency_p99'))}."
@@ -57,6 +67,11 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
         yield "Nothing unusual."
     for number, finding in enumerate(explanation.findings, start=1):
         yield from _finding_lines(number, finding)
+    if report.confirmations:
+        yield ""
+        yield "Tested on the server:"
+        for confirmation in report.confirmations:
+            yield f"   - {confirmation_text(confirmation)}"
     if explanation.lacks:
         yield ""
         yield f"Not measured: {'; '.join(explanation.lacks)}."
@@ -81,6 +96,36 @@ def _finding_lines(number: int, finding: Finding) -> Iterator[str]:
     yield f"   Advice: {finding.advice}."
 
 
+def confirmation_text(confirmation: Confirmation) -> str:
+    """What a change did, whether it helped or not."""
+    finding, after = confirmation.finding, confirmation.after
+    what = f"against “{finding.cause.value}”, {_change_text(confirmation)}"
+    if isinstance(after, Failure):
+        return f"{what}: {confirmation.effect.value} ({after.message})."
+    before = finding.under
+    return (
+        f"{what}, with {before.load}: {before.throughput:.4g} → {after.throughput:.4g} infer/s, p99"
+        f" {ms(before.value('perf_latency_p99'))} → {ms(after.value('perf_latency_p99'))}:"
+        f" {confirmation.effect.value}."
+    )
+
+
+def _change_text(confirmation: Confirmation) -> str:
+    """The change in words, with the variant that has it."""
+    change = confirmation.finding.change
+    assert change is not None, "it was tested"
+    flags = [f"{name}: {value}" for name, value in change.flags.items()]
+    if flags:
+        return f"perf_analyzer with {', '.join(flags)}"
+    own = confirmation.work.variant
+    of = "" if change.model == own.model else f" of {change.model}"
+    parameters = ", ".join(
+        f"{name}{of} {setting_text(thaw(value), in_brackets=True)}"
+        for name, value in change.parameters.items()
+    )
+    return f"{own.telling_name} ({parameters})"
+
+
 def explain_document(reports: Sequence[ExplainReport]) -> dict[str, Any]:
     """The explanations for programs, with unrounded numbers."""
     return {
@@ -95,17 +140,14 @@ def _on_kind(report: ExplainReport) -> dict[str, Any]:
     load = situation.work.load
     return {
         "kind": report.kind,
-        "variant": situation.variant.telling_name,
+        "variant": report.variant,
         "load": {"kind": load.kind.value, "value": load.value, "batch_size": load.batch_size},
-        "metrics": {
-            tag: value
-            for tag in _METRICS
-            if (value := situation.measurement.value(tag)) is not None
-        },
+        "metrics": _metrics(situation),
         "average_ms": {place: getattr(situation.times, place) for place in _PLACES},
         "measurements": explanation.measured,
         "causes": [_finding(finding) for finding in explanation.findings],
         "not_measured": list(explanation.lacks),
+        "confirmed": [_confirmation(each) for each in report.confirmations],
     }
 
 
@@ -118,6 +160,24 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "advice": finding.advice,
         "change": None if finding.change is None else _change(finding.change),
     }
+
+
+def _confirmation(confirmation: Confirmation) -> dict[str, Any]:
+    after = confirmation.after
+    return {
+        "cause": confirmation.finding.cause.name.lower(),
+        "variant": confirmation.work.variant.telling_name,
+        "change": _finding(confirmation.finding)["change"],
+        "effect": confirmation.effect.name.lower(),
+        "before": _metrics(confirmation.finding.under),
+        "after": None if isinstance(after, Failure) else _metrics(after),
+        "failure": after.message if isinstance(after, Failure) else None,
+    }
+
+
+def _metrics(situation: Situation) -> dict[str, float]:
+    values = {tag: situation.measurement.value(tag) for tag in _METRICS}
+    return {tag: value for tag, value in values.items() if value is not None}
 
 
 def _change(change: Change) -> dict[str, Any]:

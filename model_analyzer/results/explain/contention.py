@@ -56,6 +56,7 @@ def contention(picture: Picture) -> Iterator[Finding]:
         evidence.append(_as_good(fewer))
     yield Finding(
         cause=Cause.LOCK if is_lock else Cause.TOO_MANY_INSTANCES,
+        under=high,
         weight=1 - 1 / slower,
         evidence=tuple(evidence),
         advice=_WITHOUT_LOCK
@@ -76,6 +77,7 @@ def too_many(picture: Picture) -> Iterator[Finding]:
         return
     yield Finding(
         cause=Cause.TOO_MANY_INSTANCES,
+        under=fewer.own,
         weight=max(1 - other / own if own else 0.0, 1 - 1 / fewer.gain),
         evidence=(_as_good(fewer),),
         advice=f"use the configuration of {fewer.other.variant.name}",
@@ -96,6 +98,7 @@ def shared_lock(picture: Picture) -> Iterator[Finding]:
     cpu = more.other.cpu
     yield Finding(
         cause=Cause.LOCK,
+        under=more.own,
         weight=max(1 - 1 / slower, more.own.times.share(more.own.times.queue)),
         evidence=(
             f"with {more.own.load}, {instances(other.instances)} ({more.other.variant.name}) have"

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.models import empty
+from model_analyzer.results.explain.situation import Situation
 
 
 class Cause(Enum):
@@ -74,11 +75,13 @@ class Change:
 class Finding:
     """A cause, the measured numbers that speak for it, and what to do about it.
 
-    `weight` is the share (0 to 1) of the latency or of the lost throughput that it stands for.
-    `change` tests the advice; None if that takes more than another configuration.
+    `under` is the load under which it shows most. `weight` is the share (0 to 1) of the latency or
+    of the lost throughput that it stands for. `change` tests the advice; None if that takes more
+    than another configuration.
     """
 
     cause: Cause
+    under: Situation
     weight: float
     evidence: tuple[str, ...]
     advice: str

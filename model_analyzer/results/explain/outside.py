@@ -47,6 +47,7 @@ def late_client(picture: Picture) -> Iterator[Finding]:
     busy = max(each.busy for each in worst.stations)
     yield Finding(
         cause=Cause.CLIENT,
+        under=worst,
         weight=1 - worst.requests_per_s / rate,
         evidence=(
             f"of {rate} requests/s, {worst.requests_per_s:.4g} were answered, while the busiest"
@@ -92,6 +93,7 @@ def busy_client(picture: Picture) -> Iterator[Finding]:
         return
     yield Finding(
         cause=Cause.CLIENT,
+        under=situation,
         weight=times.share(times.outside),
         evidence=(
             f"with {situation.load}, {percent(times.share(times.outside))} of the latency is"
@@ -114,6 +116,7 @@ def tensors(picture: Picture) -> Iterator[Finding]:
         return
     yield Finding(
         cause=Cause.TENSORS,
+        under=situation,
         weight=times.share(moving),
         evidence=(
             f"a request has {size_text(request)}, a response {size_text(response)}",

@@ -14,6 +14,8 @@ from model_analyzer.results.explain.texts import ms
 
 # An early execution is slow if it takes so many times as long as later ones, and so many ms more.
 _SLOW, _SLOW_MS = 1.5, 2.0
+# A throughput rises within a measurement if it is so many times as high at the end.
+_RISE = 2.0
 
 # Memory that the server takes and never returns (MB): in each measurement, and in all of them.
 _STEP_MB, _GROWTH_MB = 1.0, 16.0
@@ -48,6 +50,7 @@ def cold(picture: Picture) -> tuple[Sequence[Situation], Finding | None]:
     weight = 1 - after / before if after else 1 - _ratio(rising)
     return early, Finding(
         cause=Cause.COLD_START,
+        under=picture.focus,
         weight=min(max(weight, 0.0), 1.0),
         evidence=tuple(evidence),
         advice="warm the model up before it gets requests (model_warmup in config.pbtxt, or work"
@@ -107,7 +110,7 @@ def _rises(situation: Situation) -> bool:
     is_rising = all(later > 0.8 * max(windows[: place + 1]) for place, later in enumerate(windows))
     latency = situation.times.total
     first, last = _ends(situation)
-    return is_rising and last > _SLOW * first and latency > _SLOW_MS
+    return is_rising and last > _RISE * first and latency > _SLOW_MS
 
 
 def _seconds(course: Sequence[Situation]) -> str:
@@ -131,6 +134,7 @@ def growth(picture: Picture) -> Iterator[Finding]:
     first, last = uses[0][0].memory_before, uses[-1][0].memory_after
     yield Finding(
         cause=Cause.MEMORY_GROWTH,
+        under=picture.focus,
         weight=0.6,
         evidence=(
             f"the server's memory grew from {first:.0f} to {last:.0f} MB over {inferences}"
@@ -153,6 +157,7 @@ def slowing(picture: Picture) -> Iterator[Finding]:
     first, last = _ends(falling[-1])
     yield Finding(
         cause=Cause.SLOWING_DOWN,
+        under=falling[-1],
         weight=1 - last / first,
         evidence=(
             f"with {falling[-1].load}, the throughput fell from {first:.4g} to {last:.4g} infer/s"

@@ -34,6 +34,7 @@ def bottleneck(picture: Picture) -> Iterator[Finding]:
     latency = situation.times.total
     yield Finding(
         cause=Cause.COMPOSING_MODEL,
+        under=situation,
         weight=min(max(spent / latency if latency else 0.0, busiest.busy / 2), 1.0),
         evidence=(
             f"with {situation.load}, {instances(busiest.instances)} of {busiest.model}"
@@ -63,6 +64,7 @@ def serial_calls(picture: Picture) -> Iterator[Finding]:
         return
     yield Finding(
         cause=Cause.SERIAL_CALLS,
+        under=picture.highest,
         weight=situation.times.share(own - longest),
         evidence=(
             f"an execution of {top.model} takes {own:.3g} ms; its {count:.3g} calls take"

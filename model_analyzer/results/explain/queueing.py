@@ -41,6 +41,7 @@ def queue_delay(picture: Picture) -> Iterator[Finding]:
             continue
         yield Finding(
             cause=Cause.QUEUE_DELAY,
+            under=situation,
             weight=waiting,
             evidence=(
                 f"with {situation.load}, a request waits {ms(times.queue)} of {ms(times.total)}"
@@ -70,6 +71,7 @@ def batches(picture: Picture) -> Iterator[Finding]:
         return
     yield Finding(
         cause=Cause.BATCHES,
+        under=situation,
         weight=situation.times.share(situation.times.queue),
         evidence=(
             f"with {situation.load}, {percent(situation.times.share(situation.times.queue))} of"
@@ -92,6 +94,7 @@ def arrivals(picture: Picture) -> Iterator[Finding]:
         return
     yield Finding(
         cause=Cause.ARRIVALS,
+        under=situation,
         weight=times.share(times.queue),
         evidence=(
             f"with {situation.load}, the instances work {percent(top.busy)} of the time, but"
@@ -131,6 +134,7 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
     if situation.is_full or (is_computing and top.instances >= (situation.cores or 1)):
         yield Finding(
             cause=Cause.MACHINE_FULL,
+            under=situation,
             weight=waiting * 0.9,
             evidence=tuple(evidence),
             advice="this load is more than the machine can serve: use more machines, or a cheaper"
@@ -140,6 +144,7 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
         wanted = situation.cores or top.instances + 1
         yield Finding(
             cause=Cause.SINGLE_CORE,
+            under=situation,
             weight=waiting,
             evidence=(*evidence, f"an execution of {ms(top.execution_ms)} used {cores:.2g} cores"),
             advice=f"use an instance for each core ({wanted}); a loop in Python is faster in numpy"
@@ -151,6 +156,7 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
         wanted = min(wanted, 2 * top.instances) if top.instances > 1 else min(wanted, 4)
         yield Finding(
             cause=Cause.TOO_FEW_INSTANCES,
+            under=situation,
             weight=waiting,
             evidence=tuple(evidence),
             advice=f"use more instances: {wanted} instead of {top.instances}",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model_analyzer.domain.pooling import histogram_of
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.results.explain.finding import Cause, Finding
 from model_analyzer.results.explain.picture import Picture
 from model_analyzer.results.explain.situation import Situation
@@ -31,14 +31,14 @@ def slow_requests(picture: Picture) -> Iterator[Finding]:
     added = average - p50
     if added < _ADDED * average or compute < p50 + _INSIDE * added:
         return
-    share = _slow_share(situation, p50, p99)
     yield Finding(
         cause=Cause.SLOW_REQUESTS,
+        under=situation,
         weight=1 - p50 / p99,
         evidence=(
             f"with {situation.load}, half of the requests take at most {ms(p50)}, but p99 is"
             f" {ms(p99)}, without waiting: the queue takes {ms(situation.times.queue)}",
-            f"about {percent(share)} of the requests are that slow, and their time is in the"
+            f"{_share_text(situation)} of the requests are that slow, and their time is in the"
             f" executions: {ms(compute)} on average",
         ),
         advice="look for what happens in the model now and then: garbage collection, a cache that"
@@ -53,6 +53,7 @@ def noise(picture: Picture) -> Iterator[Finding]:
         return
     yield Finding(
         cause=Cause.NOISE,
+        under=picture.focus,
         weight=0.1,
         evidence=(
             f"other programs were busy during {len(disturbed)} of {len(picture.loads)}"
@@ -67,17 +68,25 @@ def _has_tail(situation: Situation) -> bool:
     return p50 > 0 and p99 > _FAR * p50 and p99 - p50 > _FAR_MS
 
 
-def _slow_share(situation: Situation, p50: float, p99: float) -> float:
+def _share_text(situation: Situation) -> str:
     """The share of requests that are nearer to the p99 than to the median."""
+    p50, p99 = situation.value("perf_latency_p50"), situation.value("perf_latency_p99")
+    slow = (p50 + p99) / 2
     (model,) = situation.measurement.models
-    histogram = histogram_of(model, "perf_latency")
-    if histogram is None or not histogram.total:
-        return 0.0
+    histogram = model.histograms.get("perf_latency")
+    if histogram is not None and not histogram.is_approximate:
+        return f"about {percent(1 - _share_below(histogram, slow))}"
+    lower = [tail for tail in (5, 10) if situation.value(f"perf_latency_p{100 - tail}") < slow]
+    return f"1 to {lower[0]} %" if lower else "more than 10 %"
+
+
+def _share_below(histogram: Histogram, latency: float) -> float:
+    """The share of requests up to this latency (ms)."""
     low, high = 0.0, 1.0
     for _ in range(20):
         middle = (low + high) / 2
-        if histogram.quantile(middle) < (p50 + p99) / 2:
+        if histogram.quantile(middle) < latency:
             low = middle
         else:
             high = middle
-    return 1 - low
+    return low
