@@ -76,13 +76,16 @@ class _Testing:
         """A trial for each finding, all at the same time if there are slots."""
         names = VariantNames.known(state.profile.variants)
         trials = [self._trial(finding, names, subject) for finding in self._findings]
-        legal = [trial for trial in trials if trial.is_legal]
-        records = yield from side_by_side(recorded(repetition(trial, state)) for trial in legal)
-        outcomes = {record.trial.first: record for record in records}
+        # two advices may be the same change
+        legal = {trial.key: trial for trial in trials if trial.is_legal}
+        records = yield from side_by_side(
+            recorded(repetition(trial, state)) for trial in legal.values()
+        )
+        outcomes = dict(zip(legal, records, strict=True))
         self.confirmations += [
-            self._confirmation(finding, outcomes[trial])
+            self._confirmation(finding, outcomes[trial.key])
             for finding, trial in zip(self._findings, trials, strict=True)
-            if trial in outcomes
+            if trial.key in outcomes
         ]
         return records
 

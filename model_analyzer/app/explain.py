@@ -47,7 +47,7 @@ def explain_checkpoint(
     reports, problems = [], []
     for ranking in rankings:
         try:
-            explanation = explain(checkpoint.profile, ranking, question.variant)
+            explanation = explain(ranking, question.variant, cores=checkpoint.profile.cores)
         except ValueError as error:
             problems.append(f"{name}: {error}")
         else:

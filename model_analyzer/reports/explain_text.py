@@ -50,18 +50,33 @@ class ExplainReport:
         """The name of the variant."""
         return self.explanation.situation.variant.telling_name
 
+    @property
+    def findings(self) -> Sequence[Finding]:
+        return self.explanation.findings
+
+    @property
+    def subject(self) -> str:
+        """The variant, its load and its latency, in a sentence."""
+        situation = self.explanation.situation
+        place = f" {place_text(self.kind)}" if self.kind else ""
+        return (
+            f"{self.variant}{place} with {situation.load}:"
+            f" {situation.throughput:.4g} infer/s,"
+            f" p50 {ms(situation.value('perf_latency_p50'))},"
+            f" p99 {ms(situation.value('perf_latency_p99'))}."
+        )
+
+    @property
+    def times(self) -> str:
+        """Where the time of an average request goes, the largest part first."""
+        return _times_text(self.explanation.situation.times)
+
 
 def explain_lines(report: ExplainReport) -> Iterator[str]:
     """The explanation for a terminal."""
-    explanation, situation = report.explanation, report.explanation.situation
-    place = f" {place_text(report.kind)}" if report.kind else ""
-    yield (
-        f"{report.variant}{place} with {situation.load}:"
-        f" {situation.throughput:.4g} infer/s,"
-        f" p50 {ms(situation.value('perf_latency_p50'))},"
-        f" p99 {ms(situation.value('perf_latency_p99'))}."
-    )
-    yield times_text(situation.times)
+    explanation = report.explanation
+    yield report.subject
+    yield report.times
     yield ""
     if not explanation.findings:
         yield "Nothing unusual."
@@ -77,7 +92,7 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
         yield f"Not measured: {'; '.join(explanation.lacks)}."
 
 
-def times_text(times: Times) -> str:
+def _times_text(times: Times) -> str:
     """Where the time of an average request goes, the largest part first."""
     parts = {place: getattr(times, place) for place in _PLACES}
     ordered = sorted(parts, key=lambda place: -parts[place])

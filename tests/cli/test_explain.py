@@ -51,8 +51,8 @@ def test_the_cause_its_evidence_and_the_advice_are_told(starved: Run) -> None:
     assert first.startswith("m_config_default with 1 concurrent request: 49 infer/s, p50")
     assert times.startswith("An average request takes 20.2 ms: 20 ms executing the model (99 %)")
     assert (blank, cause) == ("", "1. Too few instances")
-    assert evidence[0].startswith("   - with 8 concurrent requests, 1 instance worked 98 %")
-    assert advice == "   Advice: use more instances: 4 instead of 1."
+    assert evidence[0].startswith("   - with 8 concurrent requests, 1 instance worked 99 %")
+    assert advice == "   Advice: use more instances: 2 instead of 1."
 
 
 def test_the_load_that_is_explained_follows_from_the_goal(starved: Run) -> None:
@@ -79,7 +79,7 @@ def test_programs_get_unrounded_numbers(starved: Run) -> None:
     assert hardware["average_ms"]["compute"] == 20.0
     (cause,) = hardware["causes"]
     assert cause["cause"] == "too_few_instances"
-    assert cause["change"]["parameters"] == {"instance_group": [{"count": 4, "kind": "KIND_CPU"}]}
+    assert cause["change"]["parameters"] == {"instance_group": [{"count": 2, "kind": "KIND_CPU"}]}
     assert hardware["confirmed"] == []
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.pooling import pool
-from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
+from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.trials import Workload
 from model_analyzer.results.explain import (
     contention,
@@ -62,11 +62,13 @@ class Explanation:
     lacks: tuple[str, ...]
 
 
-def explain(profile: Profile, ranking: Ranking, variant: str | None = None) -> Explanation:
-    """Explains a variant of the ranking, by default the best. Raises ValueError if the ranking has
-    no such variant, or if its models were measured together.
+def explain(
+    ranking: Ranking, variant: str | None = None, *, cores: int | None = None
+) -> Explanation:
+    """Explains a variant of the ranking, by default the best, on a machine with so many `cores`.
+    Raises ValueError if the ranking has no such variant, or if its models were measured together.
     """
-    picture = picture_of(profile, ranking, variant)
+    picture = picture_of(ranking, variant, cores=cores)
     return Explanation(
         situation=picture.focus,
         findings=causes(picture),
@@ -91,10 +93,10 @@ def causes(picture: Picture) -> tuple[Finding, ...]:
     return tuple(sorted(best.values(), key=lambda each: -each.weight))
 
 
-def picture_of(profile: Profile, ranking: Ranking, variant: str | None = None) -> Picture:
+def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> Picture:
     """The measurements that explain a variant. Raises ValueError as `explain` does."""
     result = _result(ranking, variant)
-    make = partial(_situation, cores=profile.cores)
+    make = partial(_situation, cores=cores)
     focus = result.best
     same = [item for item in result.measured if _is_alike(_work(focus), _work(item))]
     same.sort(key=lambda item: _work(item).load.value)
@@ -110,7 +112,7 @@ def picture_of(profile: Profile, ranking: Ranking, variant: str | None = None) -
         focus=make(focus),
         course=tuple(
             make(MeasuredTrial(record.trial, record.outcome))
-            for record in _course(profile, result)
+            for record in _course(ranking, result)
             if isinstance(record.outcome, Measurement)
         ),
         siblings=tuple(siblings),
@@ -132,13 +134,14 @@ def _result(ranking: Ranking, variant: str | None) -> VariantResult:
     return named[0]
 
 
-def _course(profile: Profile, result: VariantResult) -> Sequence[TrialRecord]:
-    """The measurements of a result in order of time, since its variant was last loaded: until then,
-    another one was measured.
+def _course(ranking: Ranking, result: VariantResult) -> Sequence[TrialRecord]:
+    """The longest series of measurements of a result in order of time, without another variant in
+    between: its models stayed loaded.
     """
+    records = () if ranking.group is None else ranking.group.records
     contents = {item.trial.content for item in result.measured}
     ordered = sorted(
-        (record for record in profile.records if isinstance(record.outcome, Measurement)),
+        (record for record in records if isinstance(record.outcome, Measurement)),
         key=lambda record: record.outcome.started,
     )
     courses: list[list[TrialRecord]] = [[]]

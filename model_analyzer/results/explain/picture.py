@@ -17,8 +17,8 @@ class Picture:
     """The measurements of a variant, and what else is known.
 
     `loads` has the situations with arrivals and client batch size as in `focus`, by ascending
-    load: each once, repetitions pooled. `focus` is the one to explain. `course` has all single
-    measurements of the variant since it was last loaded, in order of time. `siblings` are other
+    load: each once, repetitions pooled. `focus` is the one to explain. `course` has the single
+    measurements of the variant while it stayed loaded, in order of time. `siblings` are other
     variants of the model, under loads like these.
     """
 

@@ -152,8 +152,7 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
             change=more_instances(top.variant, wanted),
         )
     else:
-        wanted = max(round(situation.times.total / max(top.execution_ms, 0.001)), 2)
-        wanted = min(wanted, 2 * top.instances) if top.instances > 1 else min(wanted, 4)
+        wanted = 2 * top.instances
         yield Finding(
             cause=Cause.TOO_FEW_INSTANCES,
             under=situation,

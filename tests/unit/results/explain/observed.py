@@ -111,8 +111,8 @@ def explained(
     *records: TrialRecord, variant: str | None = None, cores: int | None = 4, name: str = "m"
 ) -> Explanation:
     """The explanation of these measurements."""
-    profile = Profile(records=records, cores=cores)
-    return explain(profile, rank_one(profile, name, goal()), variant)
+    ranking = rank_one(Profile(records=records), name, goal())
+    return explain(ranking, variant, cores=cores)
 
 
 def names(*records: TrialRecord, **options: Any) -> list[str]:

@@ -41,7 +41,7 @@ def test_a_single_instance_of_a_model_that_waits_is_too_few() -> None:
     assert finding.cause.name == "TOO_FEW_INSTANCES"
     assert "with 8 concurrent requests, 1 instance worked 99 % of the time" in finding.evidence[0]
     assert finding.change is not None
-    assert finding.change.parameters["instance_group"] == [{"count": 4, "kind": "KIND_CPU"}]
+    assert finding.change.parameters["instance_group"] == [{"count": 2, "kind": "KIND_CPU"}]
 
 
 def test_a_model_that_computes_on_one_core_needs_an_instance_for_each() -> None:
