@@ -19,8 +19,8 @@ _RISE = 2.0
 
 # Memory that the server takes and never returns (MB): in each measurement, and in all of them.
 _STEP_MB, _GROWTH_MB = 1.0, 16.0
-# The fewest measurements that show a growth.
-_RUNS = 2
+# The fewest measurements that show a growth, and how far their growth for an inference may differ.
+_RUNS, _EVEN = 3, 3.0
 
 # The part of its throughput that a measurement loses from the first to the last third.
 _LOST = 0.25
@@ -128,6 +128,10 @@ def growth(picture: Picture) -> Iterator[Finding]:
     uses = uses[1:]  # in the first one, everything takes its memory
     steps = [use.growth for use, _ in uses]
     if len(steps) < _RUNS or min(steps) < _STEP_MB or sum(steps) < _GROWTH_MB:
+        return
+    # memory for more requests at the same time is taken once, whatever their number
+    rates = [use.growth / max(count, 1) for use, count in uses]
+    if max(rates) > _EVEN * min(rates):
         return
     inferences = sum(count for _, count in uses)
     each_kb = 1000 * sum(steps) / max(inferences, 1)

@@ -16,6 +16,9 @@ from model_analyzer.results.explain.texts import instances, percent
 # Instances that are busier than that make their callers wait; others are idle compared with them.
 _BUSY, _IDLE = 0.8, 0.65
 
+# The share of the latency in the queue from which more instances may help.
+_WAITING = 0.3
+
 # The share of the time of a call that calls one after the other take; the longest of them takes at
 # most so much: if one call is nearly everything, calling others at the same time gains nothing.
 _SERIAL, _LONGEST = 0.75, 0.75
@@ -58,6 +61,8 @@ def serial_calls(picture: Picture) -> Iterator[Finding]:
     longest = max((each.queue_ms + each.compute_ms) * min(each.calls, 1.0) for each in called)
     count, spent = sum(each.calls for each in called), sum(calls)
     own = top.execution_ms / top.batch
+    waiting = picture.highest.times
+    is_waiting = waiting.share(waiting.queue) > _WAITING
     if count < 1.5 or spent < NEGLIGIBLE_MS or not _SERIAL * own < spent < own / _SERIAL:
         return
     if longest > _LONGEST * own:
@@ -75,7 +80,7 @@ def serial_calls(picture: Picture) -> Iterator[Finding]:
         advice="call models that do not need each other's outputs at the same time (async_exec and"
         f" asyncio.gather): about {longest:.3g} ms instead of {spent:.3g} ms; more instances of"
         f" {top.model} answer more requests, but none sooner",
-        change=more_instances(top.variant, 2 * top.instances),
+        change=more_instances(top.variant, 2 * top.instances) if is_waiting else None,
     )
 
 

@@ -215,17 +215,32 @@ def test_slow_first_seconds_are_a_cold_start_and_nothing_else() -> None:
     assert "took 100 ms in the first 20 s after loading, later 10 ms" in finding.evidence[0]
 
 
-def test_memory_that_grows_in_each_measurement_is_told() -> None:
-    records = [
-        observed(EIGHT, load, 90 * load, 10, memory=(100.0 + 20 * load, 115.0 + 20 * load))
-        for load in (1, 2, 4)
-    ]
-    steady = [observed(EIGHT, load, 90 * load, 10, memory=(200.0, 200.5)) for load in (1, 2, 4)]
+def growing(*steps: float) -> list[TrialRecord]:
+    """A model whose server takes so many MB in each measurement, under doubled loads."""
+    records, memory = [], 100.0
+    for place, step in enumerate(steps):
+        load = 2**place
+        taken = (memory, memory + step)
+        records.append(observed(EIGHT, load, 90 * load, 10, memory=taken))
+        memory += step
+    return records
 
-    (finding,) = explained(*records).findings
+
+def test_memory_that_grows_with_the_inferences_is_told() -> None:
+    (finding,) = explained(*growing(9, 18, 36, 72)).findings
+
     assert finding.cause.name == "MEMORY_GROWTH"
-    assert "from 140 to 195 MB over 5400 inferences" in finding.evidence[0]
-    assert names(*steady) == []
+    assert "from 109 to 235 MB over 12600 inferences" in finding.evidence[0]
+    assert "10.0 kB for an inference" in finding.evidence[0]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [(9, 18, 36), (40, 0, 0.5, 0), (40, 30, 30, 30), (5, 6, 12, 0.2)],
+    ids=["few measurements", "only at first", "once for each load", "not in each"],
+)
+def test_memory_that_is_taken_once_is_no_growth(steps: tuple[float, ...]) -> None:
+    assert names(*growing(*steps)) == []
 
 
 def test_a_throughput_that_falls_under_each_load_is_told() -> None:
