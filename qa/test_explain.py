@@ -55,23 +55,25 @@ def test_healthy_models_give_no_alarm(scene: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "effect"),
+    ("name", "effects"),
     [
-        ("too few instances", "helps"),
-        ("too many instances", "helps"),
-        ("queue delay", "helps"),
-        ("starved part", "helps"),
-        ("slow client", "helps"),
+        ("too few instances", {"helps"}),
+        # as many requests with a quarter of the instances; which of them waits is chance
+        ("too many instances", {"helps", "nothing"}),
+        ("queue delay", {"helps"}),
+        ("starved part", {"helps"}),
+        ("slow client", {"helps"}),
     ],
 )
-def test_a_tested_advice_says_what_it_changed(scene: Any, name: str, effect: str) -> None:
+def test_a_tested_advice_says_what_it_changed(scene: Any, name: str, effects: set[str]) -> None:
     (case,) = (case for case in SLOW if case.name == name)
     profiled(scene, case)
 
     confirmed = explained(scene, "--confirm")["confirmed"]
 
     assert 1 <= len(confirmed) <= 3
-    assert (confirmed[0]["cause"], confirmed[0]["effect"]) == (case.cause, effect)
+    assert confirmed[0]["cause"] == case.cause
+    assert confirmed[0]["effect"] in effects
 
 
 def test_more_instances_that_do_not_help_turn_the_cause_into_a_lock(scene: Any) -> None:

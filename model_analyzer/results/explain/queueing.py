@@ -126,7 +126,7 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
         evidence.append(f"all programs used {percent(situation.cpu)} of {situation.cores} cores")
     if more is not None:
         evidence.append(
-            f"{more.other.variant.name} has {more.added} more instances and {more.gain:.2g} x"
+            f"{more.other.variant.name} has {instances(more.added)} more and {more.gain:.2g} x"
             " the throughput"
         )
     cores = situation.cores_of_executions
