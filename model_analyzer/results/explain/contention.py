@@ -85,12 +85,16 @@ def too_many(picture: Picture) -> Iterator[Finding]:
 
 
 def shared_lock(picture: Picture) -> Iterator[Finding]:
-    """More instances that were measured and gained nothing, while cores were free."""
+    """More than one instance, measured, gained nothing, while cores were free. From two on, this
+    may only mean that their number is right.
+    """
     more = most_gained(picture)
     if more is None or more.gain >= _BETTER:
         return
     own, other = more.own.top, more.other.top
-    if own is None or other is None or own.busy < _BUSY or more.other.is_full:
+    if own is None or other is None or own.instances > 1:
+        return
+    if own.busy < _BUSY or more.other.is_full:
         return
     slower = _slower(own, other)
     if slower < _SLOWER or other.execution_ms - own.execution_ms < NEGLIGIBLE_MS:

@@ -53,7 +53,7 @@ def test_a_reading_has_all_processes_of_the_server() -> None:
 def test_a_process_that_has_ended_does_not_count() -> None:
     def processes() -> Sequence[psutil.Process]:
         ended = psutil.Process()
-        ended.cpu_times = no_such_process  # type: ignore[method-assign]
+        ended.cpu_times = no_such_process  # type: ignore[method-assign, assignment]
         return [ended]
 
     def no_such_process() -> None:

@@ -105,6 +105,18 @@ def test_what_was_measured_with_more_instances_tells_a_lock_from_too_few() -> No
     assert names(*alone, gain, variant="m_config_default") == ["TOO_FEW_INSTANCES"]
 
 
+def test_the_right_number_of_instances_is_no_lock() -> None:
+    """A third instance makes each execution slower, but the second one was worth it."""
+    best, more = model(count=2, suffix="config_1"), model(count=3, suffix="config_2")
+    records = [
+        observed(ONE, 4, 70, 14, queue=43),
+        observed(best, 4, 140, 14, queue=14, started=200),
+        observed(more, 4, 110, 27, queue=9, started=400),
+    ]
+
+    assert names(*records) == []
+
+
 def test_fewer_instances_that_were_better_are_told() -> None:
     fewer = model(count=2, suffix="config_0")
     records = [observed(EIGHT, 8, 95, 80), observed(fewer, 8, 150, 13, queue=40, started=400)]
