@@ -38,6 +38,7 @@ _SECTIONS: Mapping[str, Mapping[str, str]] = {
         "report": "Write detailed reports of variants, without a server.",
         "best": "Print the recommended configuration for deployment.",
         "capacity": "Say how many replicas serve a rate.",
+        "explain": "Say why requests are slow.",
         "checkpoint": "Show, check, export and merge checkpoints.",
         "compare": "Compare two checkpoints; fail if results got worse.",
         "analyze": "Legacy command: write tables and reports from the checkpoint.",

@@ -15,6 +15,7 @@ from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source, is_best_high
 from model_analyzer.domain.models import empty
+from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.value_rows import ValueTable
@@ -72,12 +73,13 @@ class ModelMeasurement:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """Values that a monitor observed: of the whole server (`host`), and of each GPU
-    by its UUID; and notices for the user.
+    by its UUID; notices for the user; and what the measurement used of the machine, if known.
     """
 
     host: Values = field(default_factory=empty)
     gpus: Mapping[str, Values] = field(default_factory=empty)
     notices: tuple[Notice, ...] = ()
+    resources: ResourceUse | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,8 @@ class Measurement:
     `host` holds values of the whole server (memory, energy), and `statistics` the counts of the
     server for its models, including those that other models call. `started` is in seconds since
     the epoch. `loading_s` is the part of `duration_s` in which a server loaded the variant: almost
-    0 with the C API, where perf_analyzer loads it. `machine` is None if unknown.
+    0 with the C API, where perf_analyzer loads it. `resources` is known for a local server only.
+    `machine` is None if unknown.
     """
 
     models: tuple[ModelMeasurement, ...]
@@ -100,6 +103,7 @@ class Measurement:
     started: float = 0.0
     duration_s: float = 0.0
     loading_s: float = 0.0
+    resources: ResourceUse | None = None
     machine: Machine | None = None
 
     def value(self, tag: str) -> float | None:

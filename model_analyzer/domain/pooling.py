@@ -25,6 +25,7 @@ from model_analyzer.domain.measurements import (
 )
 from model_analyzer.domain.metrics import METRICS, PERCENTILES, Reduction, Unit
 from model_analyzer.domain.models import empty
+from model_analyzer.domain.resources import joined
 from model_analyzer.domain.statistics import added
 
 _RATES = (Unit.INFERENCES_PER_SECOND, Unit.TOKENS_PER_SECOND)
@@ -65,6 +66,7 @@ def pool(measurements: Sequence[Measurement]) -> Measurement:
         commands=tuple(command for run in measurements for command in run.commands),
         duration_s=sum(run.duration_s for run in measurements),
         loading_s=sum(run.loading_s for run in measurements),
+        resources=joined([run.resources for run in measurements]),
     )
 
 

@@ -18,6 +18,7 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
+from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.figures import (
     Figure,
@@ -42,6 +43,7 @@ from model_analyzer.reports.tables import (
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import reports_gpus
 from model_analyzer.results.effects import effects
+from model_analyzer.results.explain.explain import explain
 from model_analyzer.results.model_answer import ModelAnswer
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import top, top_with_default
@@ -109,6 +111,7 @@ class Summary:
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
     difference: str
+    why: ExplainReport | None
     method: tuple[tuple[str, str], ...]
     origin: ReportOrigin
 
@@ -275,6 +278,7 @@ def build_summary(
         failures=ranking.failed,
         notices=_notices(chosen, remarks),
         difference=difference,
+        why=_why(ranking, origin),
         method=method_of(
             ranking.measured,
             ranking.failed,
@@ -285,6 +289,20 @@ def build_summary(
         ),
         origin=origin,
     )
+
+
+def _why(ranking: Ranking, origin: ReportOrigin) -> ExplainReport | None:
+    """The explanation of the best variant; None if it cannot be explained, or if the server gave no
+    counters.
+    """
+    try:
+        explanation = explain(ranking, cores=origin.cores)
+    except ValueError:
+        return None  # several models together, or no measurement
+    if not explanation.situation.stations:
+        return None
+    kind = ranking.hardware
+    return ExplainReport(model=ranking.model, goal=ranking.goal, kind=kind, explanation=explanation)
 
 
 def _shortages(ranking: Ranking, best: int, *, complete: bool) -> Iterator[str]:

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.build import Detail, Page, Summary
+from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.markup import escaped, fenced, markdown_table
 from model_analyzer.reports.tables import Table
 
@@ -47,6 +49,8 @@ def _part(report: Summary, level: int) -> Sequence[str]:
     if report.composing is not None:
         title = "Composing models of the best configuration"
         lines += _section(title, markdown_table(report.composing), level)
+    if report.why is not None:
+        lines += _section("Why p99 is what it is", _why(report.why), level)
     if report.failures:
         lines += _section("Failed trials", _cut(_failures(report)), level)
     if report.notices:
@@ -60,6 +64,17 @@ def _what_to_do(report: Summary) -> Sequence[str]:
     if report.difference:
         lines += ["", "Changes to config.pbtxt:", "", *fenced(report.difference, "diff")]
     return lines
+
+
+def _why(report: ExplainReport) -> Iterator[str]:
+    yield escaped(f"{report.subject} {report.times}")
+    yield ""
+    if not report.findings:
+        yield "Nothing unusual."
+    for finding in report.findings:
+        evidence = "; ".join(finding.evidence)
+        cause = capitalized(finding.cause.value)
+        yield f"1. **{escaped(cause)}**: {escaped(evidence)}. Advice: {escaped(finding.advice)}."
 
 
 def _failures(report: Summary) -> Table:

@@ -122,6 +122,7 @@ class TrialRunner:
             notices=(*readings.notices, *observed.notices),
             commands=readings.commands,
             loading_s=loading_s,
+            resources=observed.resources,
         )
 
 
@@ -149,8 +150,10 @@ def _merged(observations: Iterable[Observation]) -> Observation:
     host: dict[str, float] = {}
     gpus: dict[str, Values] = {}
     notices: list[Notice] = []
+    resources = None
     for observation in observations:
         host |= observation.host
         gpus |= observation.gpus
         notices += observation.notices
-    return Observation(host=host, gpus=gpus, notices=tuple(notices))
+        resources = observation.resources or resources
+    return Observation(host=host, gpus=gpus, notices=tuple(notices), resources=resources)

@@ -144,6 +144,46 @@ def test_a_changed_composing_variant_is_loaded_though_the_top_stays(pretend, mak
     assert "load part count=2 max_batch_size=8" in loads(pretend)
 
 
+def ensemble(part: ModelVariant) -> ModelVariant:
+    """An ensemble with one step."""
+    scheduling = {"step": ({"model_name": part.model},)}
+    whole = VariantNames().default(facts("whole"))
+    config = {**whole.config, "ensemble_scheduling": scheduling}
+    return replace(whole, config=config, composing=(part,))
+
+
+def test_a_part_that_the_server_replaces_when_it_loads_an_ensemble_is_loaded_again(
+    pretend, make: Make
+) -> None:
+    """The first load of an ensemble may load its parts from the repository, without a word."""
+    server = make(pretend.tritonserver(replaces={"whole": ["part"]}))
+    one, two = variants("part", 2)
+
+    assert server.serve([ensemble(two)], ServerSetup()) is None
+    assert server.serve([ensemble(one)], ServerSetup()) is None
+
+    words = [call.split()[1:3] for call in loads(pretend)]
+    assert words == [
+        ["part", "count=2"],
+        ["whole", "count=1"],
+        ["part", "count=2"],
+        ["part", "count=1"],
+        ["whole", "count=1"],
+    ]
+
+
+def test_a_part_that_the_server_always_replaces_is_a_failure(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver(replaces={"whole": ["part"]}, forgets=True))
+    part = variants("part", 2)[1]
+
+    failure = server.serve([ensemble(part)], ServerSetup())
+
+    assert isinstance(failure, Failure)
+    assert failure.message == (
+        f"{part.name} did not load: the server uses the configuration of the repository instead"
+    )
+
+
 def test_statistics_cover_a_variant_and_its_composing_variants(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
     part = variants("part", 1)[0]

@@ -33,6 +33,7 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "report -f": ("report", "-f", "{}", "-n", "m_config_default"),
     "best -f": ("best", "-f", "{}"),
     "capacity -f": ("capacity", "-f", "{}", "--rate", "100"),
+    "explain -f": ("explain", "-f", "{}"),
     "capacity --trace": ("capacity", "--trace", "{}"),
     "doctor -f": ("doctor", "-f", "{}", "--no-models"),
     "validate": ("config", "validate", "{}"),

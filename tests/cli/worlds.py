@@ -50,6 +50,8 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "best": ["best", "--format", "json"],
     "capacity": ["capacity", "--rate", "100"],
     "capacity as JSON": ["capacity", "--rate", "100", "--format", "json"],
+    "explain": ["explain"],
+    "explain as JSON": ["explain", "--format", "json"],
     "compare": ["compare", "checkpoints", "checkpoints"],
     "compare as JSON": ["compare", "checkpoints", "checkpoints", "--format", "json"],
     "list": ["checkpoint", "list"],

@@ -120,6 +120,10 @@ class Models:
                 f"load failed for model '{name}': version 1 is at UNAVAILABLE state: Internal:"
                 f" Stub process '{name}_0_0' is not healthy.;",
             )
+        for part in PLAN.get("replaces", {}).get(name, ()) if name not in self.configs else ():
+            self.configs[part] = completed(part)
+        if PLAN.get("forgets") and name in self.configs:
+            config = completed(name)  # another load of it is without effect
         self.configs[name] = config
         self.counts[name] = 0
 

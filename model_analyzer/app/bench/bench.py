@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from model_analyzer.app.bench.job import Job
@@ -24,6 +25,7 @@ from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.transcript import Transcript
 from model_analyzer.runner.monitors.cpu import CpuMonitor
 from model_analyzer.runner.monitors.neighbours import Neighbours
+from model_analyzer.runner.monitors.resources import ResourceMonitor, read_resources
 from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner
@@ -137,6 +139,8 @@ def _monitors(
         # in other modes, the server's CPU time cannot be separated from that of other programs
         if mode in (LaunchMode.LOCAL, LaunchMode.C_API):
             yield neighbours.during(f"{trial.variants} at {trial.loads}")
+        if mode is LaunchMode.LOCAL and isinstance(server, TritonServer):
+            yield ResourceMonitor(partial(read_resources, server.processes))
         if settings.monitors.cpu and mode is not LaunchMode.REMOTE:
             watched = server if isinstance(server, TritonServer) else load_generator
             yield CpuMonitor(watched.processes, settings.monitors.interval_s)

@@ -398,21 +398,60 @@ class TritonServer:
         after a failure.
         """
         client = self.client(setup)
-        for name, variant in wanted.items():
-            if self._loaded.get(name) == variant.identity:
-                continue
-            self._log.mark()
-            watch = LoadWatch(self.stubs, self._kill)
-            try:
-                with watch:
-                    client.load(name, _marked(variant), self._settings.load_timeout_s)
-            except ServerCallError as error:
-                return self._load_failure(variant, error, stub_died=watch.has_ended_it)
-            self._loaded[name] = variant.identity
-            self._is_used = self._is_used or _runs_in_the_server(variant)
-            self._warm_up(client, variant)
+        missing = [
+            variant
+            for name, variant in wanted.items()
+            if self._loaded.get(name) != variant.identity
+        ]
+        for variant in missing:
+            failure = self._load_one(client, variant)
+            if failure is None and variant.is_ensemble:
+                failure = self._restore_parts(client, variant)
+            if failure is not None:
+                return failure
         if self._settles:
             self._settle(wanted)
+        return None
+
+    def _load_one(self, client: ServerClient, variant: ModelVariant) -> Failure | None:
+        self._log.mark()
+        watch = LoadWatch(self.stubs, self._kill)
+        try:
+            with watch:
+                client.load(variant.model, _marked(variant), self._settings.load_timeout_s)
+        except ServerCallError as error:
+            return self._load_failure(variant, error, stub_died=watch.has_ended_it)
+        self._loaded[variant.model] = variant.identity
+        self._is_used = self._is_used or _runs_in_the_server(variant)
+        self._warm_up(client, variant)
+        return None
+
+    def _restore_parts(self, client: ServerClient, ensemble: ModelVariant) -> Failure | None:
+        """Loads the parts again that the server replaced when it loaded their ensemble.
+
+        The first ensemble of a server may bring its parts along from the repository, although they
+        are loaded: their variants would be measured as something else, without any error. A part
+        that is replaced while its ensemble stays loaded is kept.
+        """
+        if self._settings.reload_disable:
+            return None  # nothing is ever loaded
+        for part in ensemble.served:
+            try:
+                if _is_marked(client.model_config(part.model), part):
+                    continue
+                log.debug("%s was replaced when its ensemble was loaded: loading again", part.name)
+                failure = self._load_one(client, part)
+                if failure is None and not _is_marked(client.model_config(part.model), part):
+                    self.discard()
+                    failure = Failure(
+                        reason=FailureReason.MODEL_NOT_LOADED,
+                        message=f"{part.name} did not load: the server uses the configuration of"
+                        " the repository instead",
+                    )
+            except ServerCallError as error:
+                failure = self._load_failure(part, error, stub_died=False)
+            if failure is not None:
+                return failure
         return None
 
     def _kill(self) -> None:
@@ -526,6 +565,12 @@ def _marked(variant: ModelVariant) -> ModelConfig:
     """
     tags = {**variant.config.get("metric_tags", {}), _TAG: variant.name}
     return {**variant.config, "metric_tags": tags}
+
+
+def _is_marked(config: ModelConfig, variant: ModelVariant) -> bool:
+    """Whether the server's configuration of a model is that of the variant: see `_marked`."""
+    tag: object = config.get("metric_tags", {}).get(_TAG)
+    return tag == variant.name
 
 
 def _same_launch(a: ServerSetup, b: ServerSetup) -> bool:

@@ -309,6 +309,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
             {name: _counts(model) for name, model in outcome.statistics.items()},
         ),
         **_unless_empty("loading_s", _rounded(outcome.loading_s)),
+        **({} if outcome.resources is None else {"resources": asdict(outcome.resources)}),
         **_unless_empty(
             "notices", [[notice.kind.value, notice.text] for notice in outcome.notices]
         ),

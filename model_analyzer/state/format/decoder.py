@@ -30,6 +30,7 @@ from model_analyzer.domain.measurements import (
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
@@ -218,6 +219,14 @@ _statistics = record(
     executions=_counter,
     batches=list_of(row(BatchStatistics, _counter, _counter, amount)),
 )
+_resources = record(
+    ResourceUse,
+    seconds=seconds,
+    server_cpu_s=seconds,
+    client_cpu_s=seconds,
+    memory_before=amount,
+    memory_after=amount,
+)
 _measurement = keyed(
     models=list_of(_model),
     gpus=optional(mapping_of(metrics), _EMPTY),
@@ -227,6 +236,7 @@ _measurement = keyed(
         list_of(row(_notice, one_of({kind.value: kind for kind in NoticeKind}), text)), ()
     ),
     loading_s=optional(seconds, 0.0),
+    resources=optional(_resources, None),
     **_common,
 )
 

@@ -17,6 +17,7 @@ from model_analyzer.domain.measurements import (
     NoticeKind,
 )
 from model_analyzer.domain.models import ModelVariant, freeze
+from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.domain.trials import (
     Failure,
@@ -182,6 +183,13 @@ def rich_measurement() -> Measurement:
         started=1_700_000_000.125,
         duration_s=12.5,
         loading_s=1.25,
+        resources=ResourceUse(
+            seconds=11.25,
+            server_cpu_s=9.5,
+            client_cpu_s=1.125,
+            memory_before=120.5,
+            memory_after=121.0,
+        ),
         machine=MACHINE,
     )
 

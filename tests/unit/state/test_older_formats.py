@@ -42,7 +42,7 @@ def without_machine(outcome: Outcome) -> Outcome:
 IN_CHECKPOINT: list[tuple[int, Outcome]] = [
     (20, measurement(20.0)),
     (21, failure()),
-    (4, without_machine(rich_measurement())),
+    (4, replace(rich_measurement(), machine=None, resources=None)),  # not kept then
     (5, without_machine(rich_failure())),
     *((number, measurement(float(number))) for number in range(1, 5)),
 ]

@@ -15,6 +15,7 @@ from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, ServerSetup, Trial
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.format.codec import Encoder, stored
@@ -62,6 +63,15 @@ _OUTCOMES = st.builds(
     host=_VALUES,
     commands=st.lists(_TEXTS).map(tuple),
     loading_s=st.floats(0, 100),
+    resources=st.none()
+    | st.builds(
+        ResourceUse,
+        seconds=_AMOUNTS,
+        server_cpu_s=_AMOUNTS,
+        client_cpu_s=_AMOUNTS,
+        memory_before=_AMOUNTS,
+        memory_after=_AMOUNTS,
+    ),
     **_TIMES,
 ) | st.builds(
     Failure,

@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Why a variant is slow, in sentences for people and as a document for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.hardware import place_text
+from model_analyzer.domain.models import thaw
+from model_analyzer.domain.trials import Failure
+from model_analyzer.domain.words import capitalized, setting_text
+from model_analyzer.results.explain.confirmation import Confirmation
+from model_analyzer.results.explain.explain import Explanation
+from model_analyzer.results.explain.finding import Change, Finding
+from model_analyzer.results.explain.situation import Situation, Times
+from model_analyzer.results.explain.texts import ms, percent
+
+# The version of the layout; increased when readers of the last version would misread this one.
+EXPLAIN_VERSION = 1
+
+_METRICS = ("perf_throughput", *(f"perf_latency_{name}" for name in ("avg", "p50", "p95", "p99")))
+
+_PLACES = {
+    "queue": "waiting in the queue",
+    "inputs": "copying inputs",
+    "compute": "executing the model",
+    "outputs": "copying outputs",
+    "outside": "outside the model (client, network, server)",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainReport:
+    """The explanation of a variant of a `model` on one `kind` of hardware, "" if it is the only
+    one; the `goal` chose the load. `confirmations` are advice that was tested.
+    """
+
+    model: str
+    goal: Goal
+    kind: str
+    explanation: Explanation
+    confirmations: tuple[Confirmation, ...] = ()
+
+    @property
+    def variant(self) -> str:
+        """The name of the variant."""
+        return self.explanation.situation.variant.telling_name
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        return self.explanation.findings
+
+    @property
+    def subject(self) -> str:
+        """The variant, its load and its latency, in a sentence."""
+        situation = self.explanation.situation
+        place = f" {place_text(self.kind)}" if self.kind else ""
+        return (
+            f"{self.variant}{place} with {situation.load}:"
+            f" {situation.throughput:.4g} infer/s,"
+            f" p50 {ms(situation.value('perf_latency_p50'))},"
+            f" p99 {ms(situation.value('perf_latency_p99'))}."
+        )
+
+    @property
+    def times(self) -> str:
+        """Where the time of an average request goes, the largest part first."""
+        return _times_text(self.explanation.situation.times)
+
+
+def explain_lines(report: ExplainReport) -> Iterator[str]:
+    """The explanation for a terminal."""
+    explanation = report.explanation
+    yield report.subject
+    yield report.times
+    yield ""
+    if not explanation.findings:
+        yield "Nothing unusual."
+    for number, finding in enumerate(explanation.findings, start=1):
+        yield from _finding_lines(number, finding)
+    if report.confirmations:
+        yield ""
+        yield "Tested on the server:"
+        for confirmation in report.confirmations:
+            yield f"   - {confirmation_text(confirmation)}"
+    if explanation.lacks:
+        yield ""
+        yield f"Not measured: {'; '.join(explanation.lacks)}."
+
+
+def _times_text(times: Times) -> str:
+    """Where the time of an average request goes, the largest part first."""
+    parts = {place: getattr(times, place) for place in _PLACES}
+    ordered = sorted(parts, key=lambda place: -parts[place])
+    shown = [
+        f"{ms(parts[place])} {_PLACES[place]} ({percent(times.share(parts[place]))})"
+        for place in ordered
+        if times.share(parts[place]) >= 0.01
+    ]
+    return f"An average request takes {ms(times.total)}: {', '.join(shown)}."
+
+
+def _finding_lines(number: int, finding: Finding) -> Iterator[str]:
+    yield f"{number}. {capitalized(finding.cause.value)}"
+    for evidence in finding.evidence:
+        yield f"   - {evidence}"
+    yield f"   Advice: {finding.advice}."
+
+
+def confirmation_text(confirmation: Confirmation) -> str:
+    """What a change did, whether it helped or not."""
+    finding, after = confirmation.finding, confirmation.after
+    what = f"against “{finding.cause.value}”, {_change_text(confirmation)}"
+    if isinstance(after, Failure):
+        return f"{what}: {confirmation.effect.value} ({after.message})."
+    before = finding.under
+    return (
+        f"{what}, with {before.load}: {before.throughput:.4g} → {after.throughput:.4g} infer/s, p99"
+        f" {ms(before.value('perf_latency_p99'))} → {ms(after.value('perf_latency_p99'))}:"
+        f" {confirmation.effect.value}."
+    )
+
+
+def _change_text(confirmation: Confirmation) -> str:
+    """The change in words, with the variant that has it."""
+    change = confirmation.finding.change
+    assert change is not None, "it was tested"
+    flags = [f"{name}: {value}" for name, value in change.flags.items()]
+    if flags:
+        return f"perf_analyzer with {', '.join(flags)}"
+    own = confirmation.work.variant
+    of = "" if change.model == own.model else f" of {change.model}"
+    parameters = ", ".join(
+        f"{name}{of} {setting_text(thaw(value), in_brackets=True)}"
+        for name, value in change.parameters.items()
+    )
+    return f"{own.telling_name} ({parameters})"
+
+
+def explain_document(reports: Sequence[ExplainReport]) -> dict[str, Any]:
+    """The explanations for programs, with unrounded numbers."""
+    return {
+        "version": EXPLAIN_VERSION,
+        "model": reports[0].model,
+        "hardware": [_on_kind(report) for report in reports],
+    }
+
+
+def _on_kind(report: ExplainReport) -> dict[str, Any]:
+    explanation, situation = report.explanation, report.explanation.situation
+    load = situation.work.load
+    return {
+        "kind": report.kind,
+        "variant": report.variant,
+        "load": {"kind": load.kind.value, "value": load.value, "batch_size": load.batch_size},
+        "metrics": _metrics(situation),
+        "average_ms": {place: getattr(situation.times, place) for place in _PLACES},
+        "measurements": explanation.measured,
+        "causes": [_finding(finding) for finding in explanation.findings],
+        "not_measured": list(explanation.lacks),
+        "confirmed": [_confirmation(each) for each in report.confirmations],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "cause": finding.cause.name.lower(),
+        "name": finding.cause.value,
+        "weight": round(finding.weight, 4),
+        "evidence": list(finding.evidence),
+        "advice": finding.advice,
+        "change": None if finding.change is None else _change(finding.change),
+    }
+
+
+def _confirmation(confirmation: Confirmation) -> dict[str, Any]:
+    after = confirmation.after
+    return {
+        "cause": confirmation.finding.cause.name.lower(),
+        "variant": confirmation.work.variant.telling_name,
+        "change": _finding(confirmation.finding)["change"],
+        "effect": confirmation.effect.name.lower(),
+        "before": _metrics(confirmation.finding.under),
+        "after": None if isinstance(after, Failure) else _metrics(after),
+        "failure": after.message if isinstance(after, Failure) else None,
+    }
+
+
+def _metrics(situation: Situation) -> dict[str, float]:
+    values = {tag: situation.measurement.value(tag) for tag in _METRICS}
+    return {tag: value for tag, value in values.items() if value is not None}
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "model": change.model,
+        "parameters": thaw(change.parameters),
+        "perf_analyzer_flags": dict(change.flags),
+    }

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Causes in instances that slow each other down: they share a lock, or cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from model_analyzer.results.explain.finding import Cause, Finding
+from model_analyzer.results.explain.picture import Pair, Picture
+from model_analyzer.results.explain.pipeline import more_instances
+from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Station
+from model_analyzer.results.explain.texts import instances, ms, percent
+
+# An execution takes so many times as long when others run at the same time.
+_SLOWER = 1.6
+# Of the executions that were added, at most this share was won as throughput.
+_WON = 0.5
+# A throughput that grows less than that does not grow.
+_GROWS = 1.3
+# Other instances are as good with this part of the throughput, and better with that multiple.
+_AS_GOOD, _BETTER = 0.95, 1.1
+# Instances that are busier than that are the limit.
+_BUSY = 0.8
+
+_WITHOUT_LOCK = (
+    "look for what executions share in the model: a lock, a file, a connection, a device; until it"
+    " is gone, more than one instance gains nothing"
+)
+
+
+def contention(picture: Picture) -> Iterator[Finding]:
+    """Executions that take longer the more of them run at the same time."""
+    low, high = picture.lowest, picture.highest
+    before, after = low.top, high.top
+    if before is None or after is None or after.instances < 2:
+        return
+    slower, more = _slower(before, after), after.running / max(before.running, 0.01)
+    rate = high.throughput / low.throughput if low.throughput else 0.0
+    is_slow = after.execution_ms - before.execution_ms > NEGLIGIBLE_MS
+    if slower < _SLOWER or more < _SLOWER or not is_slow or rate - 1 > _WON * (more - 1):
+        return
+    fewer = _fewer(picture)
+    evidence = [
+        f"an execution takes {ms(before.execution_ms)} with {low.load}, and"
+        f" {ms(after.execution_ms)} with {high.load}, when {after.running:.2g} run at the same"
+        f" time: {rate:.2g} x the throughput for {more:.2g} x the executions"
+    ]
+    if high.cpu is not None:
+        evidence.append(f"all programs used {percent(high.cpu)} of {high.cores} cores")
+    useful = max(round(rate * max(before.running, 1.0)), 1)
+    if high.is_full:
+        useful = min(useful, high.cores or useful)
+    is_lock = rate < _GROWS and not high.is_full
+    if fewer is not None and not is_lock:
+        evidence.append(_as_good(fewer))
+    yield Finding(
+        cause=Cause.LOCK if is_lock else Cause.TOO_MANY_INSTANCES,
+        under=high,
+        weight=1 - 1 / slower,
+        evidence=tuple(evidence),
+        advice=_WITHOUT_LOCK
+        if is_lock
+        else f"use fewer instances: {useful} instead of {after.instances}; the others only make"
+        " each execution slower",
+        change=more_instances(after.variant, useful) if useful < after.instances else None,
+    )
+
+
+def too_many(picture: Picture) -> Iterator[Finding]:
+    """Another variant with fewer instances that is better."""
+    fewer = _fewer(picture)
+    if fewer is None:
+        return
+    own, other = (each.value("perf_latency_p99") for each in (fewer.own, fewer.other))
+    if fewer.gain < _BETTER and _BETTER * other > own:
+        return
+    yield Finding(
+        cause=Cause.TOO_MANY_INSTANCES,
+        under=fewer.own,
+        weight=max(1 - other / own if own else 0.0, 1 - 1 / fewer.gain),
+        evidence=(_as_good(fewer),),
+        advice=f"use the configuration of {fewer.other.variant.name}",
+    )
+
+
+def shared_lock(picture: Picture) -> Iterator[Finding]:
+    """More than one instance, measured, gained nothing, while cores were free. From two on, this
+    may only mean that their number is right.
+    """
+    more = most_gained(picture)
+    if more is None or more.gain >= _BETTER:
+        return
+    own, other = more.own.top, more.other.top
+    if own is None or other is None or own.instances > 1:
+        return
+    if own.busy < _BUSY or more.other.is_full:
+        return
+    slower = _slower(own, other)
+    if slower < _SLOWER or other.execution_ms - own.execution_ms < NEGLIGIBLE_MS:
+        return
+    cpu = more.other.cpu
+    yield Finding(
+        cause=Cause.LOCK,
+        under=more.own,
+        weight=max(1 - 1 / slower, more.own.times.share(more.own.times.queue)),
+        evidence=(
+            f"with {more.own.load}, {instances(other.instances)} ({more.other.variant.name}) have"
+            f" {more.gain:.2g} x the throughput of {own.instances}, and an execution takes"
+            f" {ms(other.execution_ms)} instead of {ms(own.execution_ms)}",
+            *([] if cpu is None else [f"all programs used {percent(cpu)} of the cores"]),
+        ),
+        advice=_WITHOUT_LOCK,
+    )
+
+
+def most_gained(picture: Picture) -> Pair | None:
+    """The variant with more instances that gains most; None if there is none."""
+    more = [pair for pair in picture.by_instances() if pair.added > 0]
+    return max(more, key=lambda pair: pair.gain, default=None)
+
+
+def _slower(before: Station, after: Station) -> float:
+    """By which factor an execution takes longer, without what larger batches explain."""
+    return after.execution_ms / before.execution_ms / max(after.batch / before.batch, 1.0)
+
+
+def _fewer(picture: Picture) -> Pair | None:
+    """The best variant with fewer instances and as much throughput."""
+    good = [pair for pair in picture.by_instances() if pair.added < 0 and pair.gain >= _AS_GOOD]
+    return max(good, key=lambda pair: pair.gain, default=None)
+
+
+def _as_good(fewer: Pair) -> str:
+    own, other = fewer.own, fewer.other
+    return (
+        f"with {own.load}, {other.variant.name} with {-fewer.added} fewer instances has"
+        f" {other.throughput:.4g} infer/s at p99 {ms(other.value('perf_latency_p99'))}, instead of"
+        f" {own.throughput:.4g} infer/s at {ms(own.value('perf_latency_p99'))}"
+    )

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Explains a variant: the load to look at, where its time goes, and the causes, likeliest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.pooling import pool
+from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
+from model_analyzer.domain.trials import Workload
+from model_analyzer.results.explain import (
+    contention,
+    outside,
+    over_time,
+    pipeline,
+    queueing,
+    tail,
+)
+from model_analyzer.results.explain.finding import CONSEQUENCES, Finding
+from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.situation import Situation
+from model_analyzer.results.ranking import Ranking, VariantResult
+
+Rule = Callable[[Picture], Iterator[Finding]]
+
+_RULES: Sequence[Rule] = (
+    over_time.growth,
+    over_time.slowing,
+    outside.late_client,
+    outside.busy_client,
+    outside.tensors,
+    pipeline.bottleneck,
+    pipeline.serial_calls,
+    queueing.queue_delay,
+    queueing.batches,
+    queueing.arrivals,
+    contention.contention,
+    contention.shared_lock,
+    contention.too_many,
+    queueing.instance_limit,
+    tail.slow_requests,
+    tail.noise,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a variant is as fast as it is, under the load of `situation`.
+
+    `findings` are the causes, the most important one first; none if nothing is unusual. `measured`
+    is the number of measurements behind them; `lacks` says which values some causes would need.
+    """
+
+    situation: Situation
+    findings: tuple[Finding, ...]
+    measured: int
+    lacks: tuple[str, ...]
+
+
+def explain(
+    ranking: Ranking, variant: str | None = None, *, cores: int | None = None
+) -> Explanation:
+    """Explains a variant of the ranking, by default the best, on a machine with so many `cores`.
+    Raises ValueError if the ranking has no such variant, or if its models were measured together.
+    """
+    picture = picture_of(ranking, variant, cores=cores)
+    return Explanation(
+        situation=picture.focus,
+        findings=causes(picture),
+        measured=len(picture.course),
+        lacks=tuple(_lacks(picture)),
+    )
+
+
+def causes(picture: Picture) -> tuple[Finding, ...]:
+    """The causes that the measurements show, the most important one first, without those that
+    others explain.
+    """
+    early, warming = over_time.cold(picture)
+    findings = [] if warming is None else [warming]
+    usual = picture.without(early)
+    findings += [finding for rule in _RULES for finding in rule(usual)]
+    explained = {cause for each in findings for cause in CONSEQUENCES.get(each.cause, ())}
+    left = [each for each in findings if each.cause not in explained]
+    best = {
+        each.cause: each for each in sorted(left, key=lambda each: each.weight)
+    }  # each cause once
+    return tuple(sorted(best.values(), key=lambda each: -each.weight))
+
+
+def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> Picture:
+    """The measurements that explain a variant. Raises ValueError as `explain` does."""
+    result = _result(ranking, variant)
+    make = partial(_situation, cores=cores)
+    focus = result.best
+    same = [item for item in result.measured if _is_alike(_work(focus), _work(item))]
+    same.sort(key=lambda item: _work(item).load.value)
+    siblings = [
+        make(item)
+        for other in ranking.results
+        if other is not result
+        for item in other.measured
+        if _is_alike(_work(focus), _work(item))
+    ]
+    return Picture(
+        loads=tuple(map(make, same)),
+        focus=make(focus),
+        course=tuple(
+            make(MeasuredTrial(record.trial, record.outcome))
+            for record in _course(ranking, result)
+            if isinstance(record.outcome, Measurement)
+        ),
+        siblings=tuple(siblings),
+    )
+
+
+def _result(ranking: Ranking, variant: str | None) -> VariantResult:
+    """The result to explain."""
+    if not ranking.results:
+        raise ValueError("it has no measurement that can be compared")
+    if any(len(result.variants) != 1 for result in ranking.results):
+        raise ValueError("several models were measured together: measure each one alone")
+    if variant is None:
+        return ranking.results[0]
+    named = [result for result in ranking.results if variant in (result.name, result.telling_name)]
+    if not named:
+        names = ", ".join(result.telling_name for result in ranking.results)
+        raise ValueError(f"variant {variant!r} was not measured; measured: {names}")
+    return named[0]
+
+
+def _course(ranking: Ranking, result: VariantResult) -> Sequence[TrialRecord]:
+    """The longest series of measurements of a result in order of time, without another variant in
+    between: its models stayed loaded.
+    """
+    records = () if ranking.group is None else ranking.group.records
+    contents = {item.trial.content for item in result.measured}
+    ordered = sorted(
+        (record for record in records if isinstance(record.outcome, Measurement)),
+        key=lambda record: record.outcome.started,
+    )
+    courses: list[list[TrialRecord]] = [[]]
+    for record in ordered:
+        if record.trial.content in contents:
+            courses[-1].append(record)
+        elif courses[-1]:
+            courses.append([])
+    return max(courses, key=len)
+
+
+def _situation(item: MeasuredTrial, *, cores: int | None) -> Situation:
+    return Situation(
+        work=_work(item),
+        measurement=pool(item.runs),
+        cores=cores,
+        gpus=item.trial.gpus,
+    )
+
+
+def _work(item: MeasuredTrial) -> Workload:
+    return item.trial.workloads[0]
+
+
+def _is_alike(one: Workload, other: Workload) -> bool:
+    """Whether two loads of a variant differ in their value only."""
+    return (
+        one.load.kind is other.load.kind
+        and one.load.batch_size == other.load.batch_size
+        and one.conditions == other.conditions
+    )
+
+
+def _lacks(picture: Picture) -> Iterator[str]:
+    """Values that the measurements lack, and the causes that remain hidden without them."""
+    if picture.focus.value(DEFAULT_OBJECTIVE) and not picture.focus.stations:
+        yield "the server's counters (batches, instances, composing models)"
+    if picture.focus.measurement.resources is None:
+        yield "CPU time and memory of the server (locks, single cores, memory growth)"
+    if len(picture.loads) < 2:
+        yield "other loads (contention, limits of throughput)"

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Causes outside the model: the client, and tensors that are large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
+
+from model_analyzer.domain.arrivals import waits_in_client
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.words import size_text
+from model_analyzer.results.explain.finding import Cause, Change, Finding
+from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
+from model_analyzer.results.explain.texts import percent
+
+# An answered share of the requested rate that is too low.
+_BEHIND = 0.95
+# Instances that are less busy than that do not make requests wait.
+_FREE = 0.8
+# The share of a latency that counts.
+_MUCH = 0.4
+# The share of all cores that load generators may use.
+_HALF = 0.4
+
+# Copying and (de)serialising so many bytes for a request takes as long as a small model.
+_LARGE_BYTES = 256 * 1024
+
+_SIZES: Mapping[str, int] = {
+    "TYPE_BOOL": 1, "TYPE_UINT8": 1, "TYPE_INT8": 1, "TYPE_UINT16": 2, "TYPE_INT16": 2,
+    "TYPE_FP16": 2, "TYPE_BF16": 2, "TYPE_UINT32": 4, "TYPE_INT32": 4, "TYPE_FP32": 4,
+    "TYPE_UINT64": 8, "TYPE_INT64": 8, "TYPE_FP64": 8,
+}  # fmt: skip
+
+
+def late_client(picture: Picture) -> Iterator[Finding]:
+    """A load generator that cannot send the requests of a rate, while instances are free."""
+    behind = [each for each in picture.loads if _is_behind(each)]
+    if not behind:
+        return
+    worst = max(behind, key=lambda each: each.work.load.value)
+    rate = worst.work.load.value
+    threads = worst.work.flags.get("max-threads")
+    is_waiting = waits_in_client(worst.work)
+    busy = max(each.busy for each in worst.stations)
+    yield Finding(
+        cause=Cause.CLIENT,
+        under=worst,
+        weight=1 - worst.requests_per_s / rate,
+        evidence=(
+            f"of {rate} requests/s, {worst.requests_per_s:.4g} were answered, while the busiest"
+            f" instances worked {percent(busy)} of the time",
+            *(
+                [
+                    "perf_analyzer sent each request on a thread that waits for the response"
+                    + (f" ({threads} threads)" if threads else "")
+                ]
+                if is_waiting
+                else []
+            ),
+        ),
+        advice="send requests without waiting for responses (async: true in perf_analyzer_flags)"
+        if is_waiting
+        else "use a faster machine for the load generator, or several of them",
+        change=Change(model=picture.variant.model, flags={"async": "true"}) if is_waiting else None,
+    )
+
+
+def _is_behind(situation: Situation) -> bool:
+    return (
+        not situation.is_closed
+        and situation.work.load.value > 0
+        and situation.requests_per_s < _BEHIND * situation.work.load.value
+        and bool(situation.stations)
+        and max(each.busy for each in situation.stations) < _FREE
+        and situation.times.share(situation.times.queue) < _MUCH
+    )
+
+
+def busy_client(picture: Picture) -> Iterator[Finding]:
+    """A load generator that uses the cores that the server needs."""
+    situation = picture.highest
+    use, cores = situation.measurement.resources, situation.cores
+    if use is None or not cores or not situation.is_full or not situation.stations:
+        return
+    times = situation.times
+    is_outside = times.share(times.outside) > _MUCH and (
+        max(each.busy for each in situation.stations) < _FREE
+    )
+    if not is_outside or use.client_cores < _HALF * cores:
+        return
+    yield Finding(
+        cause=Cause.CLIENT,
+        under=situation,
+        weight=times.share(times.outside),
+        evidence=(
+            f"with {situation.load}, {percent(times.share(times.outside))} of the latency is"
+            f" outside the model ({times.outside:.3g} of {times.total:.3g} ms)",
+            f"perf_analyzer used {use.client_cores:.1f} and the server {use.server_cores:.1f} of"
+            f" {cores} cores",
+        ),
+        advice="measure from another machine (triton_launch_mode: remote): here, the client takes"
+        " the cores that the server needs",
+    )
+
+
+def tensors(picture: Picture) -> Iterator[Finding]:
+    """Time for copying and (de)serialising tensors, which grows with their size."""
+    situation = picture.calmest
+    times, size = situation.times, situation.work.load.batch_size
+    request, response = (size * tensor_bytes(situation.variant, key) for key in ("input", "output"))
+    moving = times.inputs + times.outputs + times.outside
+    if request + response < _LARGE_BYTES or times.share(moving) < _MUCH or moving < NEGLIGIBLE_MS:
+        return
+    yield Finding(
+        cause=Cause.TENSORS,
+        under=situation,
+        weight=times.share(moving),
+        evidence=(
+            f"a request has {size_text(request)}, a response {size_text(response)}",
+            f"with {situation.load}, {moving:.3g} of {times.total:.3g} ms are spent on sending and"
+            f" copying them, {times.compute:.3g} ms on executing the model",
+        ),
+        advice="send less: smaller types (FP16, UINT8), encoded images that the server decodes, or"
+        " only the outputs that are used; on the same machine, use shared memory",
+        change=Change(
+            model=situation.variant.model,
+            flags={"shared-memory": "system", "output-shared-memory-size": str(max(response, 1))},
+        ),
+    )
+
+
+def tensor_bytes(variant: ModelVariant, key: str) -> int:
+    """The bytes of the inputs or outputs of one inference, as far as their shapes are fixed."""
+    return sum(map(_bytes, variant.config.get(key, ())))
+
+
+def _bytes(tensor: Mapping[str, Any]) -> int:
+    shape = [int(size) for size in tensor.get("dims", ())]
+    if any(size < 0 for size in shape):
+        return 0
+    return prod(shape) * _SIZES.get(str(tensor.get("data_type", "")), 0)

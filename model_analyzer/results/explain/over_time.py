@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Causes that show over time: slow after loading, memory that grows, slower and slower."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean, median
+
+from model_analyzer.results.explain.finding import Cause, Finding
+from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.situation import Situation
+from model_analyzer.results.explain.texts import ms
+
+# An early execution is slow if it takes so many times as long as later ones, and so many ms more.
+_SLOW, _SLOW_MS = 1.5, 2.0
+# A throughput rises within a measurement if it is so many times as high at the end.
+_RISE = 2.0
+
+# Memory that the server takes and never returns (MB): in each measurement, and in all of them.
+_STEP_MB, _GROWTH_MB = 1.0, 16.0
+# The fewest measurements that show a growth, and how far their growth for an inference may differ.
+_RUNS, _EVEN = 3, 3.0
+
+# The part of its throughput that a measurement loses from the first to the last third.
+_LOST = 0.25
+
+
+def cold(picture: Picture) -> tuple[Sequence[Situation], Finding | None]:
+    """The measurements in which the model was still slow after loading, and what they show."""
+    slow = [index for index, each in enumerate(picture.course) if _was_slow(each, picture, index)]
+    if not slow or slow != list(range(len(slow))):
+        return (), None
+    early, late = picture.course[: len(slow)], picture.course[len(slow) :]
+    evidence = []
+    before = max(time for each in early if (time := _execution_ms(each)))
+    after = min((time for each in late if (time := _execution_ms(each))), default=0.0)
+    if after and before > _SLOW * after:
+        evidence.append(
+            f"an execution took {ms(before)} in the first"
+            f" {_seconds(picture.course[: len(slow)])} after loading, later {ms(after)}"
+        )
+    rising = next((each for each in early if _rises(each)), None)
+    if rising is not None:
+        first, last = _ends(rising)
+        evidence.append(
+            f"with {rising.load}, the first windows had {first:.4g} infer/s, the last ones"
+            f" {last:.4g}"
+        )
+    weight = 1 - after / before if after else 1 - _ratio(rising)
+    return early, Finding(
+        cause=Cause.COLD_START,
+        under=picture.focus,
+        weight=min(max(weight, 0.0), 1.0),
+        evidence=tuple(evidence),
+        advice="warm the model up before it gets requests (model_warmup in config.pbtxt, or work"
+        " in initialize() of a Python model), and let a new replica serve only after that",
+    )
+
+
+def _was_slow(situation: Situation, picture: Picture, index: int) -> bool:
+    """Whether the model was slower in a measurement than in all later ones, or became faster
+    within it.
+    """
+    if _rises(situation):
+        return True
+    own = _execution_ms(situation)
+    later = [
+        time
+        for each in picture.course[index + 1 :]
+        # larger batches and more executions at once take longer, never less
+        if (time := _execution_ms(each)) and _batch(each) >= 0.9 * _batch(situation)
+    ]
+    return bool(own and later) and own > max(_SLOW * min(later), min(later) + _SLOW_MS)
+
+
+def _execution_ms(situation: Situation) -> float:
+    """The time of an execution, of all models together."""
+    return sum(each.execution_ms * each.calls for each in situation.stations)
+
+
+def _batch(situation: Situation) -> float:
+    return fmean([each.batch for each in situation.stations] or [0.0])
+
+
+def _ends(situation: Situation) -> tuple[float, float]:
+    """The throughput in the first third of the windows, and in the last one."""
+    (model,) = situation.measurement.models
+    windows = model.windows
+    third = max(len(windows) // 3, 1)
+    return median(windows[:third]), median(windows[-third:])
+
+
+def _has_windows(situation: Situation) -> bool:
+    return situation.is_closed and len(situation.measurement.models[0].windows) >= 3
+
+
+def _ratio(situation: Situation | None) -> float:
+    if situation is None:
+        return 1.0
+    first, last = _ends(situation)
+    return first / last if last else 1.0
+
+
+def _rises(situation: Situation) -> bool:
+    """Whether the throughput multiplied within a measurement, and never fell again."""
+    if not _has_windows(situation) or not situation.stations:
+        return False
+    windows = situation.measurement.models[0].windows
+    is_rising = all(later > 0.8 * max(windows[: place + 1]) for place, later in enumerate(windows))
+    latency = situation.times.total
+    first, last = _ends(situation)
+    return is_rising and last > _RISE * first and latency > _SLOW_MS
+
+
+def _seconds(course: Sequence[Situation]) -> str:
+    return f"{sum(each.measurement.duration_s for each in course):.0f} s"
+
+
+def growth(picture: Picture) -> Iterator[Finding]:
+    """Memory that grows with the requests."""
+    uses = [
+        (use, top.inferences)
+        for each in picture.course
+        if (use := each.measurement.resources) is not None
+        and (top := each.measurement.statistics.get(each.variant.model)) is not None
+    ]
+    uses = uses[1:]  # in the first one, everything takes its memory
+    steps = [use.growth for use, _ in uses]
+    if len(steps) < _RUNS or min(steps) < _STEP_MB or sum(steps) < _GROWTH_MB:
+        return
+    # memory for more requests at the same time is taken once, whatever their number
+    rates = [use.growth / max(count, 1) for use, count in uses]
+    if max(rates) > _EVEN * min(rates):
+        return
+    inferences = sum(count for _, count in uses)
+    each_kb = 1000 * sum(steps) / max(inferences, 1)
+    first, last = uses[0][0].memory_before, uses[-1][0].memory_after
+    yield Finding(
+        cause=Cause.MEMORY_GROWTH,
+        under=picture.focus,
+        weight=0.6,
+        evidence=(
+            f"the server's memory grew from {first:.0f} to {last:.0f} MB over {inferences}"
+            f" inferences, in each of {len(steps)} measurements: {each_kb:.1f} kB for an inference",
+        ),
+        advice="look for what the model keeps after a request (lists, caches without a limit);"
+        " until that is fixed, restart the replica before its memory is full",
+    )
+
+
+def slowing(picture: Picture) -> Iterator[Finding]:
+    """A throughput that falls within the measurements, under the same load."""
+    falling = [
+        each
+        for each in picture.loads
+        if _has_windows(each) and _falls(each) and not each.is_busy_machine
+    ]
+    if 2 * len(falling) <= len(picture.loads):
+        return
+    first, last = _ends(falling[-1])
+    yield Finding(
+        cause=Cause.SLOWING_DOWN,
+        under=falling[-1],
+        weight=1 - last / first,
+        evidence=(
+            f"with {falling[-1].load}, the throughput fell from {first:.4g} to {last:.4g} infer/s"
+            f" within the measurement; it also fell under {len(falling) - 1} other loads",
+        ),
+        advice="look for clocks that are throttled (temperature or power limit: nvidia-smi -q -d"
+        " PERFORMANCE), and for work in the model that grows with the requests so far",
+    )
+
+
+def _falls(situation: Situation) -> bool:
+    windows = situation.measurement.models[0].windows
+    first, last = _ends(situation)
+    is_falling = all(later < 1.1 * min(windows[: place + 1]) for place, later in enumerate(windows))
+    return is_falling and last < (1 - _LOST) * first

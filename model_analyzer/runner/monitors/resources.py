@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""CPU time and memory of a local server and of the load generators, before and after a load.
+
+Two readings are enough, so nothing disturbs the measurement between them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+
+import psutil
+
+from model_analyzer.domain.measurements import Observation
+from model_analyzer.domain.resources import ResourceUse
+
+_MB = 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceReading:
+    """The CPU seconds so far of the server's processes and of all our programs that have ended, and
+    the memory of the server's processes in MB; at a time in seconds.
+    """
+
+    at: float
+    server: float
+    ended: float
+    memory: float
+
+
+def read_resources(processes: Callable[[], Sequence[psutil.Process]]) -> ResourceReading:
+    """The current reading; `processes` returns the server's process tree.
+
+    A perf_analyzer counts when it has ended, as a child of ours: the server does not end meanwhile.
+    """
+    own = psutil.Process().cpu_times()
+    server, memory = 0.0, 0.0
+    for process in processes():
+        try:
+            times, used = process.cpu_times(), process.memory_info()
+        except psutil.Error:
+            continue  # it has just ended
+        server += times.user + times.system
+        memory += (used.rss - used.shared) / _MB
+    return ResourceReading(
+        at=time.monotonic(),
+        server=server,
+        ended=own.children_user + own.children_system,
+        memory=memory,
+    )
+
+
+class ResourceMonitor:
+    """Observes what the server and the load generators use while entered."""
+
+    def __init__(self, read: Callable[[], ResourceReading]) -> None:
+        self._read = read
+        self._before: ResourceReading | None = None
+        self._use: ResourceUse | None = None
+
+    def __enter__(self) -> ResourceMonitor:
+        self._before = self._read()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._before is not None, "__enter__ sets it"
+        before, after = self._before, self._read()
+        if before.memory and after.memory:  # otherwise the server has ended
+            self._use = ResourceUse(
+                seconds=round(after.at - before.at, 3),
+                server_cpu_s=round(max(after.server - before.server, 0.0), 3),
+                client_cpu_s=round(max(after.ended - before.ended, 0.0), 3),
+                memory_before=round(before.memory, 1),
+                memory_after=round(after.memory, 1),
+            )
+
+    @property
+    def observation(self) -> Observation:
+        return Observation(resources=self._use)

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer explain`: why requests are slow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.results.explain.observed import model, observed
+
+USAGE = 2
+
+Run = Callable[..., tuple[int, str, str]]
+
+ONE = model(max_batch_size=1)
+
+
+@pytest.fixture
+def explain(run: Run, tmp_path: Path) -> Callable[..., Run]:
+    """The command, where these were measured."""
+
+    def measured(*records: TrialRecord) -> Run:
+        with ProfileState(tmp_path / "checkpoints") as state:
+            for record in records:
+                state.record(record.trial, record.outcome)
+            state.save()
+        return lambda *arguments: run("explain", *arguments)
+
+    return measured
+
+
+@pytest.fixture
+def starved(explain: Callable[..., Run]) -> Run:
+    return explain(
+        observed(ONE, 1, 49, 20, queue=0),
+        observed(ONE, 8, 49.5, 20, queue=140),
+    )
+
+
+def test_the_cause_its_evidence_and_the_advice_are_told(starved: Run) -> None:
+    status, output, error = starved()
+
+    assert (status, error) == (0, "")
+    first, times, blank, cause, *evidence, advice = output.splitlines()
+    assert first.startswith("m_config_default with 1 concurrent request: 49 infer/s, p50")
+    assert times.startswith("An average request takes 20.2 ms: 20 ms executing the model (99 %)")
+    assert (blank, cause) == ("", "1. Too few instances")
+    assert evidence[0].startswith("   - with 8 concurrent requests, 1 instance worked 99 %")
+    assert advice == "   Advice: use more instances: 2 instead of 1."
+
+
+def test_the_load_that_is_explained_follows_from_the_goal(starved: Run) -> None:
+    status, output, _ = starved("--min-throughput", "49.2")
+
+    assert status == 0
+    assert output.startswith("m_config_default with 8 concurrent requests")
+
+
+def test_a_healthy_model_has_nothing_unusual(explain: Callable[..., Run]) -> None:
+    status, output, _ = explain(observed(ONE, 1, 49, 20), observed(ONE, 2, 49, 20, queue=10))()
+
+    assert status == 0
+    assert output.splitlines()[-1] == "Nothing unusual."
+
+
+def test_programs_get_unrounded_numbers(starved: Run) -> None:
+    status, output, _ = starved("m_config_default", "--format", "json")
+
+    assert status == 0
+    document = json.loads(output)
+    (hardware,) = document["hardware"]
+    assert (document["version"], document["model"]) == (1, "m")
+    assert hardware["average_ms"]["compute"] == 20.0
+    (cause,) = hardware["causes"]
+    assert cause["cause"] == "too_few_instances"
+    assert cause["change"]["parameters"] == {"instance_group": [{"count": 2, "kind": "KIND_CPU"}]}
+    assert hardware["confirmed"] == []
+
+
+def test_a_variant_names_its_model(explain: Callable[..., Run]) -> None:
+    other = model("other", max_batch_size=1)
+    both = explain(observed(ONE, 1, 49, 20), observed(other, 1, 49, 20))
+
+    assert both("other_config_default")[1].startswith("other_config_default")
+    status, _, error = both()
+    assert status == USAGE
+    assert error.startswith("model-analyzer: --model: several models were measured")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["x"], "m: variant 'x' was not measured; measured: m_config_default"),
+        (["-m", "x"], "model 'x' was not measured"),
+        (["--confirm"], "profile_models"),
+        (["-s", "nowhere"], "nowhere"),
+    ],
+)
+def test_what_cannot_be_explained_is_told_in_one_line(
+    starved: Run, arguments: list[str], problem: str
+) -> None:
+    status, output, error = starved(*arguments)
+
+    assert (status, output) == (USAGE, "")
+    assert problem in error
+    assert "Traceback" not in error

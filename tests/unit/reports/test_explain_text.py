@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Why a variant is slow: on the pages, and what a tested advice changed."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import Failure
+from model_analyzer.reports import html, markdown
+from model_analyzer.reports.explain_text import confirmation_text
+from model_analyzer.results.explain.confirmation import Confirmation
+from model_analyzer.results.explain.finding import Cause, Change, Finding
+from model_analyzer.results.explain.pipeline import more_instances
+from model_analyzer.results.explain.situation import Situation
+from tests.drawn import NOT_DRAWN
+from tests.unit.builders import failure, measurement, ranking, record, summary_page, variant
+from tests.unit.results.explain.observed import model, observed
+
+ONE = model(max_batch_size=1)
+STARVED = ranking(*(observed(ONE, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 8)))
+HEALTHY = ranking(observed(ONE, 1, 49, 20), observed(ONE, 2, 49, 20))
+
+
+def test_the_page_says_why_the_recommended_variant_is_as_fast_as_it_is() -> None:
+    page = summary_page(STARVED)
+
+    for text in (html.render_summary(page, NOT_DRAWN), markdown.render_summary(page)):
+        assert "Why p99 is what it is" in text
+        assert "Too few instances" in text
+        assert "1 instance worked 98 % of the time" in text
+        assert "Advice: use more instances: 2 instead of 1." in text
+
+
+def test_the_page_says_that_nothing_is_unusual() -> None:
+    assert "Nothing unusual." in markdown.render_summary(summary_page(HEALTHY))
+
+
+def test_without_counters_of_the_server_the_page_explains_nothing() -> None:
+    page = summary_page(ranking(record(variant(), measurement(100, 10))))
+
+    assert "Why p99" not in markdown.render_summary(page)
+
+
+def situation(measured: TrialRecord) -> Situation:
+    assert not isinstance(measured.outcome, Failure)
+    return Situation(work=measured.trial.workloads[0], measurement=measured.outcome)
+
+
+def text_of(change: Change, after: TrialRecord | Failure) -> str:
+    faster = model(count=2, suffix="config_0")
+    finding = Finding(
+        cause=Cause.TOO_FEW_INSTANCES,
+        under=situation(observed(ONE, 8, 49, 20, queue=140)),
+        weight=0.9,
+        evidence=(),
+        advice="use more",
+        change=change,
+    )
+    (work,) = observed(faster, 8, 98, 20).trial.workloads
+    result = after if isinstance(after, Failure) else situation(after)
+    return confirmation_text(Confirmation(finding=finding, work=work, after=result))
+
+
+def test_a_tested_advice_says_what_it_changed() -> None:
+    text = text_of(more_instances(ONE, 2), observed(ONE, 8, 98, 20, queue=60))
+
+    assert text.startswith("against “too few instances”, m_config_0 (instance_group ")
+    assert text.endswith("49 → 98 infer/s, p99 176 ms → 88.1 ms: it helps.")
+
+
+def test_a_change_of_the_client_names_its_flags() -> None:
+    text = text_of(Change(model="m", flags={"async": "true"}), observed(ONE, 8, 49, 20, queue=140))
+
+    assert "perf_analyzer with async: true, with 8 concurrent requests" in text
+    assert text.endswith("it changes nothing.")
+
+
+def test_a_change_of_a_called_model_names_it() -> None:
+    part = model("slow", count=1)
+
+    text = text_of(more_instances(part, 2), failure("it did not load"))
+
+    assert "(instance_group of slow " in text
+    assert text.endswith(": it could not be measured (it did not load).")

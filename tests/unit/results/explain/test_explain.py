@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Each cause from measurements as such a model gives them, and none for healthy models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from model_analyzer.domain.measurements import Notice, NoticeKind
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import LoadKind
+from tests.unit.builders import variant
+from tests.unit.results.explain.observed import explained, model, names, observed
+
+ONE = model()
+EIGHT = model(count=8)
+TENSOR = [{"name": "IN", "data_type": "TYPE_FP32", "dims": [1024, 1024]}]
+
+
+def sleeping(count: int, loads: Sequence[int] = (1, 2, 4, 8)) -> list[TrialRecord]:
+    """A model that waits 20 ms in each execution, and needs no core."""
+    of = model(count=count)
+    records = []
+    for load in loads:
+        running = min(load, count)
+        queue = 20.0 * (load - running) / running
+        records.append(observed(of, load, 49.5 * running, 20.0, queue=queue))
+    return records
+
+
+def test_enough_instances_are_nothing_unusual() -> None:
+    assert names(*sleeping(8)) == []
+
+
+def test_a_single_instance_of_a_model_that_waits_is_too_few() -> None:
+    explanation = explained(*sleeping(1))
+
+    (finding,) = explanation.findings
+    assert finding.cause.name == "TOO_FEW_INSTANCES"
+    assert "with 8 concurrent requests, 1 instance worked 99 % of the time" in finding.evidence[0]
+    assert finding.change is not None
+    assert finding.change.parameters["instance_group"] == [{"count": 2, "kind": "KIND_CPU"}]
+
+
+def test_a_model_that_computes_on_one_core_needs_an_instance_for_each() -> None:
+    records = [observed(ONE, load, 99, 10, queue=10.0 * (load - 1), cores=1.0) for load in (1, 4)]
+
+    (finding,) = explained(*records).findings
+    assert finding.cause.name == "SINGLE_CORE"
+    assert "an instance for each core (4)" in finding.advice
+
+
+def test_a_full_machine_is_no_fault_of_the_instances() -> None:
+    of = model(count=4)
+    records = [
+        observed(of, 4, 390, 10, cores=3.9, client=0.05),
+        observed(of, 16, 390, 10, queue=30, cores=3.9, client=0.05),
+    ]
+
+    assert names(*records) == ["MACHINE_FULL"]
+
+
+def test_executions_that_take_longer_together_share_a_lock() -> None:
+    of = model(count=4)
+    records = [observed(of, load, 49, 20.0 * load) for load in (1, 2, 4)]
+    records.append(observed(of, 8, 49, 80, queue=80))
+
+    (finding,) = explained(*records).findings
+    assert finding.cause.name == "LOCK"
+    assert "20 ms with 1 concurrent request, and 80 ms with 8" in finding.evidence[0]
+
+
+def test_instances_that_share_two_places_are_too_many() -> None:
+    of = model(count=8)
+    records = [
+        observed(of, load, 49 * min(load, 2), 20 * max(load / 2, 1)) for load in (1, 2, 4, 8)
+    ]
+
+    (finding,) = explained(*records).findings
+    assert finding.cause.name == "TOO_MANY_INSTANCES"
+    assert finding.advice.startswith("use fewer instances: 2 instead of 8")
+
+
+def test_instances_that_compete_for_cores_are_too_many() -> None:
+    of = model(count=8)
+    records = [
+        observed(of, 1, 95, 10, cores=1),
+        observed(of, 8, 195, 40, cores=1.9),
+    ]
+
+    (finding,) = explained(*records, cores=2).findings
+    assert finding.cause.name == "TOO_MANY_INSTANCES"
+    assert "95 % of 2 cores" in finding.evidence[1].replace("100 %", "95 %")
+
+
+def test_what_was_measured_with_more_instances_tells_a_lock_from_too_few() -> None:
+    more = model(count=4, suffix="config_0")
+    alone = [observed(ONE, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 4)]
+    no_gain = observed(more, 4, 49.5, 80, started=200)
+    gain = observed(more, 4, 190, 20, started=200)
+
+    assert names(*alone, no_gain, variant="m_config_default") == ["LOCK"]
+    assert names(*alone, gain, variant="m_config_default") == ["TOO_FEW_INSTANCES"]
+
+
+def test_the_right_number_of_instances_is_no_lock() -> None:
+    """A third instance makes each execution slower, but the second one was worth it."""
+    best, more = model(count=2, suffix="config_1"), model(count=3, suffix="config_2")
+    records = [
+        observed(ONE, 4, 70, 14, queue=43),
+        observed(best, 4, 140, 14, queue=14, started=200),
+        observed(more, 4, 110, 27, queue=9, started=400),
+    ]
+
+    assert names(*records) == []
+
+
+def test_fewer_instances_that_were_better_are_told() -> None:
+    fewer = model(count=2, suffix="config_0")
+    records = [observed(EIGHT, 8, 95, 80), observed(fewer, 8, 150, 13, queue=40, started=400)]
+
+    (finding,) = explained(*records, variant="m_config_default").findings
+    assert finding.cause.name == "TOO_MANY_INSTANCES"
+    assert "m_config_0 with 6 fewer instances has 150 infer/s" in finding.evidence[0]
+
+
+def test_a_delay_for_batches_that_never_fill_is_too_long() -> None:
+    of = model(max_batch_size=16, dynamic_batching={"max_queue_delay_microseconds": 100_000})
+    records = [
+        observed(of, 1, 9.5, 5, queue=100),
+        observed(of, 4, 38, 6, queue=98, batch=4),
+    ]
+
+    (finding,) = explained(*records).findings
+    assert finding.cause.name == "QUEUE_DELAY"
+    assert "max_queue_delay_microseconds is 100000" in finding.evidence[1]
+
+
+def test_a_model_that_could_batch_but_does_not() -> None:
+    of = model(max_batch_size=8)
+    records = [observed(of, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 8)]
+
+    (finding,) = explained(*records).findings
+    assert finding.cause.name == "BATCHES"
+    assert finding.change is not None
+    assert finding.change.parameters == {"dynamic_batching": {}}
+
+
+def test_requests_that_come_at_random_wait_for_each_other() -> None:
+    users = {"request-distribution": "poisson", "async": "true"}
+    record = observed(ONE, 35, 35, 20, queue=25, kind=LoadKind.REQUEST_RATE, flags=users)
+
+    assert names(record) == ["ARRIVALS"]
+
+
+def test_a_client_with_too_few_threads_is_the_limit() -> None:
+    flags = {"max-threads": "2", "sync": "true"}
+    records = [
+        observed(EIGHT, rate, min(rate, 95), 20, kind=LoadKind.REQUEST_RATE, flags=flags)
+        for rate in (50, 200)
+    ]
+
+    (finding,) = explained(*records).findings
+    assert finding.cause.name == "CLIENT"
+    assert "of 200 requests/s, 95 were answered" in finding.evidence[0]
+
+
+def test_a_client_that_takes_the_cores_is_the_limit() -> None:
+    records = [
+        observed(ONE, 1, 1500, 0.1, outside=0.5, cores=0.5, client=0.4),
+        observed(ONE, 8, 3000, 0.2, outside=2.3, cores=0.9, client=1.0),
+    ]
+
+    assert names(*records, cores=2) == ["CLIENT"]
+
+
+def test_large_tensors_take_the_time() -> None:
+    of = model(input=TENSOR, output=TENSOR)
+    records = [observed(of, 1, 60, 2, copying=4, outside=10), observed(of, 4, 70, 4, outside=50)]
+
+    (finding,) = explained(*records).findings
+    assert finding.cause.name == "TENSORS"
+    assert finding.evidence[0] == "a request has 4.2 MB, a response 4.2 MB"
+
+
+def test_the_busiest_part_of_an_ensemble_limits_it() -> None:
+    parts = [model("fast", count=4), model("slow")]
+    of = variant(
+        "m_config_default", composing=parts,
+        ensemble_scheduling={"step": [{"model_name": "fast"}, {"model_name": "slow"}]},
+    )  # fmt: skip
+    records = [
+        observed(of, load, 33, 35, parts={"fast": (1, 5, 0), "slow": (1, 30, 30.0 * (load - 1))})
+        for load in (1, 8)
+    ]
+
+    (finding,) = explained(*records).findings
+    assert finding.cause.name == "COMPOSING_MODEL"
+    assert "1 instance of slow worked 99 % of the time, those of fast 4 %" in finding.evidence[0]
+    assert finding.change is not None
+    assert finding.change.model == "slow"
+
+
+def test_calls_one_after_the_other_are_told_from_calls_at_once() -> None:
+    parts = [model("left", count=8), model("right", count=8)]
+    of = variant("m_config_default", composing=parts, instance_group=[{"count": 8}])
+    calls = {"left": (1.0, 20.0, 0.2), "right": (1.0, 20.0, 0.2)}
+    serial = [observed(of, load, 24 * load, 41, parts=calls) for load in (1, 8)]
+    at_once = [observed(of, load, 45 * load, 21, parts=calls) for load in (1, 8)]
+
+    assert names(*serial) == ["SERIAL_CALLS"]
+    assert names(*at_once) == []
+
+
+def test_slow_first_seconds_are_a_cold_start_and_nothing_else() -> None:
+    records = [
+        observed(EIGHT, 1, 9, 100),
+        observed(EIGHT, 2, 40, 50, windows=(20, 20, 90)),
+        observed(EIGHT, 4, 380, 10),
+        observed(EIGHT, 8, 760, 10),
+    ]
+
+    (finding,) = explained(*records).findings
+    assert finding.cause.name == "COLD_START"
+    assert "took 100 ms in the first 20 s after loading, later 10 ms" in finding.evidence[0]
+
+
+def growing(*steps: float) -> list[TrialRecord]:
+    """A model whose server takes so many MB in each measurement, under doubled loads."""
+    records, memory = [], 100.0
+    for place, step in enumerate(steps):
+        load = 2**place
+        taken = (memory, memory + step)
+        records.append(observed(EIGHT, load, 90 * load, 10, memory=taken))
+        memory += step
+    return records
+
+
+def test_memory_that_grows_with_the_inferences_is_told() -> None:
+    (finding,) = explained(*growing(9, 18, 36, 72)).findings
+
+    assert finding.cause.name == "MEMORY_GROWTH"
+    assert "from 109 to 235 MB over 12600 inferences" in finding.evidence[0]
+    assert "10.0 kB for an inference" in finding.evidence[0]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [(9, 18, 36), (40, 0, 0.5, 0), (40, 30, 30, 30), (5, 6, 12, 0.2)],
+    ids=["few measurements", "only at first", "once for each load", "not in each"],
+)
+def test_memory_that_is_taken_once_is_no_growth(steps: tuple[float, ...]) -> None:
+    assert names(*growing(*steps)) == []
+
+
+def test_a_throughput_that_falls_under_each_load_is_told() -> None:
+    windows = (100, 95, 80, 70, 60, 50)
+    records = [observed(EIGHT, load, 75, 10, windows=windows) for load in (1, 2)]
+
+    assert names(*records) == ["SLOWING_DOWN"]
+
+
+def test_few_slow_requests_in_the_model_are_told_from_the_machine() -> None:
+    slow = {"perf_latency_p50": 10.2, "perf_latency_p95": 10.9, "perf_latency_p99": 210.0}
+    inside = [observed(EIGHT, load, 60 * load, 16, latencies=slow) for load in (1, 8)]
+    outside = [observed(EIGHT, load, 60 * load, 10, outside=6.2, latencies=slow) for load in (1, 8)]
+
+    assert names(*inside) == ["SLOW_REQUESTS"]
+    assert names(*outside) == []
+
+
+def test_a_busy_machine_is_a_cause_of_its_own() -> None:
+    notice = Notice(kind=NoticeKind.BUSY_MACHINE, text="other programs used 60 %")
+
+    assert names(observed(EIGHT, 1, 49, 20, notices=[notice])) == ["NOISE"]
+
+
+def test_what_was_not_measured_is_told() -> None:
+    explanation = explained(observed(EIGHT, 1, 49, 20, cores=None))
+
+    assert explanation.findings == ()
+    assert explanation.lacks == (
+        "CPU time and memory of the server (locks, single cores, memory growth)",
+        "other loads (contention, limits of throughput)",
+    )
+
+
+def test_only_measured_variants_are_explained() -> None:
+    with pytest.raises(ValueError, match="variant 'x' was not measured; measured: m_config_def"):
+        explained(*sleeping(1), variant="x")
