@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model_analyzer.domain.arrivals import Arrivals, arrivals_of
+from model_analyzer.domain.arrivals import arrivals_of
 from model_analyzer.domain.models import queue_delay_us
+from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.results.explain.contention import most_gained
 from model_analyzer.results.explain.finding import Cause, Change, Finding
 from model_analyzer.results.explain.picture import Picture
