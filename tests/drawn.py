@@ -26,7 +26,7 @@ def images() -> Images:
 
 
 def svg_of(chart: Chart) -> str:
-    picture = images().svg([chart], "a test")[chart.name]
+    picture = images().svg([chart], "a test")[chart.key]
     assert picture.content is not None, picture.why
     return picture.content.decode()
 

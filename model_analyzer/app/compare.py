@@ -15,7 +15,9 @@ from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.hardware import WITHOUT_GPU, with_place
 from model_analyzer.errors import CheckpointError, wrong
+from model_analyzer.reports.comparison_page import comparison_page, render_comparison
 from model_analyzer.reports.comparison_report import ComparisonReport, Side, comparison_remarks
+from model_analyzer.reports.images import Images
 from model_analyzer.results.comparison import compare
 from model_analyzer.results.gate import Rule, judge
 from model_analyzer.results.ranking import Ranking, rank
@@ -97,10 +99,19 @@ def comparison(
         ),
         remarks=tuple(remarks),
         comparisons=tuple(comparisons),
+        rankings=tuple(pairs),
         judgements=tuple(
             judge(rule, comparison, strict=strict) for comparison in comparisons for rule in rules
         ),
     )
+
+
+def page_of(report: ComparisonReport) -> tuple[str, Sequence[str]]:
+    """The comparison as an HTML page, and remarks about images that are missing in it."""
+    page = comparison_page(report)
+    with Images() as images:
+        drawings = images.svg(page.charts, "the comparison")
+        return render_comparison(page, drawings), images.remarks()
 
 
 def _pairs(base: Sequence[Ranking], new: Sequence[Ranking]) -> Iterator[tuple[Ranking, Ranking]]:

@@ -23,6 +23,7 @@ from model_analyzer.results.change import Change
 from model_analyzer.results.columns import show
 from model_analyzer.results.comparison import Comparison, Pair, verdict
 from model_analyzer.results.gate import Ground, Judgement, Status
+from model_analyzer.results.ranking import Ranking
 
 # A pull request comment holds 65 536 characters.
 _MOST_ROWS = 100
@@ -51,7 +52,8 @@ class ComparisonReport:
     """The result of comparing two checkpoints.
 
     `differences` (name, value in the base, value in the new one) are differences in the setup that
-    could explain a change; `remarks` are sentences.
+    could explain a change; `remarks` are sentences. `rankings` has those of BASE and NEW for each
+    comparison.
     """
 
     base: Side
@@ -59,6 +61,7 @@ class ComparisonReport:
     differences: tuple[tuple[str, str, str], ...]
     remarks: tuple[str, ...]
     comparisons: tuple[Comparison, ...]
+    rankings: tuple[tuple[Ranking, Ranking], ...]
     judgements: tuple[Judgement, ...]
 
     @property
@@ -104,10 +107,25 @@ def trials_table(comparison: Comparison) -> Table:
         cells = [pair.new.trial.variants, load_text(pair.new.trial)]
         for tag in comparison.tags:
             change = pair.changes[tag]
-            text = f"{_percent(change.percent)} {_range(change.interval)}"
-            cells += [text, verdict(tag, change).value]
+            cells += [change_text(change), verdict(tag, change).value]
         rows.append(tuple(cells))
     return Table(headers=tuple(headers), rows=tuple(rows))
+
+
+def rules_table(report: ComparisonReport) -> Table:
+    """The result of each rule for each model."""
+    return Table(
+        headers=("Model", "Rule", "Result", "Reason"),
+        rows=tuple(
+            (
+                judgement.comparison.name,
+                str(judgement.rule),
+                judgement.status.value,
+                _reason(judgement),
+            )
+            for judgement in report.judgements
+        ),
+    )
 
 
 def best_title(comparison: Comparison) -> str:
@@ -177,19 +195,7 @@ def to_markdown(report: ComparisonReport) -> str:
         broken = sum(judgement.is_regression for judgement in report.judgements)
         result = f"{broken} of {len(report.judgements)} rules broken" if broken else "No regression"
         lines += [f"**{result}**", ""]
-        table = Table(
-            headers=("Model", "Rule", "Result", "Reason"),
-            rows=tuple(
-                (
-                    judgement.comparison.name,
-                    str(judgement.rule),
-                    judgement.status.value,
-                    _reason(judgement),
-                )
-                for judgement in report.judgements
-            ),
-        )
-        lines += [*markdown_table(table), ""]
+        lines += [*markdown_table(rules_table(report)), ""]
     lines += [f"Base: {escaped(str(report.base))}  ", f"New: {escaped(str(report.new))}", ""]
     if report.differences:
         lines += ["> [!WARNING]", "> Differences in the setup, which may explain the changes:", ">"]
@@ -268,6 +274,11 @@ def to_junit(report: ComparisonReport) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
+def change_text(change: Change) -> str:
+    """A change in percent, with its interval if known."""
+    return f"{_percent(change.percent)} {_range(change.interval)}"
+
+
 def _element(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
     clean = {key: _NOT_XML.sub("?", value) for key, value in attributes.items()}
     return ElementTree.SubElement(parent, tag, clean)
@@ -279,10 +290,10 @@ def _reason(judgement: Judgement) -> str:
         return "NEW has only failures"
     if judgement.ground is Ground.TRIALS:
         change = comparison.overall[tag]
-        return f"median of the common trials: {_percent(change.percent)} {_range(change.interval)}"
+        return f"median of the common trials: {change_text(change)}"
     change = comparison.best.changes[tag]
     if judgement.rule.is_change:
-        return f"best: {_percent(change.percent)} {_range(change.interval)}"
+        return f"best: {change_text(change)}"
     interval = comparison.best.new_values[tag]
     bounds = f" ({show(interval.low)} to {show(interval.high)})" if interval else ""
     return f"best: {_value(change.new)} {METRICS[tag].unit}{bounds}"

@@ -50,7 +50,7 @@ def front_charts(
     """
     charts = []
     for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY):
-        points = _points_of(ranking, plot)
+        points = points_of(ranking, plot)
         if points:
             charts.append(_front(ranking, shown, plot, points, places))
     return charts
@@ -60,16 +60,17 @@ def front_of(ranking: Ranking) -> Sequence[MeasuredTrial]:
     """The Pareto front of throughput over latency: measurements that no other beats in both, lowest
     latency first.
     """
-    points = _front_of(_points_of(ranking, THROUGHPUT_OVER_LATENCY))
+    points = front_points(points_of(ranking, THROUGHPUT_OVER_LATENCY))
     return [ranking.measured[row] for row, _, _ in points]
 
 
 # A point of the chart: index in the ranking, x and y. A plain tuple, since there may be very many
 # and it is the fastest to make.
-_Point = tuple[int, float, float]
+Point = tuple[int, float, float]
 
 
-def _points_of(ranking: Ranking, plot: PlotSettings) -> Sequence[_Point]:
+def points_of(ranking: Ranking, plot: PlotSettings) -> Sequence[Point]:
+    """The measurements that have the metrics of both axes."""
     axes = Axes(ranking.goal, ranking.results)
     over, up = (
         axes.quantity(tag).values(ranking.columns, ranking.measured)
@@ -82,7 +83,8 @@ def _points_of(ranking: Ranking, plot: PlotSettings) -> Sequence[_Point]:
     ]
 
 
-def _front_of(points: Sequence[_Point]) -> Sequence[_Point]:
+def front_points(points: Sequence[Point]) -> Sequence[Point]:
+    """The points that no other beats in both directions, lowest x first."""
     return [points[index] for index in pareto_front([(x, y) for _, x, y in points])]
 
 
@@ -90,7 +92,7 @@ def _front(
     ranking: Ranking,
     shown: Sequence[VariantResult],
     plot: PlotSettings,
-    points: Sequence[_Point],
+    points: Sequence[Point],
     places: Places,
 ) -> Chart:
     axes = Axes(ranking.goal, ranking.results)
@@ -103,8 +105,8 @@ def _front(
         if id(item) in places
     }
     others = [point for point in points if point[0] not in of_lines]
-    drawn = _thinned(others)
-    front = evenly(_front_of(points), _MOST_ON_FRONT)
+    drawn = thinned(others)
+    front = evenly(front_points(points), _MOST_ON_FRONT)
     values = [
         *_data("other", drawn, ranking, start),
         *_data("front", front, ranking, start),
@@ -164,9 +166,7 @@ def _only(part: str, layer: _Layer) -> _Layer:
     return {**layer, "transform": [{"filter": f"datum.part === '{part}'"}, *before]}
 
 
-def _data(
-    part: str, points: Sequence[_Point], ranking: Ranking, start: int
-) -> list[dict[str, Any]]:
+def _data(part: str, points: Sequence[Point], ranking: Ranking, start: int) -> list[dict[str, Any]]:
     """The values of points; the rows of the ranking begin at `start` in the table of the page."""
     return [
         {"part": part, "x": x, "y": y, "row": start + row, "misses": not ranking.passing[row]}
@@ -174,13 +174,13 @@ def _data(
     ]
 
 
-def _thinned(points: Sequence[_Point]) -> Sequence[_Point]:
+def thinned(points: Sequence[Point]) -> Sequence[Point]:
     """The points; if too many, the first in each cell of a grid with a logarithmic x axis."""
     if len(points) <= _MOST_POINTS:
         return points
     columns = cells_of([math.log(max(x, 1e-6)) for _, x, _ in points], _CELLS)
     rows = cells_of([y for _, _, y in points], _CELLS)
-    chosen: dict[tuple[int, int], _Point] = {}
+    chosen: dict[tuple[int, int], Point] = {}
     for cell, point in zip(zip(columns, rows, strict=True), points, strict=True):
         chosen.setdefault(cell, point)
     return list(chosen.values())

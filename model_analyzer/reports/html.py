@@ -11,14 +11,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import markupsafe
 
 from model_analyzer.reports.build import Detail, Page
 from model_analyzer.reports.images import Drawings
-from model_analyzer.reports.plots import chart_config
+from model_analyzer.reports.plots import Chart, chart_config
 from model_analyzer.reports.tables import Table
 from model_analyzer.reports.templating import render
 
@@ -44,30 +46,46 @@ def render_detail(report: Detail, drawings: Drawings) -> str:
     return _render("detailed.html.j2", report, drawings, first)
 
 
-def _render(template: str, report: Page | Detail, drawings: Drawings, first: Table) -> str:
-    configs = {"light": chart_config(), "dark": chart_config(dark=True)}
-    specs = {chart.key: chart.spec for chart in report.charts if chart.has_data}
-    scripts = _scripts()
+def render_page(template: str, scripts: tuple[str, ...], **values: Any) -> str:
+    """A page of a template, with its style, the `scripts` (names of files in `static`), and the
+    policy that allows these alone.
+    """
+    texts = _texts(scripts)
     return render(
         template,
+        policy=_policy(texts),
+        style=markupsafe.Markup((_STATIC / "report.css").read_text(encoding="utf-8")),
+        scripts=[markupsafe.Markup(text) for text in texts],
+        **values,
+    )
+
+
+def charts_data(charts: Iterable[Chart]) -> markupsafe.Markup:
+    """The charts that a script draws, with their styles for light and dark pages."""
+    configs = {"light": chart_config(), "dark": chart_config(dark=True)}
+    specs = {chart.key: chart.spec for chart in charts if chart.has_data}
+    return _as_data(json.dumps({"configs": configs, "specs": specs}, separators=(",", ":")))
+
+
+def _render(template: str, report: Page | Detail, drawings: Drawings, first: Table) -> str:
+    return render_page(
+        template,
+        _SCRIPTS,
         report=report,
         drawings=drawings,
         first=first,
         most_failures=_MOST_FAILURES,
-        policy=_policy(scripts),
-        style=markupsafe.Markup((_STATIC / "report.css").read_text(encoding="utf-8")),
-        charts=_as_data(json.dumps({"configs": configs, "specs": specs}, separators=(",", ":"))),
+        charts=charts_data(report.charts),
         rows=_as_data(report.explorer.to_json()),
-        scripts=[markupsafe.Markup(script) for script in scripts],
     )
 
 
-@lru_cache(maxsize=1)
-def _scripts() -> tuple[str, ...]:
-    return tuple((_STATIC / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+@lru_cache(maxsize=4)
+def _texts(scripts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple((_STATIC / name).read_text(encoding="utf-8") for name in scripts)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=4)
 def _policy(scripts: tuple[str, ...]) -> str:
     """A Content-Security-Policy that allows these scripts and styles, and no network access."""
     hashes = [

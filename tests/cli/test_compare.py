@@ -70,7 +70,7 @@ def test_without_a_regression_it_ends_well(run: Run, sides: Path) -> None:
     assert run("compare", "base", "slow")[0] == 0, "without rules it only tells"
 
 
-@pytest.mark.parametrize("form", ["table", "md", "json", "junit"])
+@pytest.mark.parametrize("form", ["table", "html", "md", "json", "junit"])
 def test_differences_are_stated_in_every_format(run: Run, sides: Path, form: str) -> None:
     _, output, _ = run("compare", "base", "slow", "--format", form)
 
@@ -104,6 +104,30 @@ def test_junit_has_a_case_for_each_rule(run: Run, sides: Path) -> None:
         "gpu_used_memory>5%": ["skipped"],
     }
     assert suite.get("failures") == "1"
+
+
+def test_a_page_is_written(run: Run, sides: Path) -> None:
+    status, output, error = run(
+        "compare", "base", "slow", *RULE, "--format", "html", "-o", "changes.html"
+    )
+
+    assert (status, output) == (REGRESSION, "")
+    assert error.splitlines()[0] == "wrote the comparison to changes.html"
+    page = (sides / "changes.html").read_text()
+    assert "Regression: 1 of 1 rule broken" in page
+    assert page.count("<figure") == 3
+
+
+def test_a_page_of_checkpoints_without_common_trials(run: Run, tmp_path: Path) -> None:
+    measure(tmp_path / "base")
+    with ProfileState(tmp_path / "failed") as state:
+        state.record(trial(variant("m_config_default"), concurrency=1), failure())
+        state.save()
+
+    status, output, _ = run("compare", "base", "failed", "--format", "html")
+    assert status == 0
+    assert "Unknown: NEW has only failures." in output
+    assert "<figure" not in output
 
 
 def test_each_kind_of_hardware_is_compared_with_the_same_kind(run: Run, tmp_path: Path) -> None:

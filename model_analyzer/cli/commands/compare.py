@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from model_analyzer.state.checkpoint import Checkpoint
 
 _TABLE = "table"
+_HTML = "html"
 
 
 @click.command("compare", context_settings={"help_option_names": ["-h", "--help"]})
@@ -51,7 +52,7 @@ _TABLE = "table"
 @click.option(
     "--format",
     "form",
-    type=click.Choice([_TABLE, "md", "markdown", "json", "junit"]),
+    type=click.Choice([_TABLE, _HTML, "md", "markdown", "json", "junit"]),
     default=_TABLE,
     show_default=True,
     help="Output format.",
@@ -77,6 +78,7 @@ def compare(
     \b
     Examples:
       model-analyzer compare old/checkpoints new/checkpoints
+      model-analyzer compare old/checkpoints new/checkpoints --format html -o changes.html
       model-analyzer compare 0 1 --fail-on 'perf_throughput<-3%' --fail-on 'perf_latency_p99>20'
     """
     from model_analyzer.app.compare import (
@@ -119,7 +121,7 @@ def _show(report: ComparisonReport, form: str, output: Path | None) -> None:
     )
     from model_analyzer.reports.write import encoded
 
-    content = rendered(report, form)
+    content = _page(report) if form == _HTML else rendered(report, form)
     lines = [*to_lines(report), ""]
     if content is None and output is None:
         for line in lines:
@@ -133,3 +135,12 @@ def _show(report: ComparisonReport, form: str, output: Path | None) -> None:
     text = "\n".join([*lines, *verdict_lines(report), ""])
     put(encoded(content or text), output, "the comparison")
     warn_all(verdict_lines(report, broken=True))
+
+
+def _page(report: ComparisonReport) -> str:
+    """The comparison as a page, with warnings about images that are missing in it."""
+    from model_analyzer.app.compare import page_of
+
+    text, remarks = page_of(report)
+    warn_all(remarks)
+    return text

@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison of two checkpoints as a page: changes of configurations beside those of values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from model_analyzer.domain.differences import settings_differences
+from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.words import counted
+from model_analyzer.reports.comparison_charts import comparison_charts
+from model_analyzer.reports.comparison_report import (
+    ComparisonReport,
+    best_table,
+    best_title,
+    change_text,
+    rules_table,
+    trials_table,
+    trials_title,
+)
+from model_analyzer.reports.html import charts_data, render_page
+from model_analyzer.reports.images import Drawings
+from model_analyzer.reports.loads import load_text
+from model_analyzer.reports.plots import Chart
+from model_analyzer.reports.tables import Table
+from model_analyzer.results.change import ChangeVerdict
+from model_analyzer.results.comparison import Comparison, verdict
+from model_analyzer.results.ranking import Ranking
+
+_SCRIPTS = ("vega.js", "overview.js")
+
+# A longer table of trials is folded: the charts above it show the same.
+_MOST_OPEN = 12
+
+# Fields of a configuration that the page shows in another way.
+_SHOWN_OTHERWISE = ("name", "instance_group")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedModel:
+    """The comparison of a model on one kind of hardware, as shown. `changes` (name, value in BASE,
+    value in NEW) are those from the best configuration and load of BASE to those of NEW.
+    """
+
+    name: str
+    title: str
+    changes: tuple[tuple[str, str, str], ...]
+    best: Table
+    trials_title: str
+    trials: Table
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonPage:
+    """The whole content of the page. `state` is good, bad or open: the result of the rules, and
+    open without rules. `overview` has a row for each model, None for a single one.
+    """
+
+    report: ComparisonReport
+    state: str
+    result: str
+    rules: Table | None
+    overview: Table | None
+    models: tuple[ComparedModel, ...]
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        return tuple(chart for model in self.models for chart in model.charts)
+
+
+def comparison_page(report: ComparisonReport) -> ComparisonPage:
+    """The page of a comparison."""
+    state, result = _result(report)
+    comparisons = report.comparisons
+    return ComparisonPage(
+        report=report,
+        state=state,
+        result=result,
+        rules=rules_table(report) if report.judgements else None,
+        overview=_overview(comparisons) if len(comparisons) > 1 else None,
+        models=tuple(
+            _model(comparison, *rankings, f"model-{place}")
+            for place, (comparison, rankings) in enumerate(
+                zip(comparisons, report.rankings, strict=True), start=1
+            )
+        ),
+    )
+
+
+def render_comparison(page: ComparisonPage, drawings: Drawings) -> str:
+    """The page as HTML."""
+    return render_page(
+        "comparison.html.j2",
+        _SCRIPTS,
+        page=page,
+        drawings=drawings,
+        most_open=_MOST_OPEN,
+        charts=charts_data(page.charts),
+    )
+
+
+def _result(report: ComparisonReport) -> tuple[str, str]:
+    rules = len(report.judgements)
+    broken = sum(judgement.is_regression for judgement in report.judgements)
+    if broken:
+        return "bad", f"Regression: {broken} of {counted(rules, 'rule')} broken"
+    if rules:
+        return "good", f"No regression: {counted(rules, 'rule')} checked"
+    worse = [comparison.name for comparison in report.comparisons if _is_worse(comparison)]
+    if worse:
+        return "open", f"No rules were checked; worse: {', '.join(worse)}"
+    return "open", "No rules were checked; nothing is clearly worse"
+
+
+def _is_worse(comparison: Comparison) -> bool:
+    """Whether a change of the best, or of all common trials, is for the worse."""
+    best = comparison.best
+    if best is None:
+        return True
+    parts = (best.changes, comparison.overall) if comparison.trials else (best.changes,)
+    return any(
+        verdict(tag, changes[tag]) is ChangeVerdict.WORSE
+        for changes in parts
+        for tag in comparison.tags
+    )
+
+
+def _overview(comparisons: Sequence[Comparison]) -> Table:
+    """A row for each model: the change of its best, by metric."""
+    tags = comparisons[0].tags
+    headers = ["Model"]
+    for tag in tags:
+        headers += [METRICS[tag].name, "Verdict"]
+    rows = []
+    for comparison in comparisons:
+        cells = [comparison.name]
+        for tag in tags:
+            if comparison.best is None:
+                cells += ["-", "only failures"]
+                continue
+            change = comparison.best.changes[tag]
+            cells += [change_text(change), verdict(tag, change).value]
+        rows.append(tuple(cells))
+    return Table(headers=tuple(headers), rows=tuple(rows))
+
+
+def _model(comparison: Comparison, base: Ranking, new: Ranking, folder: str) -> ComparedModel:
+    best = comparison.best
+    return ComparedModel(
+        name=comparison.name,
+        title=best_title(comparison),
+        changes=() if best is None else tuple(_changes(best.base, best.new)),
+        best=best_table(comparison),
+        trials_title=trials_title(comparison),
+        trials=trials_table(comparison),
+        charts=tuple(comparison_charts(comparison, base, new, folder)),
+    )
+
+
+def _changes(base: MeasuredTrial, new: MeasuredTrial) -> Iterator[tuple[str, str, str]]:
+    """What differs between two measured configurations and their loads."""
+    for old, later in zip_longest(_parts(base), _parts(new)):
+        if old is None or later is None or old.model != later.model:
+            continue
+        prefix = f"{later.model}: " if len(_parts(new)) > 1 else ""
+        pairs = [("variant", old.name, later.name)]
+        if not later.is_ensemble:
+            counts = _instances(old, base), _instances(later, new)
+            pairs.append(("instances", *counts))
+        kept = [_kept(part) for part in (old, later)]
+        pairs += [
+            (each.subject.removeprefix(": "), _setting(each.then), _setting(each.now))
+            for each in settings_differences("", *kept)
+        ]
+        for name, before, after in pairs:
+            if before != after:
+                yield f"{prefix}{name}", before, after
+    if load_text(base.trial) != load_text(new.trial):
+        yield "load", load_text(base.trial), load_text(new.trial)
+
+
+def _kept(variant: ModelVariant) -> Mapping[str, Any]:
+    """The configuration without the fields that are shown in another way."""
+    return {key: value for key, value in variant.config.items() if key not in _SHOWN_OTHERWISE}
+
+
+def _instances(variant: ModelVariant, item: MeasuredTrial) -> str:
+    counts = variant.instances(gpus=item.trial.gpus)
+    return " + ".join(f"{count}:{kind}" for count, kind in counts)
+
+
+def _setting(value: str) -> str:
+    """A value in a configuration; an empty one, such as that of `dynamic_batching`, is a switch."""
+    return {"": "not set", "{}": "on"}.get(value, value)
+
+
+def _parts(item: MeasuredTrial) -> Sequence[ModelVariant]:
+    return [part for work in item.trial.workloads for part in work.variant.with_parts()]
