@@ -33,7 +33,7 @@ from model_analyzer.results.change import ChangeVerdict
 from model_analyzer.results.comparison import Comparison, verdict
 from model_analyzer.results.ranking import Ranking
 
-_SCRIPTS = ("vega.js", "overview.js")
+_SCRIPTS = ("vega.js", "comparison.js")
 
 # A longer table of trials is folded: the charts above it show the same.
 _MOST_OPEN = 12

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The model-analyzer authors
 // SPDX-License-Identifier: Apache-2.0
-// The interactive parts of pages about several runs or models: light and dark, charts, and tables
-// that the reader sorts and filters. Without this script, tables keep their order and charts are
-// images.
+// The interactive parts of a comparison: light and dark, charts, and tables that the reader sorts.
+// Without this script, tables keep their order and charts are images.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -11,7 +10,7 @@
 
   // ------------------------------------------------------------------ charts
 
-  const charts = byId("charts") === null ? null : JSON.parse(byId("charts").textContent);
+  const charts = JSON.parse(byId("charts").textContent);
   const tip = byId("tip");
   const narrow = matchMedia("(max-width: 48rem)");
   const darkness = matchMedia("(prefers-color-scheme: dark)");
@@ -87,10 +86,9 @@
 
   // ------------------------------------------------------------------ tables
 
-  /** What a cell sorts by: its own value, or else its text, which may begin with a number. */
+  /** What a cell sorts by: its text, which may begin with a number. */
   function valueOf(row, column) {
-    const cell = row.cells[column];
-    const text = cell.dataset.value ?? cell.textContent.trim();
+    const text = row.cells[column].textContent.trim();
     if (text === "" || text === "-") return null;
     const number = Number.parseFloat(text);
     return /^[+\-]?\d/.test(text) && Number.isFinite(number) ? number : text;
@@ -105,8 +103,7 @@
   }
 
   function sort(table, header, column) {
-    const isRising = header.getAttribute("aria-sort") === "descending" ||
-      (header.getAttribute("aria-sort") === null && header.dataset.first !== "descending");
+    const isRising = header.getAttribute("aria-sort") !== "ascending";
     for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort");
     header.setAttribute("aria-sort", isRising ? "ascending" : "descending");
     const body = table.tBodies[0];
@@ -117,7 +114,6 @@
 
   for (const table of document.querySelectorAll("table.sortable")) {
     [...table.tHead.rows[0].cells].forEach((header, column) => {
-      if (header.dataset.first === "never") return;
       const button = document.createElement("button");
       button.type = "button";
       button.className = "plain";
@@ -126,19 +122,4 @@
       header.append(button);
     });
   }
-
-  const search = byId("search");
-  if (search === null) return;
-  const lines = [...document.querySelectorAll("table.searched tbody tr")];
-  function filter() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const line of lines) {
-      const text = line.textContent.toLowerCase();
-      line.hidden = !words.every((word) => text.includes(word));
-    }
-    const shown = lines.filter((line) => !line.hidden).length;
-    byId("status").textContent = shown < lines.length ? `${shown} of ${lines.length}` : "";
-  }
-  search.addEventListener("input", filter);
-  filter();
 })();
