@@ -31,6 +31,7 @@ from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.change import ChangeVerdict
 from model_analyzer.results.comparison import Comparison, verdict
+from model_analyzer.results.gate import Status
 from model_analyzer.results.ranking import Ranking
 
 _SCRIPTS = ("vega.js", "comparison.js")
@@ -112,7 +113,9 @@ def _result(report: ComparisonReport) -> tuple[str, str]:
     if broken:
         return "bad", f"Regression: {broken} of {counted(rules, 'rule')} broken"
     if rules:
-        return "good", f"No regression: {counted(rules, 'rule')} checked"
+        uncertain = sum(judgement.status is Status.UNCERTAIN for judgement in report.judgements)
+        text = f"No regression: {counted(rules, 'rule')} checked"
+        return ("open", f"{text}, {uncertain} not certain") if uncertain else ("good", text)
     worse = [comparison.name for comparison in report.comparisons if _is_worse(comparison)]
     if worse:
         return "open", f"No rules were checked; worse: {', '.join(worse)}"

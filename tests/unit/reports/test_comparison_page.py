@@ -157,3 +157,12 @@ def test_texts_are_never_markup() -> None:
     assert "<new>" not in html
     assert "&lt;new&gt;" in html
     assert "default-src" in html
+
+
+def test_a_rule_that_is_not_certain_is_no_success() -> None:
+    def noisy(throughput: float) -> Ranking:
+        windows = [0.7 * throughput, throughput, 1.3 * throughput]
+        return ranking(record(variant(), measurement(throughput, 5, windows=windows)))
+
+    page = page_of((noisy(100), noisy(95)), rule="perf_throughput<-3%")
+    assert (page.state, page.result) == ("open", "No regression: 1 rule checked, 1 not certain")
