@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.reports.comparison_page import (
@@ -25,12 +26,13 @@ TAGS = ("perf_throughput", "perf_latency_p99")
 
 def records(factor: float = 1, *, instances: int = 1, loads: int = 8) -> list[TrialRecord]:
     """A configuration with different loads, measured `factor` times as fast."""
-    of = variant(
-        f"m_config_{instances}",
-        instance_group=[{"count": instances, "kind": "KIND_CPU"}],
-        max_batch_size=4 * instances,
-        **({"dynamic_batching": {}} if instances > 1 else {}),
-    )
+    config: dict[str, Any] = {
+        "instance_group": [{"count": instances, "kind": "KIND_CPU"}],
+        "max_batch_size": 4 * instances,
+    }
+    if instances > 1:
+        config["dynamic_batching"] = {}
+    of = variant(f"m_config_{instances}", **config)
     return [
         record(
             of,
