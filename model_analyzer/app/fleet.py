@@ -107,8 +107,6 @@ def _read(
 
 def _load(path: Path, prefix: str) -> Checkpoint:
     """The checkpoint in a directory, or in the usual subdirectory of it."""
-    if not path.is_dir():
-        raise UnusableCheckpoint(f"{path}: is not a directory with checkpoints")
     try:
         return load_existing(path, prefix)
     except UnusableCheckpoint:

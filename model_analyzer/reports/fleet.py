@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
-from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.words import counted
@@ -304,11 +305,11 @@ def _limits(model: FleetModel, answer: Answer) -> FleetCell:
     limits = limits_of(answer)
     if not limits:
         return FleetCell(text="" if answer.best is None else "no limits")
-    title = "; ".join(f"{limit.constraint}: {limit.value}" for limit in limits)
+    title = "; ".join(f"{limit.constraint} ({limit.value})" for limit in limits)
     missed = [limit for limit in limits if limit.missed_by != 0]
     if not missed:
-        text = "; ".join(limit.constraint for limit in limits)
-        return FleetCell(text=f"✓ {text}", title=title, style="met")
+        bounds = (bound for model in answer.ranking.goal.models for bound in model.constraints)
+        return FleetCell(text=f"✓ {', '.join(map(_bound, bounds))}", title=title, style="met")
     excesses = [limit.missed_by for limit in missed if limit.missed_by is not None]
     if not excesses:
         return FleetCell(text="? not measured", title=title, style="unchecked")
@@ -318,6 +319,14 @@ def _limits(model: FleetModel, answer: Answer) -> FleetCell:
         title=title,
         style="missed",
     )
+
+
+def _bound(constraint: Constraint) -> str:
+    """A constraint in short: `p99 ≤ 20 ms`."""
+    metric = METRICS[ALIASES.get(constraint.tag, constraint.tag)]
+    limits = ((constraint.minimum, "≥"), (constraint.maximum, "≤"))
+    signs = " and ".join(f"{sign} {limit:g}" for limit, sign in limits if limit is not None)
+    return f"{metric.name.replace(' Latency', '')} {signs} {metric.unit}"
 
 
 def _certainty(model: FleetModel, answer: Answer) -> FleetCell:
