@@ -309,7 +309,12 @@ def _limits(model: FleetModel, answer: Answer) -> FleetCell:
     missed = [limit for limit in limits if limit.missed_by != 0]
     if not missed:
         bounds = (bound for model in answer.ranking.goal.models for bound in model.constraints)
-        return FleetCell(text=f"✓ {', '.join(map(_bound, bounds))}", title=title, style="met")
+        text, compliance = ", ".join(map(_bound, bounds)), answer.compliance
+        if compliance is not None and compliance.is_doubtful:
+            count = counted(len(compliance.measurements), "measurement")
+            title = f"{title}; met in {compliance.times_met} of {count}"
+            return FleetCell(text=f"? {text}", title=title, style="unchecked")
+        return FleetCell(text=f"✓ {text}", title=title, style="met")
     excesses = [limit.missed_by for limit in missed if limit.missed_by is not None]
     if not excesses:
         return FleetCell(text="? not measured", title=title, style="unchecked")

@@ -106,6 +106,19 @@ def test_missed_limits_are_shown_with_their_excess_and_without_a_gain() -> None:
     assert cells["gain"].text == ""
 
 
+def test_limits_that_one_of_several_measurements_missed_are_doubtful() -> None:
+    made = records()
+    again = made[-1]._replace(
+        trial=replace(made[-1].trial, repetition=1),
+        outcome=measurement(200, 42, windows=[200] * 3),
+    )
+    cells = cells_of(ranking(*made, again, by=goal(*at_most(perf_latency_p99=35))))
+
+    assert (cells["limits"].text, cells["limits"].style) == ("? p99 ≤ 35 ms", "unchecked")
+    assert cells["limits"].title.endswith("met in 1 of 2 measurements")
+    assert cells["answer"].text == "uncertain"
+
+
 def test_a_limit_that_was_not_measured_is_neither_met_nor_missed() -> None:
     by = goal(*at_most(perf_server_queue=5))
     cells = cells_of(ranking(*records(), by=by))
