@@ -150,6 +150,24 @@ def test_all_models_of_the_repository_are_profiled(setting, make_model, tmp_path
     assert len(rows(tmp_path / "reports" / "index.html")) == 2
 
 
+def test_commands_with_the_file_of_a_run_understand_its_patterns(
+    setting, run: Run, tmp_path: Path
+) -> None:
+    """The circumstances and goals of a pattern are those of the models that match it."""
+    fewer = {"cpu_only": True, "perf_analyzer_flags": {"string-length": "16"}}
+    assert setting.profile()[0] == 0
+    status, output = setting.profile(profile_models={"m*": fewer}, run_config_search_disable=True)
+    assert status == 0, output
+
+    assert "In 1 measurement " in run("best", "-f", "config.yaml")[2]
+    assert "In 1 measurement " not in run("best")[2]
+
+    setting.profile("--dry-run", profile_models={"m*": {**fewer, "latency_budget": 0.001}})
+    status, _, error = run("report", "--fleet", "-f", "config.yaml")
+    assert (status, error) == (0, "")
+    assert "limits missed" in (tmp_path / "reports" / "index.html").read_text()
+
+
 def test_a_run_with_one_model_has_none(setting, tmp_path: Path) -> None:
     assert setting.profile(run_config_search_disable=True)[0] == 0
     assert not (tmp_path / "reports" / "index.html").exists()

@@ -81,7 +81,7 @@ def with_matching_models(settings: ProfileSettings, places: Places) -> ProfileSe
     problems = [
         Problem(
             where=places.for_model("", name),
-            message=f"no model in {path} matches {name!r}",
+            message=f"no model of the model repository matches {name!r}",
             hint=f"models there: {first_few(models)}",
         )
         for name in unmatched(patterns, models)

@@ -109,7 +109,7 @@ def test_patterns_stand_for_the_models_of_the_repository(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("profile_models: [x*]", "no model in .* matches 'x[*]' .*models there: m1, m2"),
+        ("profile_models: [x*]", "no model of .* matches 'x[*]' .*models there: m1, m2"),
         (
             "profile_models: all\nbls_composing_models: [m1]",
             "needs exactly one profiled model, not 2",
