@@ -218,12 +218,12 @@ def _settings(model: FleetModel, answer: Answer) -> FleetCell:
 
 
 def _short(variant: ModelVariant, gpus: int) -> str:
-    """The main settings of a variant: `2:GPU, max batch 8, dynamic batching`."""
+    """The main settings of a variant: `2:GPU, max batch 8, dynamic` (batching)."""
     parts = [instances_text(variant, gpus=gpus)]
     if variant.max_batch_size:
         parts.append(f"max batch {variant.max_batch_size}")
     if variant.has_dynamic_batching:
-        parts.append("dynamic batching")
+        parts.append("dynamic")
     return ", ".join(parts)
 
 

@@ -87,7 +87,7 @@ def test_a_row_has_the_answer_its_gain_and_its_limits() -> None:
         "latency": "p99 20",
         "gain": texts["gain"],
         "limits": "✓ p99 ≤ 40 ms",
-        "configuration": "2:CPU, max batch 8, dynamic batching",
+        "configuration": "2:CPU, max batch 8, dynamic",
         "load": "concurrency=4",
     }
     assert texts["gain"].startswith("+100")
