@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -177,7 +178,7 @@ def test_each_model_is_searched_in_its_mode_also_after_an_interruption(
     setting, make_model, run: Run, tmp_path: Path
 ) -> None:
     make_model("n")
-    modes = {
+    modes: dict[str, Any] = {
         "profile_models": {
             "m": {"cpu_only": True, "search": "quick"},
             "n": {"cpu_only": True, "search": "adaptive"},
@@ -197,3 +198,11 @@ def test_each_model_is_searched_in_its_mode_also_after_an_interruption(
     summaries = tmp_path / "reports" / "summaries"
     assert "The search stopped" in (summaries / "n" / "result_summary.html").read_text()
     assert "The search stopped" not in (summaries / "m" / "result_summary.html").read_text()
+
+    modes["profile_models"]["m"]["search"] = "brute"
+    status, changed = setting.profile(**modes)
+
+    assert status == 0, changed
+    assert "search.mode of m: was quick, now brute" in changed
+    assert "search.mode of n" not in changed
+    assert "Profiling n_" not in changed
