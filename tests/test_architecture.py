@@ -70,8 +70,8 @@ STANDARD_LIBRARY_ONLY = {
 # a use case each, and a package of them; the other files and packages of the room are for several
 USE_CASES = {
     "analyze", "capacity", "checkpoints", "cluster_check", "cluster_manifest", "compare",
-    "complete", "doctor", "explain", "preview", "profile", "recommend", "report", "runtime",
-    "validate",
+    "complete", "doctor", "explain", "fleet", "preview", "profile", "recommend", "report",
+    "runtime", "validate",
 }  # fmt: skip
 
 # imports that touch the world -> where they may occur

@@ -73,7 +73,7 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
             name=group_name(names),
             goals={name: goals[name] for name in names},
             trial_s=trial_seconds([of_models[name] for name in names]),
-            budget=settings.search.adaptive.budget,
+            budget=settings.budget_of(names),
         )
         if plan.name not in subjects:
             reasons = [unknown[name] for name in names if name in unknown]

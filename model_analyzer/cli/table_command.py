@@ -101,13 +101,15 @@ class TableCommand(click.Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
-    """The options that a command gets; verbosity (-1 quiet, 0, 1 verbose); and by name the switches
-    that the command has beside its options. `timings` are those of a test, if it chose some.
+    """The options that a command gets; verbosity (-1 quiet, 0, 1 verbose); by name the switches
+    that the command has beside its options; and its arguments. `timings` are those of a test, if
+    it chose some.
     """
 
     options: GivenOptions
     verbosity: int
     switches: Mapping[str, bool]
+    arguments: Sequence[str]
     timings: Timings | None
 
     def job(self, command: str = PROFILE) -> Job:
@@ -120,19 +122,19 @@ class Invocation:
 Run = Callable[[Invocation], int]
 
 
-def table_command(name: str, *switches: click.Option) -> Callable[[Run], click.Command]:
+def table_command(name: str, *own: click.Parameter) -> Callable[[Run], click.Command]:
     """Makes a click command of a function that returns the exit status: with the options that the
-    table has for `name`, and `switches` of its own.
+    table has for `name`, and with switches and arguments of its own.
     """
-    return functools.partial(_command, name, switches)
+    return functools.partial(_command, name, own)
 
 
-def _command(name: str, switches: Sequence[click.Option], run: Run) -> click.Command:
+def _command(name: str, own: Sequence[click.Parameter], run: Run) -> click.Command:
     table = options_of(name)
     first = _FIRST.get(name, ())
     parameters: list[click.Parameter] = [_parameter(option) for option in table if option.flags]
     parameters += [
-        *switches,
+        *own,
         click.Option(["-q", "--quiet"], is_flag=True, help="Show errors only."),
         click.Option(["-v", "--verbose"], is_flag=True, help="Show every detail."),
     ]
@@ -145,7 +147,7 @@ def _command(name: str, switches: Sequence[click.Option], run: Run) -> click.Com
     return TableCommand(
         name,
         params=parameters,
-        callback=_callback(run, table, switches),
+        callback=_callback(run, table, own),
         help=run.__doc__,
         table=table,
         first=first,
@@ -158,14 +160,15 @@ def _command(name: str, switches: Sequence[click.Option], run: Run) -> click.Com
 
 
 def _callback(
-    run: Run, table: Sequence[Option], switches: Sequence[click.Option]
+    run: Run, table: Sequence[Option], own: Sequence[click.Parameter]
 ) -> Callable[..., int]:
     flags = {option.key: option.flags[-1] for option in table if option.flags}
 
     def callback(quiet: bool, verbose: bool, **values: Any) -> int:
         from model_analyzer.cli.given import read_options
 
-        own = {str(switch.name): bool(values.pop(str(switch.name))) for switch in switches}
+        given = {parameter: values.pop(str(parameter.name)) for parameter in own}
+        is_switch = {parameter: isinstance(parameter, click.Option) for parameter in own}
         entries = [
             Entry(key, flags[key], Node(value, flags[key]))
             for key, value in values.items()
@@ -175,7 +178,8 @@ def _callback(
         invocation = Invocation(
             options=read_options(entries, offline=context.get("mode") == "offline"),
             verbosity=-1 if quiet else int(verbose),
-            switches=own,
+            switches={str(each.name): bool(given[each]) for each in own if is_switch[each]},
+            arguments=[text for each in own if not is_switch[each] for text in given[each]],
             timings=context.get("timings"),
         )
         return run(invocation)

@@ -52,7 +52,7 @@ from model_analyzer.domain.flags import (
     TRITON_SERVER_REPEATABLE,
     TRITON_SERVER_WORDS,
 )
-from model_analyzer.domain.settings import MeasurementMode
+from model_analyzer.domain.settings import MeasurementMode, SearchMode
 
 GENAI_PERF = Flags("genai-perf", GENAI_PERF_FLAGS, underscores=False)
 PERF_ANALYZER = Flags(
@@ -123,8 +123,20 @@ MODEL_OPTIONS: Sequence[Option] = (
     Option(key="constraints", kind=Constraints(), group=GOALS,
         help="Overrides the global constraints."),
     Option(
+        key="latency_budget", kind=Number(0, above=True), group=GOALS,
+        help="Overrides the global latency_budget: maximum p99 latency, in ms.",
+    ),
+    Option(
         key="weighting", kind=Number(0, above=True), default=1.0, group=GOALS,
         help="Weight relative to the models profiled with this one.",
+    ),
+    Option(
+        key="search", kind=Choice(SearchMode), group=SEARCH, alias_of="run_config_search_mode",
+        help="Overrides the global search mode.",
+    ),
+    Option(
+        key="run_config_search_mode", kind=Choice(SearchMode), group=SEARCH,
+        help="The same as search: its name in Triton Model Analyzer.",
     ),
     Option(
         key="model_config_parameters", kind=ModelConfigParameters(), default={}, group=SEARCH,

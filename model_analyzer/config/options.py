@@ -144,7 +144,8 @@ OPTIONS: Sequence[Option] = (
     # -------------------------------------------------------- models and load
     Option(
         key="profile_models", flags=("--profile-models",), kind=Models(), group=MODELS,
-        help="Models to profile. In YAML, each model can have its own options.",
+        help="Models to profile: names, patterns such as resnet*, or all (of the model repository)."
+        " In YAML, each model or pattern can have its own options.",
     ),
     Option(
         key="batch_sizes", flags=("-b", "--batch-sizes"), kind=Integers(1), default=(1,),

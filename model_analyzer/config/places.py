@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from model_analyzer.config.table import Given
+from model_analyzer.domain.model_patterns import entry_for
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
     """The place (`FILE:LINE:COLUMN`, flag or variable) of each option: the global options, and the
-    options of each model.
+    options of each model or pattern.
     """
 
     given: Given = field(default_factory=Given)
@@ -24,7 +25,7 @@ class Places:
         """The place of an option of a model: its own, or else the global one, or else the place of
         the model's name.
         """
-        own = self._models.get(model, {})
+        own = self._models.get(entry_for(model, self._models) or "", {})
         return own.get(option) or self.given.where.get(option) or own.get("") or f"model {model}"
 
     def for_all(self, option: str) -> str:

@@ -169,7 +169,9 @@ def _as_loaded(settings: ProfileSettings) -> ProfileSettings:
     no_parameters: Mapping[str, tuple[Any, ...]] = MappingProxyType({})
     return replace(
         settings,
-        models=tuple(replace(model, parameters=no_parameters) for model in settings.models),
+        models=tuple(
+            replace(model, parameters=no_parameters, mode=None) for model in settings.models
+        ),
         composing=MappingProxyType({}),
         search=replace(settings.search, mode=SearchMode.BRUTE, disable=True),
     )
@@ -325,6 +327,7 @@ def _model(
         load_kind=kind,
         loads=tuple(loads),
         traffic=None if load is None else load.traffic,
+        mode=own.get("run_config_search_mode"),
         parameters=own.get("model_config_parameters", MappingProxyType({})),
         perf_analyzer_flags=MappingProxyType(flags),
         genai_perf_flags=_own_or_global("genai_perf_flags", own, values),
@@ -604,6 +607,7 @@ def search_settings(settings: ProfileSettings, models: Sequence[str]) -> Mapping
         for field in fields(value)
         if field.name not in (*sections, "refined")
     }
+    described["search.mode"] = str(_plain(settings.chosen_mode(models)))
     for model in settings.models:
         if model.name in models:
             for name in _SEARCH_FIELDS:

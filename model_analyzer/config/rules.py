@@ -64,6 +64,7 @@ _MOST_INSTANCES = 10_000
 # perf_analyzer flags that define loads and batch sizes.
 _LOADS_IN_FLAGS = frozenset({"concurrency-range", "request-rate-range", "batch-size"})
 
+_MODE = "run_config_search_mode"
 _TOGETHER = "run_config_profile_models_concurrently_enable"
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
 
@@ -205,8 +206,30 @@ def _one_kind_of_load(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
         )
 
 
+def _mode(model: ModelEntry, values: Mapping[str, Any]) -> SearchMode | None:
+    """The search mode that the user chose for this model, or for all."""
+    mode: SearchMode | None = model.given.values.get(_MODE, values[_MODE])
+    return mode
+
+
+def _places_of_mode(
+    given: Given, values: Mapping[str, Any], *modes: SearchMode
+) -> Mapping[SearchMode, str]:
+    """Those of the search modes that a model is searched with, each with the place where the user
+    chose it; without models, the mode for all of them.
+    """
+    places = {}
+    for model in values["profile_models"] or ():
+        mode = _mode(model, values)
+        if mode in modes:
+            places[mode] = model.given.where.get(_MODE) or given.where.get(_MODE, _MODE)
+    if not values["profile_models"] and values[_MODE] in modes:
+        places[values[_MODE]] = given.where.get(_MODE, _MODE)
+    return places
+
+
 def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    if values["run_config_search_mode"] is not SearchMode.QUICK:
+    if not _places_of_mode(given, values, SearchMode.QUICK):
         return
     if values["run_config_search_disable"]:
         yield Problem(
@@ -224,11 +247,12 @@ def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterat
     called = {entry.name for key in _COMPOSING for entry in values[key]}
     called.update(values["cpu_only_composing_models"])
     for model in values["profile_models"] or ():
-        yield from _quick_model(model, is_called=model.name in called)
+        if _mode(model, values) is SearchMode.QUICK:
+            yield from _quick_model(model, is_called=model.name in called)
 
 
 def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    is_adaptive = values["run_config_search_mode"] is SearchMode.ADAPTIVE
+    is_adaptive = bool(_places_of_mode(given, values, SearchMode.ADAPTIVE))
     if is_adaptive and values["run_config_search_disable"]:
         yield Problem(
             where=given.where["run_config_search_disable"],
@@ -248,14 +272,14 @@ def _instance_counts(given: Given, values: Mapping[str, Any]) -> Iterator[Proble
     """Quick and brute searches stop when more instances do not help; other searches may start with
     any number.
     """
-    mode = values["run_config_search_mode"]
-    if mode not in (SearchMode.ADAPTIVE, SearchMode.OPTUNA):
+    modes = list(_places_of_mode(given, values, SearchMode.ADAPTIVE, SearchMode.OPTUNA))
+    if not modes:
         return
     for key in ("run_config_search_min_instance_count", "run_config_search_max_instance_count"):
         if values[key] > _MOST_INSTANCES:
             yield Problem(
                 where=given.where.get(key, key),
-                message=f"search mode {mode.value} may try any instance count, so it must be at"
+                message=f"search mode {modes[0].value} may try any instance count, so it must be at"
                 f" most {_MOST_INSTANCES}, found {values[key]}",
                 hint="each instance needs a thread of the server; brute and quick start from the"
                 " smallest count",
@@ -297,7 +321,7 @@ def _several_values(model: ModelEntry) -> Iterator[Problem]:
 
 
 def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    if values["run_config_search_mode"] is not SearchMode.QUICK:
+    if not _places_of_mode(given, values, SearchMode.QUICK):
         return
     for model in [entry for key in _COMPOSING for entry in values[key]]:
         fields = model.given.values.get("model_config_parameters", {})
@@ -323,9 +347,9 @@ def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if not values["bls_composing_models"]:
         return
     where = given.where["bls_composing_models"]
-    if values["run_config_search_mode"] is SearchMode.BRUTE:
+    for place in _places_of_mode(given, values, SearchMode.BRUTE).values():
         yield Problem(
-            where=given.where["run_config_search_mode"],
+            where=place,
             message="search mode brute cannot search bls_composing_models",
             hint="remove run_config_search_mode, or give --search quick or --search adaptive",
         )
@@ -347,9 +371,18 @@ def _together(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
                 message=f"model {model.name!r} cannot be profiled concurrently with itself",
                 hint="for several copies of it, set the count of its instance_group",
             )
-    if values["run_config_search_mode"] is SearchMode.BRUTE:
+    models: Sequence[ModelEntry] = values["profile_models"] or ()
+    for model in models[1:]:
+        if _mode(model, values) is not _mode(models[0], values):
+            yield Problem(
+                where=model.given.where.get(_MODE, model.where),
+                message="models that are profiled concurrently have the same search mode, but those"
+                f" of {models[0].name} and {model.name} differ",
+                hint="give search beside profile_models",
+            )
+    for place in _places_of_mode(given, values, SearchMode.BRUTE).values():
         yield Problem(
-            where=given.where["run_config_search_mode"],
+            where=place,
             message="search mode brute does not support models that are profiled concurrently",
             hint="remove run_config_search_mode, or give --search quick or --search adaptive",
         )
@@ -503,8 +536,7 @@ def check_models(
             hint="a table shows one kind of load: give all models a request_rate, or none",
         )
     yield from _tls_on_both_sides(models, given, values)
-    if values["run_config_search_mode"] is SearchMode.QUICK:
-        yield from _loads_in_flags(models, given, values)
+    yield from _loads_in_flags(models, given, values)
     if values[_TOGETHER]:
         for field in ("server_flags", "server_environment"):
             if any(getattr(model, field) != getattr(models[0], field) for model in models[1:]):
@@ -525,6 +557,8 @@ def _loads_in_flags(
     entries = {entry.name: entry for entry in values["profile_models"] or ()}
     for model in models:
         own = entries[model.name].given
+        if _mode(entries[model.name], values) is not SearchMode.QUICK:
+            continue
         place = own if key in own.values else given
         if _LOADS_IN_FLAGS.isdisjoint(place.values.get(key, ())):
             continue

@@ -8,8 +8,8 @@ so: an endpoint that is None was not given, and is chosen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from typing import Any
 
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.goals import GoalOverride, ModelGoal
+from model_analyzer.domain.model_patterns import entry_for, is_pattern
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import LoadKind
 
@@ -124,7 +125,8 @@ class ServerRestart(Enum):
 class ModelSettings:
     """A model that is to be profiled, with everything that can be set for it.
 
-    `loads` are the listed load values, ascending; if empty, loads are searched. `parameters`
+    `mode` is its own search mode; None: that of the run. `loads` are the listed load values,
+    ascending; if empty, loads are searched. `parameters`
     maps a field of the model configuration to the values to try, in the order given.
     `in_instalments` tells that its trials are measured in instalments, unless models that are not
     are measured with it. `traffic` tells how requests arrive; None leaves it to the flags of
@@ -138,6 +140,7 @@ class ModelSettings:
     load_kind: LoadKind
     loads: tuple[int, ...]
     traffic: Traffic | None = None
+    mode: SearchMode | None = None
     parameters: Mapping[str, tuple[Any, ...]]
     perf_analyzer_flags: Mapping[str, Any]
     genai_perf_flags: Mapping[str, Any]
@@ -310,7 +313,8 @@ class AdaptiveSettings:
 class SearchSettings:
     """The bounds of the search, and when it stops.
 
-    `mode` is None if the user did not choose: then the kind of the models decides. Models are
+    `mode` is None if the user did not choose: then the kind of the models decides. A model can have
+    a mode of its own. Models are
     profiled `together` or one after another. Bounds are inclusive. `early_exit` applies the stop
     rules to listed values as well. Quick and Optuna searches end with a load sweep of the best
     `refined` variants, unless `sweep_disable` is set. `quick`, `optuna` and `adaptive` hold the
@@ -433,10 +437,11 @@ class ExecutorSettings:
 class ProfileSettings:
     """Everything that `profile` needs.
 
-    `goal` ranks variants of different models. `composing` holds the settings of composing models,
-    by name; `bls_calls` names those that the (only) model calls from its own code. `offline`
-    reports are about throughput and batch size, others about latency and load. `prices` is a file
-    with prices of hardware.
+    Until the model repository is known, `models` may have patterns instead of names: see
+    `without_patterns`. `goal` ranks variants of different models. `composing` holds the settings of
+    composing models, by name; `bls_calls` names those that the (only) model calls from its own
+    code. `offline` reports are about throughput and batch size, others about latency and load.
+    `prices` is a file with prices of hardware.
     """
 
     models: tuple[ModelSettings, ...]
@@ -468,13 +473,41 @@ class ProfileSettings:
         names = tuple(model.name for model in self.models)
         return (names,) if self.search.together else tuple((name,) for name in names)
 
+    def chosen_mode(self, models: Sequence[str]) -> SearchMode | None:
+        """The search mode that the user chose for these models, which are searched together."""
+        own = (model.mode for model in self.models if model.name in models)
+        return next(filter(None, own), self.search.mode)
+
+    def budget_of(self, models: Sequence[str]) -> Budget:
+        """The budget of the search of these models: only an adaptive one has a budget."""
+        is_adaptive = self.chosen_mode(models) is SearchMode.ADAPTIVE
+        return self.search.adaptive.budget if is_adaptive else Budget()
+
+    def without_patterns(self, models: Sequence[str]) -> ProfileSettings:
+        """The settings with each pattern replaced by the models that have its options, in their
+        order in `models`, the names in the repository. There, a model may be named like a pattern:
+        then that name is no pattern.
+        """
+        names = [entry.name for entry in self.models]
+        chosen: list[ModelSettings] = []
+        for entry in self.models:
+            if not is_pattern(entry.name) or entry.name in models:
+                chosen.append(entry)
+            else:
+                chosen += [
+                    replace(entry, name=model)
+                    for model in models
+                    if entry_for(model, names) == entry.name
+                ]
+        return replace(self, models=tuple(chosen))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSettings:
     """Everything that `report` needs.
 
-    `plots` are those of each variant. `goals` holds the goals of the models in the YAML file;
-    `default_goal` is that of all others. `prices` is a file with prices of hardware.
+    `plots` are those of each variant. `goals` holds the goals of the models and patterns in the
+    YAML file; `default_goal` is that of all others. `prices` is a file with prices of hardware.
     """
 
     variants: tuple[str, ...]
@@ -494,4 +527,4 @@ class ReportSettings:
 
     def asked_goal(self, model: str) -> GoalOverride:
         """The goal that the user asked for, for this model."""
-        return self.goals.get(model, self.default_goal)
+        return self.goals.get(entry_for(model, self.goals) or "", self.default_goal)

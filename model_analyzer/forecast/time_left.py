@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from model_analyzer.domain.budget import Budget
+from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import ProfileSettings
@@ -141,7 +142,7 @@ def _part(subject: Subject, settings: ProfileSettings, slots: int) -> Part:
         trial_s=trial_s / slots,
         load_s=LOAD_S / slots,
         lane=subject.lane,
-        budget=settings.search.adaptive.budget,
+        budget=settings.budget_of(group_members(subject.name)),
     )
 
 

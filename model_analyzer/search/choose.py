@@ -32,13 +32,14 @@ _MODE = "--search"
 
 
 def mode_of(subject: Subject, settings: SearchSettings) -> SearchMode:
-    """The mode that the user chose, or the default for these models.
+    """The mode that the user chose for these models or for all, or the default for these models.
 
     Several models, ensembles and BLS models have too many combinations for a brute search. But
     loads that the user lists are all measured.
     """
-    if settings.mode is not None:
-        return settings.mode
+    chosen = subject.models[0].settings.mode or settings.mode
+    if chosen is not None:
+        return chosen
     is_composed = len(subject.models) > 1 or any(model.facts.composing for model in subject.models)
     if is_composed and not settings.disable and not subject.lists_loads:
         return SearchMode.QUICK

@@ -61,6 +61,17 @@ def test_a_dry_run_needs_the_files(setting, url: str, is_fetched) -> None:
     assert is_fetched()
 
 
+def test_patterns_are_resolved_when_it_is_fetched(setting, url: str) -> None:
+    status, output = setting.profile("--dry-run", "--json", profile_models="all")
+    assert status == EXIT_OK, output
+    assert [subject["models"] for subject in json.loads(output)["subjects"]] == [["m"]]
+
+    status, output = setting.profile("--dry-run", profile_models="x*")
+    assert status == EXIT_USAGE
+    assert "matches 'x*'" in output
+    assert "models there: m" in output
+
+
 def test_doctor_loads_the_models(setting, url: str, is_fetched) -> None:
     _, output = setting.profile("--json", command="doctor", profile_models=None)
 

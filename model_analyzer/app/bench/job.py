@@ -10,8 +10,12 @@ from dataclasses import dataclass, field
 from model_analyzer.config.places import Places
 from model_analyzer.config.prices import read_prices
 from model_analyzer.config.resolve import Resolved
+from model_analyzer.domain.model_patterns import is_pattern, unmatched
 from model_analyzer.domain.prices import Prices
 from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.domain.words import first_few
+from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.runner.repository import model_names
 from model_analyzer.runner.repository_copy import RepositoryCopy
 from model_analyzer.runner.timings import Timings
 
@@ -40,14 +44,52 @@ class Job:
         timings: Timings | None = None,
     ) -> Job:
         """The job of these settings; `timings` are the default ones if None. Raises ConfigError if
-        the file with prices is not valid.
+        the file with prices is not valid, or if a pattern matches no model.
         """
         path = resolved.settings.prices
         return cls(
-            settings=resolved.settings,
+            settings=with_matching_models(resolved.settings, resolved.places),
             places=resolved.places,
             environment=dict(environment),
             timings=timings or Timings(),
             remarks=resolved.remarks,
             prices=None if path is None else read_prices(path),
         )
+
+
+def with_matching_models(settings: ProfileSettings, places: Places) -> ProfileSettings:
+    """The settings with the models of the repository in place of patterns. If the repository has a
+    URL, patterns remain until it is fetched. Raises ConfigError if a pattern matches no model.
+    """
+    names = [model.name for model in settings.models]
+    patterns = [name for name in names if is_pattern(name)]
+    path, is_url = settings.repository.path, settings.repository.url is not None
+    if not patterns or (is_url and not settings.server.reload_disable):
+        return settings
+    if path is None or settings.server.reload_disable:
+        raise ConfigError(
+            Problem(
+                where=places.for_model("", patterns[0]),
+                message=f"{patterns[0]!r} stands for models of a model repository, but this run"
+                " reads none",
+                hint="name each model",
+            )
+        )
+    models = model_names(path)
+    if not models:
+        return settings  # the check of the repository says more
+    problems = [
+        Problem(
+            where=places.for_model("", name),
+            message=f"no model of the model repository matches {name!r}",
+            hint=f"models there: {first_few(models)}",
+        )
+        for name in unmatched(patterns, models)
+    ]
+    if problems:
+        raise ConfigError(*problems)
+    chosen = settings.without_patterns(models)
+    if chosen.bls_calls and len(chosen.models) > 1:
+        message = f"bls_composing_models needs exactly one profiled model, not {len(chosen.models)}"
+        raise ConfigError(Problem(where=places.for_all("bls_composing_models"), message=message))
+    return chosen

@@ -7,7 +7,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.job import Job, with_matching_models
 from model_analyzer.errors import ConfigError, Problem, RepositoryError
 from model_analyzer.runner.repository_copy import Snapshot, repository_copy
 
@@ -21,7 +21,8 @@ def fetched(job: Job, stack: ExitStack, snapshot: Snapshot | None = None) -> Job
         return job
     copy = stack.enter_context(repository_copy(url, job.environment, snapshot))
     repository = replace(job.settings.repository, source=copy.path)
-    return replace(job, settings=replace(job.settings, repository=repository), fetched=copy)
+    settings = with_matching_models(replace(job.settings, repository=repository), job.places)
+    return replace(job, settings=settings, fetched=copy)
 
 
 def fetched_for_user(job: Job, stack: ExitStack) -> Job:

@@ -9,6 +9,7 @@ import os
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from model_analyzer.app.delivery.files import (
@@ -17,6 +18,7 @@ from model_analyzer.app.delivery.files import (
     write_best,
     write_detail,
     write_error_log,
+    write_fleet,
     write_results,
     write_summary,
 )
@@ -26,6 +28,7 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExportSettings, OutputFormat, ProfileSettings
 from model_analyzer.reports.build import Page, ReportOrigin, build_page
+from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.renderer import Renderer
 from model_analyzer.reports.tables import (
@@ -235,10 +238,31 @@ def _write_reports(
         paths += write_results(
             directory, answers.answers, answers.origin, export.formats, complete=answers.complete
         )
-        for page, drawings in zip(pages, drawn, strict=True):
-            paths += write_summary(directory, page, images, drawings, export.formats)
+        written = [
+            write_summary(directory, page, images, drawings, export.formats)
+            for page, drawings in zip(pages, drawn, strict=True)
+        ]
+        paths += _write_overview(answers, written, directory)
+        paths += chain.from_iterable(written)
         _write_details(answers.rankings, settings, directory, answers.origin, images)
         return paths, images.remarks()
+
+
+def _write_overview(
+    answers: Answers, written: Sequence[Sequence[Path]], directory: ExportDirectory
+) -> Sequence[Path]:
+    """Writes the overview of several models, with links to their `written` pages; returns its path.
+    It has no page across models: that is the last of the pages.
+    """
+    models = [
+        FleetModel(
+            answer=model,
+            link=html.relative_to(directory.path / "reports").as_posix(),
+            is_complete=answers.complete is not False,
+        )
+        for model, (html, *_) in zip(by_model(answers.answers), written, strict=False)
+    ]
+    return [write_fleet(directory, models)] if len(models) > 1 else []
 
 
 def _deploy_command(

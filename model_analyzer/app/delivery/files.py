@@ -24,6 +24,7 @@ from model_analyzer.reports import html, markdown, parquet, pdf
 from model_analyzer.reports.build import Detail, Page, ReportOrigin, build_detail
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.flat_text import to_csv
+from model_analyzer.reports.fleet import FleetModel, fleet_page, render_fleet
 from model_analyzer.reports.images import Drawings, Images
 from model_analyzer.reports.remarks import miss_text
 from model_analyzer.reports.renderer import Picture
@@ -39,6 +40,8 @@ _R = TypeVar("_R", Page, Detail)
 # Formats with a row for each measurement.
 _TABLES = frozenset({OutputFormat.CSV, OutputFormat.PARQUET})
 
+_TOOL = f"model-analyzer {__version__}"
+
 
 def origin_of(profile: Profile, checkpoint: Path | None) -> ReportOrigin:
     """The origin of the measurements in `profile`, with the current time as the report time."""
@@ -46,10 +49,14 @@ def origin_of(profile: Profile, checkpoint: Path | None) -> ReportOrigin:
         host=profile.host,
         cores=profile.cores,
         devices=profile.devices,
-        written=time.strftime("%Y-%m-%d %H:%M:%S %Z"),
+        written=_now(),
         checkpoint=str(checkpoint) if checkpoint else "none",
-        tool=f"model-analyzer {__version__}",
+        tool=_TOOL,
     )
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 def parts_of(result: VariantResult) -> Sequence[ModelVariant]:
@@ -174,18 +181,27 @@ def write_summary(
     images: Images,
     drawings: Drawings,
     formats: Collection[OutputFormat],
+    *folders: str,
 ) -> Sequence[Path]:
-    """Writes the summary page of one model, and its charts (`drawings`) as images beside it;
-    returns the paths of its pages.
+    """Writes the summary page of one model, and its charts (`drawings`) as images beside it, below
+    the `folders`; returns the paths of its pages, HTML first.
     """
     pictures = _pictures(images, drawings, formats)
     renderers = _Renderers(
         html=html.render_summary, paper=pdf.paper_of_summary, markdown=markdown.render_summary
     )
-    place = ("summaries", page.model, "result_summary")
+    place = ("summaries", *folders, page.model, "result_summary")
     paths = _write_pages(directory, page, images, drawings, renderers, formats, place)
-    _write_charts(directory, drawings, pictures, "simple", page.model)
+    _write_charts(directory, drawings, pictures, "simple", *folders, page.model)
     return paths
+
+
+def write_fleet(
+    directory: ExportDirectory, models: Sequence[FleetModel], *, remarks: Sequence[str] = ()
+) -> Path:
+    """Writes the overview of these models; returns its path."""
+    page = fleet_page(models, written=_now(), tool=_TOOL, remarks=remarks)
+    return directory.write(render_fleet(page), "reports", "index.html")
 
 
 def write_detail(

@@ -64,7 +64,9 @@ class Extra:
         if not models:
             raise wrong(self.option, f"the run does not profile {self.model}")
         (goal,) = self.goal.models
-        model = replace(models[0], goal=goal, loads=(1,), parameters=MappingProxyType({}))
+        model = replace(
+            models[0], goal=goal, mode=None, loads=(1,), parameters=MappingProxyType({})
+        )
         search = replace(job.settings.search, mode=SearchMode.BRUTE, together=False, disable=True)
         settings = replace(job.settings, models=(change(model),), search=search)
         return replace(job, settings=settings)

@@ -111,11 +111,12 @@ def run_of(config_file: Path | None) -> ProfileSettings | None:
 
 def _intended(run: ProfileSettings, names: Sequence[str]) -> Intended | None:
     """The circumstances of these models in the run; None if it does not measure all of them."""
-    models: dict[str, ModelSettings] = {model.name: model for model in run.models}
+    chosen = run.without_patterns(names)
+    models: dict[str, ModelSettings] = {model.name: model for model in chosen.models}
     if not all(name in models for name in names):
         return None
     return Intended(
-        setup=server_setups(run, (), {})[names[0]],
+        setup=server_setups(chosen, (), {})[names[0]],
         conditions=tuple(
             conditions_of(
                 models[name].perf_analyzer_flags, _inputs(models[name]), models[name].traffic

@@ -12,8 +12,10 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.preview import Preview, preview
 from model_analyzer.config.places import Places
 from model_analyzer.domain.budget import Budget
+from model_analyzer.domain.settings import SearchMode
+from model_analyzer.errors import ConfigError
 from tests.phrases import ONLY_A_SERVER
-from tests.unit.builders import settings
+from tests.unit.builders import resolved, settings
 
 CONFIG = """
 name: "{name}" backend: "python" max_batch_size: 8
@@ -84,3 +86,48 @@ def test_a_model_that_only_a_server_can_complete_has_no_forecast(tmp_path: Path)
 
     assert plan.forecast is None
     assert ONLY_A_SERVER in plan.unknown
+
+
+def test_each_model_may_have_its_own_search_mode(tmp_path: Path) -> None:
+    text = "budget: 30s\nprofile_models: {m: {search: adaptive}, n: {search: quick}, o: {}}"
+    plans = foreseen(tmp_path, "m", "n", "o", text=text).plans
+
+    modes = [plan.forecast.mode for plan in plans if plan.forecast]
+    assert modes == [SearchMode.ADAPTIVE, SearchMode.QUICK, SearchMode.BRUTE]
+    assert [plan.budget for plan in plans] == [Budget(30), Budget(), Budget()]
+
+
+def test_patterns_stand_for_the_models_of_the_repository(tmp_path: Path) -> None:
+    foreseen(tmp_path, "m1", "m2", "n")
+    given = f"model_repository: {tmp_path}\nprofile_models: [n, 'm*']\n"
+    job = Job.of(resolved(given), {})
+
+    assert [model.name for model in job.settings.models] == ["n", "m1", "m2"]
+    assert [plan.name for plan in preview(job).plans] == ["n", "m1", "m2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("profile_models: [x*]", "no model of .* matches 'x[*]' .*models there: m1, m2"),
+        (
+            "profile_models: all\nbls_composing_models: [m1]",
+            "needs exactly one profiled model, not 2",
+        ),
+        (
+            "profile_models: all\ntriton_launch_mode: remote\nreload_model_disable: true",
+            "'all' stands for models of a model repository",
+        ),
+    ],
+)
+def test_patterns_that_cannot_be_resolved_are_one_line(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    foreseen(tmp_path, "m1", "m2")
+    with pytest.raises(ConfigError, match=problem):
+        Job.of(resolved(f"model_repository: {tmp_path}\n{text}"), {})
+
+
+def test_a_repository_without_models_is_a_problem_of_the_repository(tmp_path: Path) -> None:
+    job = Job.of(resolved(f"model_repository: {tmp_path}\nprofile_models: all"), {})
+    assert "contains no model" in str(preview(job).problems[0])

@@ -7,8 +7,21 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.config.model_options import Models
-from tests.phrases import NOT_AN_INTEGER
-from tests.unit.builders import flag, parse_problem, parse_problems, yaml
+from model_analyzer.config.resolve import resolve_report, search_settings
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.model_patterns import unmatched
+from model_analyzer.domain.settings import SearchMode
+from tests.phrases import NOT_AN_INTEGER, QUICK_DOES_NOT_SUPPORT
+from tests.unit.builders import (
+    CWD,
+    flag,
+    parse_problem,
+    parse_problems,
+    profile_problems,
+    resolved,
+    settings,
+    yaml,
+)
 
 
 def names(written: str) -> list[str]:
@@ -118,3 +131,136 @@ def test_empty_options_of_a_model_are_not_given() -> None:
     (model,) = Models().parse(yaml("a: {cpu_only: , parameters: {concurrency: }}"))
     assert set(model.given.values) == {"parameters"}
     assert model.given.values["parameters"].values == {}
+
+
+# --------------------------------------------------------- a budget and a search mode of its own
+
+
+def test_a_model_has_a_budget_of_its_own_or_the_one_of_all() -> None:
+    first, second = settings(
+        "latency_budget: 20\nprofile_models: {a: {latency_budget: 5}, b: {}}"
+    ).models
+
+    assert first.goal.constraints == (Constraint(tag="perf_latency_p99", maximum=5),)
+    assert second.goal.constraints == (Constraint(tag="perf_latency_p99", maximum=20),)
+
+
+def test_a_model_has_a_search_mode_of_its_own_or_the_one_of_all() -> None:
+    chosen = settings(
+        "search: brute\nprofile_models: {a: {search: quick}, b: {}, c: {search: adaptive}}\n"
+        "budget: 30s"
+    )
+
+    assert [chosen.chosen_mode([name]) for name in "abc"] == [
+        SearchMode.QUICK, SearchMode.BRUTE, SearchMode.ADAPTIVE,
+    ]  # fmt: skip
+    assert [chosen.budget_of([name]).seconds for name in "abc"] == [None, None, 30]
+    modes = [search_settings(chosen, [name])["search.mode"] for name in "abc"]
+    assert modes == ["quick", "brute", "adaptive"]
+
+
+def test_both_names_of_the_search_mode_of_a_model_must_agree() -> None:
+    (problem,) = profile_problems(
+        "profile_models: {a: {search: quick, run_config_search_mode: brute}}"
+    )
+    assert "are the same option" in problem
+
+
+def test_only_a_model_with_quick_search_must_be_fit_for_it() -> None:
+    text = "profile_models: {a: {search: quick}, b: {parameters: {concurrency: [1, 2]}}}"
+    assert len(settings(text).models) == 2
+    swapped = text.replace("{search: quick}", "{}").replace(
+        "{parameters", "{search: quick, parameters"
+    )
+    assert any(QUICK_DOES_NOT_SUPPORT in problem for problem in profile_problems(swapped))
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("profile_models: {a: {search: quick}, b: {}}\nconcurrency: 4", "does not support concurr"),
+        (
+            "profile_models: {a: {search: quick}}\nmax_trials: 9",
+            "max_trials needs search mode adap",
+        ),
+        (
+            "profile_models: {a: {search: adaptive}, b: {}}\nrun_config_search_disable: true",
+            "cannot be combined with search mode adaptive",
+        ),
+        (
+            "profile_models: {a: {search: brute}}\nbls_composing_models: [c]",
+            "search mode brute cannot search bls_composing_models",
+        ),
+        (
+            "run_config_profile_models_concurrently_enable: true\n"
+            "profile_models: {a: {search: quick}, b: {search: adaptive}}",
+            "those of a and b differ",
+        ),
+    ],
+)
+def test_the_rules_of_a_mode_hold_if_one_model_has_it(options: str, problem: str) -> None:
+    assert any(problem in each for each in profile_problems(options))
+
+
+def test_a_server_that_never_loads_models_has_no_mode_of_a_model() -> None:
+    (model,) = settings(
+        "profile_models: {a: {search: adaptive}}\ntriton_launch_mode: remote\n"
+        "reload_model_disable: true"
+    ).models
+    assert model.mode is None
+
+
+# ------------------------------------------------------------------------------------- patterns
+
+
+@pytest.mark.parametrize(
+    ("text", "models"),
+    [
+        ("all", ["a_1", "a_2", "b"]),
+        ("'*'", ["a_1", "a_2", "b"]),
+        ("a_*", ["a_1", "a_2"]),
+        ("a_?", ["a_1", "a_2"]),
+        ("'[ab]_1'", ["a_1"]),
+        ("[b, all]", ["b", "a_1", "a_2"]),
+        ("[a_1, a_1]", ["a_1"]),
+        ("A_*", []),
+        ("c", ["c"]),
+    ],
+)
+def test_a_pattern_stands_for_models_of_the_repository(text: str, models: list[str]) -> None:
+    chosen = settings(f"profile_models: {text}").without_patterns(["a_1", "a_2", "b"])
+    assert [model.name for model in chosen.models] == models
+
+
+def test_a_model_may_be_named_like_a_pattern() -> None:
+    chosen = settings("profile_models: [all]").without_patterns(["a", "all"])
+    assert [model.name for model in chosen.models] == ["all"]
+
+
+def test_a_model_has_the_options_of_its_name_or_of_the_last_pattern() -> None:
+    chosen = settings(
+        "profile_models: {all: {latency_budget: 9}, 'b*': {latency_budget: 7}, b1: {search: quick}}"
+    ).without_patterns(["a", "b1", "b2"])
+
+    assert {
+        model.name: (model.mode, [bound.maximum for bound in model.goal.constraints])
+        for model in chosen.models
+    } == {"a": (None, [9]), "b2": (None, [7]), "b1": (SearchMode.QUICK, [])}
+
+
+def test_a_pattern_that_stands_for_no_model_is_reported() -> None:
+    assert unmatched(["x*", "a*", "m", "all"], ["a"]) == ["x*"]
+    assert unmatched(["all"], []) == ["all"]
+
+
+def test_problems_of_a_matching_model_are_at_the_place_of_its_pattern() -> None:
+    places = resolved("profile_models: {'a*': {latency_budget: 7}}").places
+    assert places.for_model("latency_budget", "a1").startswith("f.yaml:1:")
+    assert places.for_model("latency_budget", "b") == "model b"
+
+
+def test_a_report_judges_a_model_by_the_goal_of_its_pattern() -> None:
+    text = "report_model_configs: x\nprofile_models: {'a*': {latency_budget: 7}}"
+    report = resolve_report([], yaml(text), CWD).settings
+    assert report.asked_goal("a1").bounds == (Constraint(tag="perf_latency_p99", maximum=7),)
+    assert report.asked_goal("b").bounds == ()

@@ -86,6 +86,7 @@ def subject(
     objective: str = "perf_throughput",
     constraints: Sequence[Constraint] = (),
     in_instalments: bool = False,
+    mode: SearchMode | None = None,
 ) -> Subject:
     """What is searched: by default a batching model without constraints and without lists."""
     facts = facts or model()
@@ -99,6 +100,7 @@ def subject(
         batch_sizes=tuple(batch_sizes),
         load_kind=load_kind,
         loads=tuple(loads),
+        mode=mode,
         parameters=freeze(parameters),
         perf_analyzer_flags=MappingProxyType({}),
         genai_perf_flags=MappingProxyType({}),

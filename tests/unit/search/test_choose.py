@@ -53,6 +53,8 @@ SEVERAL = together(subject(model("m")), subject(model("n")))
         (subject(ensemble(model("a")), loads=(1, 2)), limits(), BRUTE),
         (together(subject(model("m"), loads=(1,)), subject(model("n"))), limits(), BRUTE),
         (PLAIN, limits(mode=OPTUNA), OPTUNA),
+        (subject(mode=QUICK), limits(mode=OPTUNA), QUICK),
+        (subject(mode=BRUTE), limits(), BRUTE),
     ],
 )
 def test_without_a_choice_the_kind_of_the_models_decides(

@@ -1,0 +1,359 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The overview of many models as a page: one row for each model on each kind of hardware."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.prices import COSTS
+from model_analyzer.domain.words import counted
+from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.figures import limits_of
+from model_analyzer.reports.headline import settings_text, unit_text
+from model_analyzer.reports.html import render_page
+from model_analyzer.reports.loads import load_text
+from model_analyzer.reports.remarks import UNFINISHED, certainty_text
+from model_analyzer.reports.sparkline import Sparkline, sparkline
+from model_analyzer.results.answer import Answer, AnswerVerdict
+from model_analyzer.results.columns import instances_text
+from model_analyzer.results.model_answer import ModelAnswer
+
+_SCRIPTS = ("fleet.js",)
+
+# With more rows, the page has small text, so that 50 models fit on a screen.
+_MOST_ROOMY = 20
+
+_VERDICTS: Mapping[AnswerVerdict, tuple[str, str]] = MappingProxyType(
+    {
+        AnswerVerdict.RECOMMENDED: ("recommended", "met"),
+        AnswerVerdict.EQUAL: ("no clear gain", ""),
+        AnswerVerdict.KEEP: ("keep the default", ""),
+        AnswerVerdict.NEAREST: ("limits missed", "missed"),
+        AnswerVerdict.NOTHING: ("not measured", "missed"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetModel:
+    """A model with its `answer` on each kind of hardware, and a relative `link` to its page.
+    `source` is the directory of its checkpoint, "" if all models are from the same. The search of
+    an incomplete run did not finish.
+    """
+
+    answer: ModelAnswer
+    link: str
+    source: str = ""
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetCell:
+    """A cell: its `text`, the number to sort by (None: the text), more text in a `title`, and
+    whether it is good or bad: a class of the style sheet, or "".
+    """
+
+    text: str
+    value: float | None = None
+    title: str = ""
+    style: str = ""
+
+
+_EMPTY = FleetCell(text="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetRow:
+    """A model on one kind of hardware; `spark` is None if nothing was measured."""
+
+    link: str
+    cells: tuple[FleetCell, ...]
+    spark: Sparkline | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetColumn:
+    """A column; the `key` names it in the address of the page. The `unit` may be words."""
+
+    key: str
+    name: str
+    unit: str = ""
+    is_number: bool = False
+    is_long: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetPage:
+    """The whole content of the page; `remarks` are about what it does not show."""
+
+    sentence: str
+    columns: tuple[FleetColumn, ...]
+    rows: tuple[FleetRow, ...]
+    remarks: tuple[str, ...]
+    written: str
+    tool: str
+
+    @property
+    def is_compact(self) -> bool:
+        return len(self.rows) > _MOST_ROOMY
+
+
+def fleet_page(
+    models: Sequence[FleetModel], *, written: str, tool: str, remarks: Sequence[str] = ()
+) -> FleetPage:
+    """The page of these models, in their order; `written` is the time, by which `tool`."""
+    rows = [(model, answer) for model in models for answer in model.answer.answers]
+    columns = [
+        (column, [cell(model, answer) for model, answer in rows]) for column, cell in _columns()
+    ]
+    shown = [
+        (column, cells)
+        for column, cells in columns
+        if column.key not in _OPTIONAL or any(cell.text for cell in cells)
+    ]
+    return FleetPage(
+        sentence=_sentence(rows),
+        columns=tuple(column for column, _ in shown),
+        rows=tuple(
+            FleetRow(
+                link=model.link,
+                cells=tuple(cells[place] for _, cells in shown),
+                spark=sparkline(answer.ranking),
+            )
+            for place, (model, answer) in enumerate(rows)
+        ),
+        remarks=tuple(remarks),
+        written=written,
+        tool=tool,
+    )
+
+
+def render_fleet(page: FleetPage) -> str:
+    """The page as HTML."""
+    return render_page("fleet.html.j2", _SCRIPTS, page=page)
+
+
+def _sentence(rows: Sequence[tuple[FleetModel, Answer]]) -> str:
+    """How many models there are, and how many have which answer."""
+    models = len({id(model) for model, _ in rows})
+    of_kinds = f" in {len(rows)} rows, by hardware" if len(rows) > models else ""
+    counts = Counter(_state(model, answer)[0] for model, answer in rows)
+    parts = ", ".join(f"{state} {count}" for state, count in counts.most_common())
+    return f"{counted(models, 'model')}{of_kinds}: {parts}." if rows else "No model."
+
+
+_Cell = Callable[[FleetModel, Answer], FleetCell]
+
+# These columns are shown if any model has a value.
+_OPTIONAL = frozenset({"hardware", "checkpoint", "tokens", "first-token", "certainty", "cost"})
+
+
+def _columns() -> Iterator[tuple[FleetColumn, _Cell]]:
+    yield FleetColumn(key="model", name="Model"), _model
+    yield FleetColumn(key="hardware", name="Hardware"), _hardware
+    yield FleetColumn(key="checkpoint", name="Checkpoint"), _source
+    yield FleetColumn(key="answer", name="Answer"), _answer
+    yield _number("throughput", "Throughput", "infer/sec"), _throughput
+    yield _number("latency", "Latency", "ms"), _latency
+    yield _number("tokens", "Tokens", "per sec"), _tokens
+    yield _number("first-token", "First token", "p99, ms"), _first_token
+    yield _number("gain", "Gain", "% over default"), _gain
+    yield FleetColumn(key="limits", name="Limits", is_long=True), _limits
+    yield FleetColumn(key="configuration", name="Configuration", is_long=True), _settings
+    yield FleetColumn(key="load", name="Load"), _load
+    yield _number("certainty", "Certainty", "%"), _certainty
+    yield _number("cost", "Cost", "per million"), _cost
+
+
+def _number(key: str, name: str, unit: str) -> FleetColumn:
+    return FleetColumn(key=key, name=name, unit=unit, is_number=True)
+
+
+def _model(model: FleetModel, answer: Answer) -> FleetCell:
+    return FleetCell(text=model.answer.model)
+
+
+def _hardware(model: FleetModel, answer: Answer) -> FleetCell:
+    return FleetCell(text=answer.ranking.hardware)
+
+
+def _source(model: FleetModel, answer: Answer) -> FleetCell:
+    return FleetCell(text=model.source)
+
+
+def _state(model: FleetModel, answer: Answer) -> tuple[str, str]:
+    """The answer in a few words, and its style."""
+    text, style = _VERDICTS[answer.verdict]
+    is_unsure = answer.is_unsure or (_is_unfinished(model, answer) and answer.certainty is None)
+    if is_unsure and answer.is_met:
+        return "uncertain", "unchecked"
+    return text, style
+
+
+def _is_unfinished(model: FleetModel, answer: Answer) -> bool:
+    return answer.ranking.is_unfinished or not model.is_complete
+
+
+def _answer(model: FleetModel, answer: Answer) -> FleetCell:
+    text, style = _state(model, answer)
+    return FleetCell(text=text, style=style)
+
+
+def _settings(model: FleetModel, answer: Answer) -> FleetCell:
+    best = answer.best
+    if best is None:
+        return _EMPTY
+    return FleetCell(
+        text="; ".join(map(partial(_short, gpus=best.best.trial.gpus), best.variants)),
+        title=f"{best.name}: {settings_text(best)}",
+    )
+
+
+def _short(variant: ModelVariant, gpus: int) -> str:
+    """The main settings of a variant: `2:GPU, max batch 8, dynamic` (batching)."""
+    parts = [instances_text(variant, gpus=gpus)]
+    if variant.max_batch_size:
+        parts.append(f"max batch {variant.max_batch_size}")
+    if variant.has_dynamic_batching:
+        parts.append("dynamic")
+    return ", ".join(parts)
+
+
+def _load(model: FleetModel, answer: Answer) -> FleetCell:
+    best = answer.best
+    return FleetCell(text="" if best is None else load_text(best.best.trial))
+
+
+def _throughput(model: FleetModel, answer: Answer) -> FleetCell:
+    return _metric(answer, "perf_throughput")
+
+
+def _latency(model: FleetModel, answer: Answer) -> FleetCell:
+    """The constrained latency, or else p99."""
+    best = answer.best
+    if best is None:
+        return _EMPTY
+    quantity = Axes(answer.ranking.goal, [best]).quantity("perf_latency_p99")
+    value = quantity.value(best.best.measurement)
+    if value is None:
+        return _EMPTY
+    short = quantity.name.replace(" Latency", "")
+    return FleetCell(
+        text=f"{short} {rounded(value)}",
+        value=value,
+        title=quantity.name,
+    )
+
+
+def _tokens(model: FleetModel, answer: Answer) -> FleetCell:
+    return _metric(answer, "output_token_throughput")
+
+
+def _first_token(model: FleetModel, answer: Answer) -> FleetCell:
+    return _metric(answer, "time_to_first_token_p99")
+
+
+def _cost(model: FleetModel, answer: Answer) -> FleetCell:
+    """The first of the costs that is known, with its currency."""
+    cells = ((tag, _metric(answer, tag)) for tag in COSTS)
+    for tag, cell in cells:
+        if cell.text:
+            return replace(cell, text=f"{cell.text} {unit_text(tag, answer.ranking.currency)}")
+    return _EMPTY
+
+
+def _metric(answer: Answer, tag: str) -> FleetCell:
+    """A metric of the recommendation."""
+    best = answer.best
+    value = None if best is None else best.best.measurement.value(tag)
+    if value is None:
+        return _EMPTY
+    unit = unit_text(tag, answer.ranking.currency)
+    return FleetCell(
+        text=rounded(value),
+        value=value,
+        title=f"{METRICS[tag].name}: {value:.6g} {unit}",
+    )
+
+
+def _gain(model: FleetModel, answer: Answer) -> FleetCell:
+    """The gain over the default; none where the default itself is the answer."""
+    gain = answer.gain
+    if gain is None or not answer.is_met or answer.verdict is AnswerVerdict.KEEP:
+        return _EMPTY
+    noise = "" if gain.noise is None else f" ± {gain.noise:.0f}"
+    default = answer.ranking.default
+    fails = default is not None and not default.passes
+    return FleetCell(
+        text=f"{gain.percent:+.0f}{noise}",
+        value=gain.percent,
+        title="the default configuration misses the limits" if fails else "",
+        style="met" if gain.is_clear else "",
+    )
+
+
+def _limits(model: FleetModel, answer: Answer) -> FleetCell:
+    """Whether the limits are met; if not, by how much the worst is missed."""
+    limits = limits_of(answer)
+    if not limits:
+        return FleetCell(text="" if answer.best is None else "no limits")
+    title = "; ".join(f"{limit.constraint} ({limit.value})" for limit in limits)
+    missed = [limit for limit in limits if limit.missed_by != 0]
+    if not missed:
+        bounds = (bound for model in answer.ranking.goal.models for bound in model.constraints)
+        text, compliance = ", ".join(map(_bound, bounds)), answer.compliance
+        if compliance is not None and compliance.is_doubtful:
+            count = counted(len(compliance.measurements), "measurement")
+            title = f"{title}; met in {compliance.times_met} of {count}"
+            return FleetCell(text=f"? {text}", title=title, style="unchecked")
+        return FleetCell(text=f"✓ {text}", title=title, style="met")
+    excesses = [limit.missed_by for limit in missed if limit.missed_by is not None]
+    if not excesses:
+        return FleetCell(text="? not measured", title=title, style="unchecked")
+    return FleetCell(
+        text=f"✗ missed by {max(excesses):.0f} %",
+        value=max(excesses),
+        title=title,
+        style="missed",
+    )
+
+
+def _bound(constraint: Constraint) -> str:
+    """A constraint in short: `p99 ≤ 20 ms`."""
+    metric = METRICS[ALIASES.get(constraint.tag, constraint.tag)]
+    limits = ((constraint.minimum, "≥"), (constraint.maximum, "≤"))
+    signs = " and ".join(f"{sign} {limit:g}" for limit, sign in limits if limit is not None)
+    return f"{metric.name.replace(' Latency', '')} {signs} {metric.unit}"
+
+
+def _certainty(model: FleetModel, answer: Answer) -> FleetCell:
+    """The chance that the search missed nothing clearly better, if it estimates one."""
+    certainty = answer.certainty
+    if certainty is not None:
+        sure = 1 - certainty.chance
+        percent = min(99, max(1, round(100 * sure)))
+        sign = ">" if sure > 0.99 else "<" if sure < 0.01 else ""
+        return FleetCell(
+            text=f"{sign}{percent}",
+            value=sure,
+            title=certainty_text(answer),
+            style="unchecked" if certainty.is_low else "",
+        )
+    if _is_unfinished(model, answer):
+        return FleetCell(text="unfinished", title=UNFINISHED, style="unchecked")
+    return _EMPTY
+
+
+def rounded(value: float) -> str:
+    """A number with three significant digits, or all digits before the point, in groups."""
+    if abs(value) >= 99.95:
+        return f"{value:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return f"{value:.3g}"
