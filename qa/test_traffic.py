@@ -102,6 +102,22 @@ def test_a_further_instalment_has_other_times(scene) -> None:
     assert "poisson" in (scene.directory / "results" / "results.json").read_text().lower()
 
 
+def test_several_generators_share_a_load(scene) -> None:
+    (shared,) = measured(scene, load={"arrivals": "poisson", "rate": 60}, generators=2)
+    assert shared.values["perf_throughput"] == pytest.approx(60, rel=0.3)
+    assert shared.values["perf_send_lag_p99"] >= 0
+    assert shared.histograms["perf_latency"].total == shared.requests
+
+
+def test_several_generators_replay_every_request_of_a_log_once(scene) -> None:
+    log = scene.directory / "log.csv"
+    log.write_text("time\n" + "".join(f"{number / 60}\n" for number in range(180)))
+
+    (replayed,) = measured(scene, load={"replay": "log.csv", "unit": "s"}, generators=2)
+
+    assert replayed.requests == 179
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("instances", [1, 4])
 def test_a_server_that_stands_still_shows_what_users_see(scene, instances: int) -> None:

@@ -77,12 +77,21 @@ def values_of_sending(export: Export, moved: Intended) -> Values:
     }
 
 
-def remarks_on_lag(work: Workload, values: Values) -> Iterator[Notice]:
-    """A notice if the client sent so late that its lag is a part of the latencies."""
+def remarks_on_sending(work: Workload, values: Values) -> Iterator[Notice]:
+    """A notice if the client of an open load sent so late that its lag is a part of the latencies;
+    or if it is not known, although the configuration says when requests are due.
+    """
     if is_late(values):
         yield Notice(
             kind=NoticeKind.CLIENT_LAGGED,
             text=f"{work.variant.name} at {work.load_text}: one request in a hundred was sent more"
             f" than {values[SEND_LAG]:.3g} ms late, and its latency contains that: use a lower"
-            " rate, or a client machine with idle cores",
+            " rate, several generators, or a client machine with idle cores",
+        )
+    elif work.traffic is not None and SEND_LAG not in values:
+        yield Notice(
+            kind=NoticeKind.LAG_UNKNOWN,
+            text=f"{work.variant.name} at {work.load_text}: perf_analyzer exported no times of its"
+            " requests, which takes too long with large tensors; so latencies count from the moment"
+            " of sending, and it is not known whether requests were sent late",
         )
