@@ -73,7 +73,11 @@ def joined_times(parts: Sequence[Intended], *, is_whole: bool) -> Intended:
         [request.ended for part in parts for request in part.export.requests], kind="stable"
     )
     export = joined_exports([part.export for part in parts], is_whole=is_whole)
-    return Intended(export, np.concatenate([part.lags for part in parts])[order])
+    return Intended(
+        export,
+        np.concatenate([part.lags for part in parts])[order],
+        np.sort(np.concatenate([part.due for part in parts])),
+    )
 
 
 def joined_tables(runs: Sequence[Ended]) -> Values:

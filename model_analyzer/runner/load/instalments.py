@@ -44,7 +44,7 @@ from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates
 from model_analyzer.runner.load.request_log import read_request_times
-from model_analyzer.runner.load.sampling import sampled
+from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
 
 log = logging.getLogger(__name__)
@@ -133,7 +133,12 @@ class InstalmentMeasuring:
         # perf_analyzer sends until its windows end, which is somewhat later than asked for
         longer = _LONGER * seconds + _MORE_S
         due = due_times(
-            traffic, rate=work.load.value, seconds=longer, part=part, log=self._log(traffic)
+            traffic,
+            rate=work.load.value,
+            seconds=longer,
+            part=part,
+            log=self._log(traffic),
+            stratum_s=seconds,
         )
         return [Generator(work, share, exports) for share in shares(due, traffic) if len(share)]
 
@@ -226,7 +231,7 @@ def _measured(
     from the tables, if a generator exported none. None if a language model gave no token.
     """
     work = generators[0].work
-    export, sending = _requests(generators, runs)
+    export, sending, offered = _requests(generators, runs)
     measured = None
     if export is not None:
         measured = sampled(
@@ -234,6 +239,7 @@ def _measured(
             in_flight=_in_flight(work),
             batch_size=work.load.batch_size,
             with_tokens=work.times_tokens,
+            offered=offered,
         )
     if measured is None:
         reports = [run.report for run in runs]
@@ -254,13 +260,13 @@ def _measured(
 
 def _requests(
     generators: Sequence[Generator], runs: Sequence[Ended]
-) -> tuple[Export | None, Values]:
-    """All requests of a workload, and how they were sent if its load is open; None if not all of
-    them are known.
+) -> tuple[Export | None, Values, Offered | None]:
+    """All requests of a workload; for an open load also how they were sent, and what was offered at
+    a rate. None if not all requests are known.
     """
     exports = [run.export for run in runs if run.export is not None]
     if len(exports) < len(runs):
-        return None, empty()
+        return None, empty(), None
     is_whole = has_own_times(generators[0].work)
     parts = [
         intended(export, each.due)
@@ -269,9 +275,11 @@ def _requests(
     ]
     sent = joined_exports(exports, is_whole=is_whole)
     if not parts:
-        return sent, empty()
+        return sent, empty(), None
     moved = joined_times(parts, is_whole=is_whole)
-    return moved.export, values_of_sending(sent, moved)
+    rate = generators[0].work.load.value
+    offered = None if is_whole else Offered(moved.due, rate)
+    return moved.export, values_of_sending(sent, moved), offered
 
 
 def _log_longer(workloads: Sequence[Workload], seconds: float, *, is_empty: bool) -> None:

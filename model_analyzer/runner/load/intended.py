@@ -31,11 +31,12 @@ _NEVER_US = 24 * 3600 * 1_000_000
 @dataclass(frozen=True, slots=True)
 class Intended:
     """An export whose requests are `sent` at their intended times, and how much later each one was
-    really sent (ms), in the same order.
+    really sent (ms), in the same order; and when requests were `due`, answered or not.
     """
 
     export: Export
     lags: npt.NDArray[np.float64]
+    due: Times
 
 
 def intervals_text(due: Times) -> str:
@@ -64,7 +65,9 @@ def intended(export: Export, due: Times) -> Intended:
     ]
     order = sorted(range(len(moved)), key=lambda index: moved[index].ended)
     return Intended(
-        replace(export, requests=[moved[index] for index in order]), lags[order] / _NS_PER_MS
+        replace(export, requests=[moved[index] for index in order]),
+        lags[order] / _NS_PER_MS,
+        due + (origin + int(offsets.min())),
     )
 
 
