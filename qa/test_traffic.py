@@ -4,12 +4,18 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import pytest
 
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
-from model_analyzer.state.checkpoint import load
+from model_analyzer.domain.traffic import Arrivals, Traffic
+from model_analyzer.runner.load.schedule import due_times
+from model_analyzer.state.checkpoint import load as load_checkpoint
+
+NS = 1_000_000_000
+BUDGET_MS = 130
 
 # Stands still for two seconds, eight seconds after the first request, all instances together.
 HELD = """
@@ -51,7 +57,9 @@ def measured(scene, **changes: Any) -> list[ModelMeasurement]:
         "--run-config-search-disable", **{"perf_analyzer_flags": {}, **changes}
     )
     assert status == 0, output
-    records = load(scene.directory / "checkpoints").profile.records
+    records = load_checkpoint(
+        scene.directory / changes.get("checkpoint_directory", "checkpoints")
+    ).profile.records
     outcomes = [record.outcome for record in records]
     assert all(isinstance(outcome, Measurement) for outcome in outcomes), outcomes
     return [outcome.models[0] for outcome in outcomes if isinstance(outcome, Measurement)]
@@ -100,6 +108,69 @@ def test_a_further_instalment_has_other_times(scene) -> None:
     )  # fmt: skip
     assert status == 0, output
     assert "poisson" in (scene.directory / "results" / "results.json").read_text().lower()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "bursts",
+    [
+        {"arrivals": "gamma", "cv": 3, "rate": 80},
+        {"stages": [{"rate": 40, "for": "1s"}, {"rate": 250, "for": "1s"}]},
+    ],
+    ids=["gamma", "stages"],
+)
+def test_under_bursts_another_variant_wins(scene, bursts: dict[str, Any]) -> None:
+    """Even arrivals need the smallest variant only; bursts wait in its queue."""
+    winners = {
+        name: winner(scene, name, load)
+        for name, load in (("even", {"arrivals": "constant", "rate": 80}), ("bursts", bursts))
+    }
+    # both get bursts that nothing was chosen by
+    due = due_times(Traffic(arrivals=Arrivals.GAMMA, cv=3, seed=5), rate=80, seconds=12)
+    log = scene.directory / "log.csv"
+    log.write_text("time\n" + "".join(f"{time / NS}\n" for time in due))
+    for name, config in winners.items():
+        shutil.copytree(scene.models / "sim_gpu", scene.models / name)
+        text = config.replace('name: "sim_gpu"', f'name: "{name}"')
+        (scene.models / name / "config.pbtxt").write_text(text)
+
+    even, kept = measured(
+        scene,
+        profile_models=list(winners),
+        load={"replay": "log.csv", "unit": "s"},
+        checkpoint_directory="again",
+    )
+
+    assert even.values["perf_latency_p99"] > BUDGET_MS > kept.values["perf_latency_p99"]
+
+
+def winner(scene, name: str, load: dict[str, Any]) -> str:
+    """The configuration that a search with this load recommends."""
+    status, output = scene.profile(
+        "--run-config-search-max-instance-count", "2",
+        "--run-config-search-max-model-batch-size", "8",
+        "--latency-budget", str(BUDGET_MS),
+        profile_models=["sim_gpu"], perf_analyzer_flags={}, load=load,
+        checkpoint_directory=name, export_path=name,
+    )  # fmt: skip
+    assert status == 0, output
+    return (scene.directory / name / "best" / "sim_gpu" / "config.pbtxt").read_text()
+
+
+def test_several_generators_share_a_load(scene) -> None:
+    (shared,) = measured(scene, load={"arrivals": "poisson", "rate": 60}, generators=2)
+    assert shared.values["perf_throughput"] == pytest.approx(60, rel=0.3)
+    assert shared.values["perf_send_lag_p99"] >= 0
+    assert shared.histograms["perf_latency"].total == shared.requests
+
+
+def test_several_generators_replay_every_request_of_a_log_once(scene) -> None:
+    log = scene.directory / "log.csv"
+    log.write_text("time\n" + "".join(f"{number / 60}\n" for number in range(180)))
+
+    (replayed,) = measured(scene, load={"replay": "log.csv", "unit": "s"}, generators=2)
+
+    assert replayed.requests == 179
 
 
 @pytest.mark.slow

@@ -71,6 +71,8 @@ from model_analyzer.domain.settings import (
 
 # The largest number that fits into a model configuration and into client flags (int32).
 _LARGEST = 2**31 - 1
+# More processes than cores only disturb each other.
+_MOST_GENERATORS = 64
 
 OPTIONS: Sequence[Option] = (
     # ---------------------------------------------------------------- general
@@ -165,6 +167,12 @@ OPTIONS: Sequence[Option] = (
         help="An open load, in place of concurrency and request_rate: how requests arrive, as"
         " {arrivals: poisson, rate: [50, 100]}, {stages: [{rate: 50, for: 30s}]} or {replay:"
         " log.csv} (docs/guides/traffic.md). Without rate, rates are searched.",
+    ),
+    Option(
+        key="generators", flags=("--generators",), kind=Integer(1, _MOST_GENERATORS), default=1,
+        group=MODELS,
+        help="Processes of perf_analyzer that send an open load together, each a part of the"
+        " requests: for a rate at which one of them falls behind.",
     ),
     Option(
         key="bls_composing_models", flags=("--bls-composing-models",), kind=Models(), default=(),

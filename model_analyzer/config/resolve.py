@@ -311,8 +311,10 @@ def _model(
     if "batch-size" in flags:
         batch_sizes = (Integer(1).parse(Node(flags.pop("batch-size"), where)),)
     load = _open_load(entry, parameters, given, values, flags)
+    traffic = None
     if load is not None:
         kind, loads = load.kind, load.values
+        traffic = replace(load.traffic, generators=values["generators"])
     else:
         kind, loads = _loads_of_flags(flags, where) or (kind, loads)
     remarks += _unused_loads(entry, given, kind)
@@ -326,7 +328,7 @@ def _model(
         batch_sizes=tuple(batch_sizes),
         load_kind=kind,
         loads=tuple(loads),
-        traffic=None if load is None else load.traffic,
+        traffic=traffic,
         mode=own.get("run_config_search_mode"),
         parameters=own.get("model_config_parameters", MappingProxyType({})),
         perf_analyzer_flags=MappingProxyType(flags),

@@ -536,6 +536,12 @@ def check_models(
             hint="a table shows one kind of load: give all models a request_rate, or none",
         )
     yield from _tls_on_both_sides(models, given, values)
+    if values["generators"] > 1 and all(model.traffic is None for model in models):
+        yield Problem(
+            where=given.where["generators"],
+            message="generators need the option load: they share the requests of an open load",
+            hint="add, for example, load: {arrivals: poisson, rate: 2000}, or remove generators",
+        )
     yield from _loads_in_flags(models, given, values)
     if values[_TOGETHER]:
         for field in ("server_flags", "server_environment"):

@@ -37,6 +37,7 @@ class NoticeKind(Enum):
     BUSY_MACHINE = "busy machine"
     LONGER_WINDOW = "longer window"
     CLIENT_LAGGED = "client lagged"
+    LAG_UNKNOWN = "lag unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,8 @@ class Traffic:
     mean), for gamma arrivals: 0 is even, 1 is Poisson, more is bursts. `stages` and `log` have
     their own times and no other rate; arrivals within a stage are Poisson. `log` is the path of a
     file with times of requests, which pass `speed` times as fast. Its content is part of a
-    workload's inputs. Equal seeds give equal times.
+    workload's inputs. Equal seeds give equal times. So many `generators` send the requests, each a
+    part.
     """
 
     arrivals: Arrivals
@@ -51,6 +52,7 @@ class Traffic:
     speed: float = 1.0
     column: str = ""
     unit: str = ""
+    generators: int = 1
     log: str = field(default="", compare=False)
 
     @property
@@ -62,6 +64,8 @@ class Traffic:
     def meaning(self) -> Mapping[str, Any]:
         """What changes a measurement, in plain values."""
         meaning: dict[str, Any] = {"arrivals": self.arrivals.value, "seed": self.seed}
+        if self.generators > 1:
+            meaning["generators"] = self.generators
         match self.arrivals:
             case Arrivals.GAMMA:
                 meaning["cv"] = self.cv

@@ -212,11 +212,11 @@ def _first_notice(answer: Answer, kind: NoticeKind) -> Sequence[str]:
 
 def _sent_late(answer: Answer) -> Sequence[str]:
     """How late the client sent the requests of the recommendation, if that is a part of its
-    latencies: no measurement that was sent in time meets the constraints.
+    latencies: no measurement that was sent in time meets the constraints. Or that nobody knows.
     """
     best = answer.best
     if best is None or not sent_late(best.best.measurement):
-        return []
+        return _first_notice(answer, NoticeKind.LAG_UNKNOWN)
     return _first_notice(answer, NoticeKind.CLIENT_LAGGED)
 
 

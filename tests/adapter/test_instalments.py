@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.domain.measurements import NoticeKind
+from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.runner.load.launches import Reading
 from tests.adapter.test_perf_analyzer import AliveServer, make, option, work
@@ -191,6 +193,35 @@ def test_no_export_grows_beyond_all_bounds(pretend, make) -> None:
     measured(generator, work(1), seconds=1.0)
     measured(generator, work(1), seconds=3000.0)
     assert exports(pretend) == [True, False]
+
+
+# ------------------------------------------------------------------------------- open loads
+
+
+def bursts(of: Workload, generators: int = 1) -> Workload:
+    """The workload with an open load of 90 requests per second."""
+    traffic = Traffic(arrivals=Arrivals.GAMMA, cv=2.0, generators=generators)
+    load = Load(kind=LoadKind.REQUEST_RATE, value=90)
+    return replace(of, load=load, traffic=traffic)
+
+
+def test_requests_that_are_too_large_to_export_arrive_as_asked_for(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 5}))
+    reading = measured(generator, bursts(images()), seconds=12.0)
+    assert exports(pretend) == [False]
+    assert option(pretend.launches[0], "--request-intervals")
+    (notice,) = reading.notices
+    assert notice.kind is NoticeKind.LAG_UNKNOWN
+    assert "perf_send_lag_p99" not in reading.models[0].values
+
+
+def test_several_generators_share_an_open_load(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 5}, {"service_ms": 5}))
+    reading = measured(generator, bursts(work(), generators=2), seconds=2.0)
+    assert len(pretend.launches) == len(reading.commands) == 2
+    (model,) = reading.models
+    assert model.values["perf_throughput"] == pytest.approx(400, rel=0.05)
+    assert model.histograms["perf_latency"].total == model.requests
 
 
 # -------------------------------------------------------------------------- language models

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
-from model_analyzer.domain.measurements import ModelMeasurement, Notice
+from model_analyzer.domain.measurements import ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.request_log import LogProblem
@@ -25,7 +25,15 @@ from model_analyzer.domain.trials import Failure, LoadKind, Workload
 from model_analyzer.domain.windows import FIRST_LOOK_S, Window
 from model_analyzer.errors import wrong
 from model_analyzer.runner.load.ended import Ended, no_tokens
-from model_analyzer.runner.load.intended import intended, remarks_on_lag, values_of_sending
+from model_analyzer.runner.load.generators import (
+    Generator,
+    by_workload,
+    joined_exports,
+    joined_tables,
+    joined_times,
+    shares,
+)
+from model_analyzer.runner.load.intended import intended, remarks_on_sending, values_of_sending
 from model_analyzer.runner.load.launches import (
     UNCOUNTED_LAUNCHES,
     Launches,
@@ -33,10 +41,11 @@ from model_analyzer.runner.load.launches import (
     commands_of,
 )
 from model_analyzer.runner.load.output import OutputVerdict
+from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates
 from model_analyzer.runner.load.request_log import read_request_times
-from model_analyzer.runner.load.sampling import sampled
-from model_analyzer.runner.load.schedule import Times, due_times
+from model_analyzer.runner.load.sampling import Offered, sampled
+from model_analyzer.runner.load.schedule import due_times
 
 log = logging.getLogger(__name__)
 
@@ -85,16 +94,11 @@ class InstalmentMeasuring:
         is_final = asked_s > 0 or any(has_own_times(work) for work in workloads)
         for _ in range(self._launches.most):
             earlier = server.statistics(variants)
-            schedules = [self._schedule(work, seconds, part) for work in workloads]
-            ended = self._launch(workloads, seconds, server, schedules)
+            groups = [self._generators(work, seconds, part) for work in workloads]
+            ended = self._launch(groups, seconds, server)
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             reading = self._reading(
-                workloads,
-                ended,
-                server,
-                seconds,
-                schedules,
-                may_be_late=uncounted < UNCOUNTED_LAUNCHES,
+                groups, ended, server, seconds, may_be_late=uncounted < UNCOUNTED_LAUNCHES
             )
             if isinstance(reading, Failure):
                 return reading, ended
@@ -120,17 +124,23 @@ class InstalmentMeasuring:
         """The length of a first look, which is the same for all models of a trial."""
         return max(_length(work, self._rates.expected(work)) for work in workloads)
 
-    def _schedule(self, work: Workload, seconds: float, part: int) -> Times | None:
-        """When the requests of an open load are due; None for a closed load, and if perf_analyzer
-        has to choose the times: they can only be compared with those of an export.
-        """
+    def _generators(self, work: Workload, seconds: float, part: int) -> Sequence[Generator]:
+        """The perf_analyzers for a workload; those of an open load know when requests are due."""
+        exports = work.times_tokens or self._may_export(work, seconds)
         traffic = traffic_of(work)
-        if traffic is None or not (traffic.has_own_times or self._may_export(work, seconds)):
-            return None
-        log = self._log(traffic)
+        if traffic is None:
+            return [Generator(work, None, exports)]
         # perf_analyzer sends until its windows end, which is somewhat later than asked for
         longer = _LONGER * seconds + _MORE_S
-        return due_times(traffic, rate=work.load.value, seconds=longer, part=part, log=log)
+        due = due_times(
+            traffic,
+            rate=work.load.value,
+            seconds=longer,
+            part=part,
+            log=self._log(traffic),
+            stratum_s=seconds,
+        )
+        return [Generator(work, share, exports) for share in shares(due, traffic) if len(share)]
 
     def _log(self, traffic: Traffic) -> Sequence[int]:
         if not traffic.log:
@@ -142,29 +152,26 @@ class InstalmentMeasuring:
             raise wrong("load", f"{path} {error.message}") from None
 
     def _launch(
-        self,
-        workloads: Sequence[Workload],
-        seconds: float,
-        server: Server,
-        schedules: Sequence[Times | None],
+        self, groups: Sequence[Sequence[Generator]], seconds: float, server: Server
     ) -> Sequence[Ended]:
+        generators = [each for group in groups for each in group]
         windows = [
-            Window.of_requests(len(due))
-            if due is not None and has_own_times(work)
+            Window.of_requests(len(each.due))
+            if each.due is not None and has_own_times(each.work)
             else Window.lasting(seconds)
-            for work, due in zip(workloads, schedules, strict=True)
-        ]
-        exports = [
-            work.times_tokens or due is not None or self._may_export(work, seconds)
-            for work, due in zip(workloads, schedules, strict=True)
+            for each in generators
         ]
         ended = self._launches.launch(
-            workloads, windows, server, exports=exports, schedules=schedules
+            [each.work for each in generators],
+            windows,
+            server,
+            exports=[each.exports for each in generators],
+            schedules=[each.due for each in generators],
         )
-        for work, run, is_exported in zip(workloads, ended, exports, strict=True):
-            if is_exported and run.verdict is OutputVerdict.DONE:
+        for each, run in zip(generators, ended, strict=True):
+            if each.exports and run.verdict is OutputVerdict.DONE:
                 requests = 0 if run.export is None else len(run.export.requests)
-                self._sizes.learn(work, run.export_bytes / requests if requests else math.inf)
+                self._sizes.learn(each.work, run.export_bytes / requests if requests else math.inf)
         return ended
 
     def _may_export(self, work: Workload, seconds: float) -> bool:
@@ -174,15 +181,15 @@ class InstalmentMeasuring:
 
     def _reading(
         self,
-        workloads: Sequence[Workload],
+        groups: Sequence[Sequence[Generator]],
         ended: Sequence[Ended],
         server: Server,
         seconds: float,
-        schedules: Sequence[Times | None],
         *,
         may_be_late: bool,
     ) -> Reading | Failure | None:
         """The reading, or a failure; None if the instalment was too short."""
+        workloads = [each.work for group in groups for each in group]
         failure = self._launches.failure(workloads, ended, server, may_be_late=may_be_late)
         if failure is not None:
             return failure
@@ -190,13 +197,15 @@ class InstalmentMeasuring:
             return None
         models = []
         notices: list[Notice] = []
-        for work, run, due in zip(workloads, ended, schedules, strict=True):
-            if work.times_tokens and run.export is None:
-                return replace(no_tokens(work.variant.name, run), commands=commands_of(ended))
-            model = _measured(work, run, seconds, due)
+        for group, runs in zip(groups, by_workload(groups, ended), strict=True):
+            work = group[0].work
+            if work.times_tokens and any(run.export is None for run in runs):
+                failure = no_tokens(work.variant.name, runs[0])
+                return replace(failure, commands=commands_of(ended))
+            model = _measured(group, runs, seconds)
             if model is None:
                 return None
-            notices += remarks_on_lag(work, model.values)
+            notices += remarks_on_sending(work, model.values)
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
             models.append(model)
         return Reading(tuple(models), tuple(notices), commands_of(ended))
@@ -216,33 +225,61 @@ def _in_flight(work: Workload) -> int:
 
 
 def _measured(
-    work: Workload, run: Ended, seconds: float, due: Times | None
+    generators: Sequence[Generator], runs: Sequence[Ended], seconds: float
 ) -> ModelMeasurement | None:
-    """The measurement from the times of all requests, which are `due` at these times if the load is
-    open; otherwise from the table. None if a language model gave no token.
+    """The measurement from the times of all requests, those of an open load when they were due;
+    from the tables, if a generator exported none. None if a language model gave no token.
     """
-    table = run.table or {}
-    measured, export, sending = None, run.export, empty()
-    if export is not None and due is not None:
-        moved = intended(export, due)
-        export, sending = moved.export, values_of_sending(export, moved)
+    work = generators[0].work
+    export, sending, offered = _requests(generators, runs)
+    measured = None
     if export is not None:
         measured = sampled(
             export,
             in_flight=_in_flight(work),
             batch_size=work.load.batch_size,
             with_tokens=work.times_tokens,
+            offered=offered,
         )
     if measured is None:
+        reports = [run.report for run in runs]
         measured = ModelMeasurement(
-            values={}, requests=run.report.requests, windows=run.report.windows, seconds=seconds
+            values={},
+            requests=sum(report.requests or 0 for report in reports) or None,
+            windows=reports[0].windows if len(runs) == 1 else (),
+            seconds=seconds,
         )
     if work.times_tokens and "output_token_throughput" not in measured.values:
         return None
-    values = {**table, **measured.values, **sending}
+    values = {**joined_tables(runs), **measured.values, **sending}
     # rates that differ by intention are no noise
     windows = () if has_own_times(work) else measured.windows
-    return replace(measured, values=values, windows=windows, composing=run.composing)
+    # of the server, so each generator says the same
+    return replace(measured, values=values, windows=windows, composing=runs[0].composing)
+
+
+def _requests(
+    generators: Sequence[Generator], runs: Sequence[Ended]
+) -> tuple[Export | None, Values, Offered | None]:
+    """All requests of a workload; for an open load also how they were sent, and what was offered at
+    a rate. None if not all requests are known.
+    """
+    exports = [run.export for run in runs if run.export is not None]
+    if len(exports) < len(runs):
+        return None, empty(), None
+    is_whole = has_own_times(generators[0].work)
+    parts = [
+        intended(export, each.due)
+        for export, each in zip(exports, generators, strict=True)
+        if each.due is not None
+    ]
+    sent = joined_exports(exports, is_whole=is_whole)
+    if not parts:
+        return sent, empty(), None
+    moved = joined_times(parts, is_whole=is_whole)
+    rate = generators[0].work.load.value
+    offered = None if is_whole else Offered(moved.due, rate)
+    return moved.export, values_of_sending(sent, moved), offered
 
 
 def _log_longer(workloads: Sequence[Workload], seconds: float, *, is_empty: bool) -> None:

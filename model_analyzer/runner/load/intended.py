@@ -31,11 +31,12 @@ _NEVER_US = 24 * 3600 * 1_000_000
 @dataclass(frozen=True, slots=True)
 class Intended:
     """An export whose requests are `sent` at their intended times, and how much later each one was
-    really sent (ms), in the same order.
+    really sent (ms), in the same order; and when requests were `due`, answered or not.
     """
 
     export: Export
     lags: npt.NDArray[np.float64]
+    due: Times
 
 
 def intervals_text(due: Times) -> str:
@@ -64,7 +65,9 @@ def intended(export: Export, due: Times) -> Intended:
     ]
     order = sorted(range(len(moved)), key=lambda index: moved[index].ended)
     return Intended(
-        replace(export, requests=[moved[index] for index in order]), lags[order] / _NS_PER_MS
+        replace(export, requests=[moved[index] for index in order]),
+        lags[order] / _NS_PER_MS,
+        due + (origin + int(offsets.min())),
     )
 
 
@@ -77,12 +80,21 @@ def values_of_sending(export: Export, moved: Intended) -> Values:
     }
 
 
-def remarks_on_lag(work: Workload, values: Values) -> Iterator[Notice]:
-    """A notice if the client sent so late that its lag is a part of the latencies."""
+def remarks_on_sending(work: Workload, values: Values) -> Iterator[Notice]:
+    """A notice if the client of an open load sent so late that its lag is a part of the latencies;
+    or if it is not known, although the configuration says when requests are due.
+    """
     if is_late(values):
         yield Notice(
             kind=NoticeKind.CLIENT_LAGGED,
             text=f"{work.variant.name} at {work.load_text}: one request in a hundred was sent more"
             f" than {values[SEND_LAG]:.3g} ms late, and its latency contains that: use a lower"
-            " rate, or a client machine with idle cores",
+            " rate, several generators, or a client machine with idle cores",
+        )
+    elif work.traffic is not None and SEND_LAG not in values:
+        yield Notice(
+            kind=NoticeKind.LAG_UNKNOWN,
+            text=f"{work.variant.name} at {work.load_text}: perf_analyzer exported no times of its"
+            " requests, which takes too long with large tensors; so latencies count from the moment"
+            " of sending, and it is not known whether requests were sent late",
         )

@@ -10,6 +10,7 @@ large part: with 64 requests in flight at 140 requests per second, a third of 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import ModelMeasurement, Values
 from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.schedule import Times
 from model_analyzer.runner.load.tokens import token_metrics, token_times
 
 _Floats = npt.NDArray[np.float64]
@@ -27,6 +29,9 @@ _NS_PER_MS, _NS_PER_S = 1e6, 1e9
 # The windows of an instalment: at most so many, with at least so many requests in each.
 _MOST_WINDOWS, _IN_WINDOW = 8, 5
 
+# A server that answers this share of the requests that are due keeps up with them.
+_KEPT_UP = 0.95
+
 # Latencies are compared with their 90th percentile in so many blocks of neighbours, of at least so
 # many.
 _CLUSTERED_AT = 0.9
@@ -36,11 +41,28 @@ _BLOCKS, _IN_BLOCK = 8, 5
 _DECIMALS = 6
 
 
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """Random arrivals: requests are `due` at these times (ns, as those of an export), at a mean
+    `rate` per second.
+    """
+
+    due: Times
+    rate: float
+
+
 def sampled(
-    export: Export, *, in_flight: int, batch_size: int, with_tokens: bool
+    export: Export,
+    *,
+    in_flight: int,
+    batch_size: int,
+    with_tokens: bool,
+    offered: Offered | None = None,
 ) -> ModelMeasurement | None:
     """What was measured of the requests that ended within perf_analyzer's windows, after the first
     `in_flight`; None with fewer than two.
+
+    With random arrivals that were `offered`, the throughput is that at their mean rate.
     """
     begin, end = export.bounds[0], export.bounds[-1]
     # a time since 1970 has more digits than a float
@@ -63,8 +85,17 @@ def sampled(
     seconds = (last - first) / _NS_PER_S
     if seconds <= 0:
         return None
+    edges = _edges(first, times[:, 1])
+    rates = _rates([first, last], times[:, 1])
+    windows = _rates([first, *edges], times[:, 1])
+    if offered is not None:
+        due = (offered.due - begin).astype(float)
+        if rates[0] >= _KEPT_UP * _rates([first, last], due + latencies.min() * _NS_PER_MS)[0]:
+            due = due + float(np.median(latencies)) * _NS_PER_MS
+            rates = _at_mean_rate(rates, [first, last], due, offered.rate)
+            windows = _at_mean_rate(windows, [first, *edges], due, offered.rate)
     values = {
-        "perf_throughput": round(len(times) * batch_size / seconds, _DECIMALS),
+        "perf_throughput": round(float(rates[0]) * batch_size, _DECIMALS),
         **_statistics(latencies),
     }
     families: dict[str, Sequence[float]] = {"perf_latency": latencies.tolist()}
@@ -77,7 +108,7 @@ def sampled(
         requests=len(times),
         seconds=round(seconds, _DECIMALS),
         values=values,
-        windows=tuple(float(f"{rate:.5g}") for rate in _rates(first, times[:, 1], batch_size)),
+        windows=tuple(float(f"{rate:.5g}") for rate in (windows * batch_size).tolist()),
         histograms={
             family: Histogram.of(samples, _clustering(np.array(samples)))
             for family, samples in families.items()
@@ -93,19 +124,28 @@ def _statistics(latencies: _Floats) -> Values:
     return {tag: round(float(value), _DECIMALS) for tag, value in values.items()}
 
 
-def _rates(first: float, ends: _Floats, batch_size: int) -> Sequence[float]:
-    """The throughput of each window: parts of about the same length, each up to the last end."""
+def _edges(first: float, ends: _Floats) -> _Floats:
+    """Where windows end: parts of about the same length, each up to the last end of a request."""
     count = min(max(len(ends) // _IN_WINDOW, 2), _MOST_WINDOWS)
-    edges = np.linspace(first, ends[-1], count + 1)[1:]
-    until = np.unique(np.searchsorted(ends, edges, side="right"))
-    until = until[until > 0]
-    counts = np.diff(until, prepend=0)
-    spans = np.diff(ends[until - 1], prepend=first) / _NS_PER_S
-    return [
-        count * batch_size / span
-        for count, span in zip(counts.tolist(), spans.tolist(), strict=True)
-        if span > 0
-    ]
+    until = np.searchsorted(ends, np.linspace(first, ends[-1], count + 1)[1:], side="right")
+    edges = np.unique(ends[until[until > 0] - 1])
+    return edges[edges > first]
+
+
+def _rates(edges: Sequence[float], times: _Floats) -> _Floats:
+    """How many of the times per second lie between successive edges (ns), with the later edge."""
+    counts = np.diff(np.searchsorted(times, edges, side="right"))
+    return counts / (np.diff(edges) / _NS_PER_S)
+
+
+def _at_mean_rate(answered: _Floats, edges: Sequence[float], due: _Floats, rate: float) -> _Floats:
+    """The rates of answers between these edges if requests had arrived at their mean rate.
+
+    By chance, more or fewer are due in a short time, and a server that keeps up answers so many
+    more or fewer (a control variate). `due` are the times when an answer would come with the usual
+    latency.
+    """
+    return np.maximum(rate + answered - _rates(edges, due), 0.0)
 
 
 def _clustering(latencies: _Floats) -> float:

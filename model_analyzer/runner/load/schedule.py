@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,13 +19,20 @@ _NS_PER_S = 1e9
 
 
 def due_times(
-    traffic: Traffic, *, rate: float, seconds: float, part: int = 0, log: Sequence[int] = ()
+    traffic: Traffic,
+    *,
+    rate: float,
+    seconds: float,
+    part: int = 0,
+    log: Sequence[int] = (),
+    stratum_s: float = math.inf,
 ) -> Times:
     """When requests are due that arrive at `rate` per second on average, for so many seconds.
 
-    Each `part` of a load (an instalment, for example) has other times, unless they are those of a
-    log. Stages and a `log` (its times in nanoseconds, ascending, from 0) have their own rates and
-    length.
+    In each stratum of so many seconds, that is the rate exactly: a short part of a random load
+    would have a load by chance. Each `part` of a load (an instalment, for example) has other times,
+    unless they are those of a log. Stages and a `log` (its times in nanoseconds, ascending, from 0)
+    have their own rates and length.
     """
     random = np.random.default_rng([traffic.seed, part])
     match traffic.arrivals:
@@ -39,7 +47,16 @@ def due_times(
             # with this shape, a gamma distribution has this coefficient of variation
             shape = 1 / cv**2
             gaps = random.gamma(shape, 1 / (rate * shape), _count(rate * seconds))
+            gaps = _stratified(gaps, 1 / rate, _count(rate * min(stratum_s, seconds)))
     return _nanoseconds(np.cumsum(gaps))
+
+
+def _stratified(gaps: npt.NDArray[np.float64], mean: float, size: int) -> npt.NDArray[np.float64]:
+    """The gaps, with this mean in each group of `size`; a last group that is smaller stays."""
+    whole = len(gaps) // size * size
+    groups = gaps[:whole].reshape(-1, size)
+    scaled = groups * (mean / groups.mean(axis=1, keepdims=True))
+    return np.concatenate([scaled.ravel(), gaps[whole:]])
 
 
 def _count(expected: float) -> int:

@@ -131,6 +131,7 @@ _traffic = record(
     speed=optional(number(0), 1.0),
     column=optional(text, ""),
     unit=optional(text, ""),
+    generators=optional(_count, 1),
     log=optional(text, ""),
 )
 _generator = keyed(

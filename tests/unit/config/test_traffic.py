@@ -120,3 +120,18 @@ def test_the_schema_accepts_what_is_read(text: str) -> None:
 def test_the_schema_refuses_what_is_refused(text: str) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(plain(yaml(text)), dict(Load().schema()))
+
+
+def test_several_generators_send_an_open_load() -> None:
+    model = model_settings("load: {arrivals: poisson, rate: 2000}\ngenerators: 3")
+    assert model.traffic == Traffic(arrivals=Arrivals.POISSON, generators=3)
+    one = model_settings("load: {arrivals: poisson, rate: 2000}").traffic
+    assert one is not None
+    assert "generators" not in one.meaning
+    # trials with another number of them are measured again
+    assert one.meaning != model.traffic.meaning
+
+
+def test_generators_without_an_open_load() -> None:
+    (problem,) = profile_problems("generators: 2")
+    assert "generators need the option load" in problem

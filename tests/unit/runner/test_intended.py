@@ -12,7 +12,7 @@ from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.runner.load.intended import (
     intended,
     intervals_text,
-    remarks_on_lag,
+    remarks_on_sending,
     values_of_sending,
 )
 from model_analyzer.runner.load.profile_export import Export, Request
@@ -70,16 +70,16 @@ def test_the_lag_is_measured_and_told() -> None:
         float(np.percentile([r.ended - r.sent for r in export.requests], 99)) / 1e6, 6
     )
     work = Workload(variant=variant(), load=Load(kind=LoadKind.REQUEST_RATE, value=RATE))
-    (notice,) = remarks_on_lag(work, {**values, "perf_latency_p99": 1800.0})
+    (notice,) = remarks_on_sending(work, {**values, "perf_latency_p99": 1800.0})
     assert notice.kind is NoticeKind.CLIENT_LAGGED
 
 
 def test_a_small_lag_is_no_remark() -> None:
     work = Workload(variant=variant(), load=Load(kind=LoadKind.REQUEST_RATE, value=RATE))
-    assert not [*remarks_on_lag(work, {"perf_send_lag_p99": 0.9, "perf_latency_p99": 5.0})]
-    assert not [*remarks_on_lag(work, {"perf_send_lag_p99": 4.0, "perf_latency_p99": 100.0})]
-    assert [*remarks_on_lag(work, {"perf_send_lag_p99": 4.0, "perf_latency_p99": 50.0})]
-    assert not [*remarks_on_lag(work, {"perf_latency_p99": 50.0})]
+    assert not [*remarks_on_sending(work, {"perf_send_lag_p99": 0.9, "perf_latency_p99": 5.0})]
+    assert not [*remarks_on_sending(work, {"perf_send_lag_p99": 4.0, "perf_latency_p99": 100.0})]
+    assert [*remarks_on_sending(work, {"perf_send_lag_p99": 4.0, "perf_latency_p99": 50.0})]
+    assert not [*remarks_on_sending(work, {"perf_latency_p99": 50.0})]
 
 
 def test_requests_may_end_in_another_order() -> None:

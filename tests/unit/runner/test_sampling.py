@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from model_analyzer.domain.measurements import ModelMeasurement, Values
+from model_analyzer.domain.traffic import Arrivals, Traffic
+from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.output import parse_report, parse_table
 from model_analyzer.runner.load.profile_export import Export, Request, read_export
-from model_analyzer.runner.load.sampling import sampled
+from model_analyzer.runner.load.sampling import Offered, sampled
+from model_analyzer.runner.load.schedule import due_times
 
-MS = 1_000_000
+MS, NS = 1_000_000, 1_000_000_000
 START = 1_795_563_554_422_909_105  # nanoseconds since 1970
 
 
@@ -186,3 +189,43 @@ def test_tokens_are_counted_in_the_same_period() -> None:
     assert model.values["inter_token_latency_avg"] == pytest.approx(10)
     assert model.histograms["inter_token_latency"].total == 9 * 4
     assert model.histograms["time_to_first_token"].total == 9
+
+
+def answered(due: Sequence[float], service_s: float, until_s: float) -> Export:
+    """An export of a server that answers one request after the other."""
+    free, requests = 0.0, []
+    for time in due:
+        free = max(time, free) + service_s
+        came = START + round(free * NS)
+        requests.append(Request(START + round(time * NS), [came], came, [1]))
+    sent = [request for request in requests if request.sent < START + until_s * NS]
+    return Export(sent, [START, START + round(until_s * NS)])
+
+
+@pytest.mark.parametrize(
+    ("rate", "cv", "service_s", "expected", "most_error"),
+    [
+        (80, 3, 0.0065, 80, 0.06),  # keeps up with bursts
+        (80, 1, 0.0065, 80, 0.015),
+        (160, 1, 0.01, 100, 0.015),  # answers what it can
+        (160, 3, 0.01, 100, 0.08),
+    ],
+)
+def test_the_throughput_of_random_arrivals_is_that_at_their_mean_rate(
+    rate: int, cv: float, service_s: float, expected: float, most_error: float
+) -> None:
+    """Within a second, the number of arrivals varies by chance: by a quarter at a cv of 3."""
+    traffic, errors = Traffic(arrivals=Arrivals.GAMMA, cv=cv), []
+    for part in range(50):
+        due = due_times(traffic, rate=rate, seconds=7, part=part, stratum_s=1.1)
+        moved = intended(answered((due / NS).tolist(), service_s, 1.3), due)
+        measured = sampled(
+            moved.export,
+            in_flight=0,
+            batch_size=1,
+            with_tokens=False,
+            offered=Offered(moved.due, rate),
+        )
+        assert measured is not None
+        errors.append(measured.values["perf_throughput"] / expected - 1)
+    assert np.sqrt(np.mean(np.square(errors))) < most_error

@@ -85,3 +85,13 @@ def test_a_log_keeps_its_counts_at_another_speed() -> None:
     log = [0, 0, 1_000_000_000, 4_000_000_000]
     times = due_times(Traffic(arrivals=Arrivals.REPLAY, speed=2), rate=0, seconds=0, log=log)
     assert times.tolist() == [0, 0, 500_000_000, 2_000_000_000]
+
+
+def test_each_stratum_has_the_rate_that_was_asked_for() -> None:
+    gamma = Traffic(arrivals=Arrivals.GAMMA, cv=3)
+    due = due_times(gamma, rate=100, seconds=7, stratum_s=2)
+    assert due[199] == pytest.approx(2e9)
+    assert due[599] == pytest.approx(6e9)
+    # bursts stay
+    gaps = np.diff(due) / 1e9
+    assert gaps.std() / gaps.mean() > 2

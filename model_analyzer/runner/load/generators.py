@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The perf_analyzers that send the load of a model: several for a rate that is too high for a
+single process. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+
+from model_analyzer.domain.measurements import Values
+from model_analyzer.domain.traffic import Arrivals, Traffic
+from model_analyzer.domain.trials import Workload
+from model_analyzer.runner.load.ended import Ended
+from model_analyzer.runner.load.intended import Intended
+from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.schedule import Times
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A perf_analyzer that sends requests of a workload: those that are `due` at these times, or
+    those of a closed load. `exports` tells whether it writes the times of all responses.
+    """
+
+    work: Workload
+    due: Times | None
+    exports: bool
+
+
+def shares(due: Times, traffic: Traffic) -> Sequence[Times]:
+    """The times of each generator of an open load, together all of them.
+
+    Generators do not start at the same moment. A random share of Poisson arrivals is Poisson again,
+    so their sum is, too, whenever each of them starts. Constant arrivals are dealt in turn.
+    """
+    if traffic.generators == 1:
+        return [due]
+    if traffic.arrivals is Arrivals.CONSTANT:
+        owners = np.arange(len(due)) % traffic.generators
+    else:
+        random = np.random.default_rng([traffic.seed, len(due)])
+        owners = random.integers(traffic.generators, size=len(due))
+    return [due[owners == owner] for owner in range(traffic.generators)]
+
+
+def by_workload(
+    groups: Sequence[Sequence[Generator]], ended: Iterable[Ended]
+) -> Sequence[Sequence[Ended]]:
+    """The runs of all generators, in the groups of their workloads."""
+    runs = iter(ended)
+    return [[*islice(runs, len(group))] for group in groups]
+
+
+def joined_exports(exports: Sequence[Export], *, is_whole: bool) -> Export:
+    """The requests of all generators, in the order of their ends. Only the time counts in which all
+    of them sent; or, with `is_whole`, all the time.
+    """
+    begins = [export.bounds[0] for export in exports]
+    ends = [export.bounds[-1] for export in exports]
+    bounds = [min(begins), max(ends)] if is_whole else [max(begins), min(ends)]
+    requests = chain.from_iterable(export.requests for export in exports)
+    return Export(sorted(requests, key=lambda request: request.ended), bounds)
+
+
+def joined_times(parts: Sequence[Intended], *, is_whole: bool) -> Intended:
+    """The requests of all generators at their intended times."""
+    order = np.argsort(
+        [request.ended for part in parts for request in part.export.requests], kind="stable"
+    )
+    export = joined_exports([part.export for part in parts], is_whole=is_whole)
+    return Intended(
+        export,
+        np.concatenate([part.lags for part in parts])[order],
+        np.sort(np.concatenate([part.due for part in parts])),
+    )
+
+
+def joined_tables(runs: Sequence[Ended]) -> Values:
+    """The metrics in the tables of all generators: throughputs add up, and means are weighted by
+    requests. The percentiles of the whole are not known, but the largest is an upper bound.
+    """
+    tables = [(run.table or {}, run.report.requests or 1) for run in runs]
+    if len(tables) == 1:
+        return tables[0][0]
+    values = {}
+    for tag in tables[0][0]:
+        known = [(table[tag], count) for table, count in tables if tag in table]
+        if tag == "perf_throughput":
+            values[tag] = sum(value for value, _ in known)
+        elif tag.rpartition("_")[2] in ("p50", "p90", "p95", "p99"):
+            values[tag] = max(value for value, _ in known)
+        else:
+            total = sum(count for _, count in known)
+            values[tag] = sum(value * count for value, count in known) / total
+    return values

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Several generators for one load: what each sends, and their measurements together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from model_analyzer.domain.traffic import Arrivals, Traffic
+from model_analyzer.runner.load.ended import Ended
+from model_analyzer.runner.load.generators import (
+    joined_exports,
+    joined_tables,
+    joined_times,
+    shares,
+)
+from model_analyzer.runner.load.intended import intended
+from model_analyzer.runner.load.profile_export import Export, Request
+from model_analyzer.runner.load.sampling import sampled
+from model_analyzer.runner.load.schedule import due_times
+
+NS = 10**9
+START = 10**18
+
+
+def traffic(arrivals: Arrivals, generators: int) -> Traffic:
+    return Traffic(arrivals=arrivals, generators=generators)
+
+
+@pytest.mark.parametrize("arrivals", [Arrivals.CONSTANT, Arrivals.POISSON])
+def test_together_they_send_every_request_once(arrivals: Arrivals) -> None:
+    due = due_times(traffic(arrivals, 3), rate=500, seconds=4)
+    parts = shares(due, traffic(arrivals, 3))
+    assert len(parts) == 3
+    assert np.array_equal(np.sort(np.concatenate(parts)), due)
+    assert all(len(due) / 4 < len(part) < len(due) / 2 for part in parts)
+
+
+def test_a_single_generator_sends_all() -> None:
+    due = due_times(traffic(Arrivals.POISSON, 1), rate=50, seconds=1)
+    (part,) = shares(due, traffic(Arrivals.POISSON, 1))
+    assert part is due
+
+
+def test_shares_of_constant_arrivals_are_constant() -> None:
+    due = due_times(traffic(Arrivals.CONSTANT, 2), rate=100, seconds=2)
+    for part in shares(due, traffic(Arrivals.CONSTANT, 2)):
+        assert set(np.diff(part)) == {20_000_000}
+
+
+def test_shares_of_poisson_arrivals_are_poisson_whenever_each_of_them_starts() -> None:
+    due = due_times(traffic(Arrivals.POISSON, 2), rate=1000, seconds=20)
+    first, second = shares(due, traffic(Arrivals.POISSON, 2))
+    for times in (first, second, np.sort(np.concatenate([first, second + 40_000_000]))):
+        gaps = np.diff(times) / NS
+        # the standard deviation of exponential gaps is their mean
+        assert gaps.std() / gaps.mean() == pytest.approx(1, abs=0.04)
+
+
+def exported(due: np.ndarray, start: int, late: Mapping[int, int] | None = None) -> Export:
+    """Requests that are answered after 5 ms; some of them are sent late, by nanoseconds."""
+    requests = []
+    for number, time in enumerate(due.tolist()):
+        sent = start + time + (late or {}).get(number, 0)
+        requests.append(Request(sent, [sent + 5_000_000], sent + 5_000_000, [1]))
+    requests.sort(key=lambda request: request.ended)
+    return Export(requests, [start, start + int(due[-1]) + 6_000_000])
+
+
+def test_only_the_time_in_which_all_of_them_sent_counts() -> None:
+    due = due_times(traffic(Arrivals.CONSTANT, 2), rate=200, seconds=4)
+    parts = shares(due, traffic(Arrivals.CONSTANT, 2))
+    # the second one starts a second later
+    exports = [exported(part, START + n * NS) for n, part in enumerate(parts)]
+
+    joined = joined_exports(exports, is_whole=False)
+    whole = joined_exports(exports, is_whole=True)
+
+    measured = sampled(joined, in_flight=0, batch_size=1, with_tokens=False)
+    assert measured is not None
+    assert measured.values["perf_throughput"] == pytest.approx(200, rel=0.01)
+    assert measured.seconds == pytest.approx(3, abs=0.05)
+    everything = sampled(whole, in_flight=0, batch_size=1, with_tokens=False)
+    assert everything is not None
+    assert everything.requests == len(due) - 1
+
+
+def test_each_generator_is_compared_with_its_own_start() -> None:
+    due = due_times(traffic(Arrivals.CONSTANT, 2), rate=200, seconds=1)
+    parts = shares(due, traffic(Arrivals.CONSTANT, 2))
+    starts = [START, START + 30_000_000]
+    late = [{}, {7: 8_000_000}]
+    moved = [
+        intended(exported(part, start, each), part)
+        for part, start, each in zip(parts, starts, late, strict=True)
+    ]
+
+    joined = joined_times(moved, is_whole=True)
+
+    assert sorted(joined.lags)[-2:] == [0, 8]
+    (slow,) = [r for r in joined.export.requests if r.ended - r.sent > 5_000_000]
+    assert slow.ended - slow.sent == 13_000_000
+    assert joined.lags[joined.export.requests.index(slow)] == 8
+    ends = [request.ended for request in joined.export.requests]
+    assert ends == sorted(ends)
+
+
+def run(table: Mapping[str, float], requests: int) -> Ended:
+    return Ended(
+        command="perf_analyzer",
+        status=0,
+        output=f"  Client: \n    Request count: {requests}\n",
+        table=table,
+        export=None,
+        export_bytes=0,
+        genai=None,
+        composing={},
+        embedded=False,
+        stopped=None,
+        death="",
+    )
+
+
+def test_tables_without_an_export() -> None:
+    first = run({"perf_throughput": 100, "perf_latency_p99": 9, "perf_latency_avg": 2}, 300)
+    second = run({"perf_throughput": 50, "perf_latency_p99": 12, "perf_latency_avg": 8}, 100)
+    assert first.report.requests == 300
+    assert joined_tables([first]) == first.table
+    assert joined_tables([first, second]) == {
+        "perf_throughput": 150,
+        "perf_latency_p99": 12,
+        "perf_latency_avg": 3.5,
+    }
