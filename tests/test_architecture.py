@@ -149,6 +149,7 @@ ADDRESSES = {
         "runner/load/tokens.py",
         "runner/client/grpc.py",
         "runner/client/http.py",
+        "runner/load/generators.py",
         "runner/load/intended.py",
         "runner/load/schedule.py",
     },
