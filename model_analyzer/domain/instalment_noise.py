@@ -15,7 +15,10 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.histograms import Histogram, merged
+from model_analyzer.domain.joint_histogram import LATENCY
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, PERCENTILES
 from model_analyzer.domain.noise import Interval, Noise, combined, pooled, spread
@@ -129,7 +132,10 @@ class InstalmentNoise:
             (share, self._windows(run.models[index]))
             for share, run in zip(shares, runs, strict=True)
         )
-        return None if noise is None else _Reaches(noise.error, noise.error, noise.freedom)
+        if noise is None:
+            return None
+        error = math.hypot(noise.error, _goodput_error(runs, index) if tag == GOODPUT else 0.0)
+        return _Reaches(error, error, noise.freedom)
 
     def _percentile(self, runs: Sequence[Measurement], tag: str, index: int) -> _Reaches | None:
         """The noise of a percentile by order statistics; None for other metrics."""
@@ -218,13 +224,34 @@ def _concentration(runs: Sequence[Measurement], index: int) -> float:
     return math.sqrt(math.fsum(share**2 for share in _shares(runs, index)))
 
 
+def _goodput_error(runs: Sequence[Measurement], index: int) -> float:
+    """The error of the share of requests that goodput counts: it is binomial, like that of a
+    percentile.
+    """
+    values = pool(runs).models[index].values
+    share = values[GOODPUT] / values[DEFAULT_OBJECTIVE]
+    if not 0 < share < 1:
+        return 0.0
+    models = [run.models[index] for run in runs]
+    clusterings = [
+        model.histograms[LATENCY].clustering for model in models if LATENCY in model.histograms
+    ]
+    clustering = _clustering_at(max(clusterings, default=1.0), min(share, 1 - share))
+    independent = max(sum(model.requests or 0 for model in models) / clustering, 1.0)
+    return math.sqrt((1 - share) / (share * independent))
+
+
+def _clustering_at(clustering: float, beyond: float) -> float:
+    """How many latencies tell as much as one, where this share is beyond."""
+    return max(1 + (clustering - 1) * math.sqrt(beyond / _CLUSTERED_BEYOND), 1.0)
+
+
 def _reaches(histogram: Histogram, share: float) -> _Reaches:
     """One standard error of a percentile to each side, by order statistics: the logarithm of the
     share of latencies beyond it has a binomial error.
     """
     beyond = min(share, 1 - share)
-    clustering = 1 + (histogram.clustering - 1) * math.sqrt(beyond / _CLUSTERED_BEYOND)
-    independent = max(histogram.total / max(clustering, 1.0), 1.0)
+    independent = max(histogram.total / _clustering_at(histogram.clustering, beyond), 1.0)
     factor = math.exp(_DEVIATIONS * math.sqrt((1 - beyond) / (beyond * independent)))
     inner, outer = min(beyond * factor, _MOST_BEYOND), beyond / factor
     value = histogram.quantile(share)

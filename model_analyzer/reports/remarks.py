@@ -251,6 +251,8 @@ def _unmeasured(ranking: Ranking) -> Iterator[str]:
     judged = ", ".join(METRICS[ALIASES.get(tag, tag)].name for tag in sorted(objectives))
     are_costs = any(metric.source is Source.PRICES for metric in metrics)
     hint = " Costs need --prices." if are_costs and ranking.costs is None else ""
+    if any(metric.source is Source.REQUESTS for metric in metrics):
+        hint += " Goodput needs the times of single requests, which only instalments have."
     yield f"Objectives without measurements are ignored: {names}. Ranked by {judged}.{hint}"
 
 
