@@ -28,7 +28,7 @@ from model_analyzer.domain.histograms import (
 
 LATENCY, FIRST_TOKEN, BETWEEN_TOKENS = "perf_latency", "time_to_first_token", "inter_token_latency"
 
-# A measurement with more requests keeps so many, evenly distributed.
+# A measurement with more requests keeps so many, chosen at random.
 MOST_REQUESTS = 2048
 # Four numbers for each request, and three before them, each with at most three digits.
 _LONGEST_TEXT = 3 * (4 * MOST_REQUESTS + 3)
