@@ -88,8 +88,8 @@ def _closed_loop(in_flight: int) -> str:
     waiting = "this one waits" if in_flight == 1 else f"these {in_flight} wait"
     return (
         f"closed loop: {counted(in_flight, 'request')} at a time, each sent after an earlier"
-        f" answer. If the server stalls, only {waiting} and no more are sent: percentiles hide how long"
-        " users who arrive meanwhile would wait. The option load measures that"
+        f" answer. If the server stalls, only {waiting} and no more are sent: percentiles hide how"
+        " long users who arrive meanwhile would wait. The option load measures that"
     )
 
 
