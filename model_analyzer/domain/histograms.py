@@ -30,6 +30,10 @@ _BASE = len(_DIGITS) // 2
 _TEXT = re.compile(r"(?:[g-z0-9+/]{0,5}[A-Za-f])*")
 _LONGEST_TEXT = 3 * BINS
 
+# Clustering is known where this share of the latencies is beyond; elsewhere, it changes with the
+# root of the share.
+_CLUSTERED_BEYOND = 0.1
+
 _NORMAL = NormalDist()
 
 
@@ -154,6 +158,14 @@ def part_below(bin_: int, place: float) -> float:
     over the bin.
     """
     return min(max(place - bin_, 0.0), 1.0)
+
+
+def clustering_at(clustering: float, beyond: float) -> float:
+    """How many latencies tell as much as an independent one about the latency that this share (0 to
+    0.5) is beyond, from the `clustering` at the 90th percentile. Of neighbours, only some are that
+    slow.
+    """
+    return max(1 + (clustering - 1) * math.sqrt(beyond / _CLUSTERED_BEYOND), 1.0)
 
 
 def is_histogram(text: str) -> bool:

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.goodput import GOODPUT
-from model_analyzer.domain.histograms import Histogram, merged
-from model_analyzer.domain.joint_histogram import LATENCY
+from model_analyzer.domain.goodput_noise import share_drift, share_error
+from model_analyzer.domain.histograms import Histogram, clustering_at, merged
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, PERCENTILES
 from model_analyzer.domain.noise import Interval, Noise, combined, pooled, spread
@@ -42,9 +42,6 @@ _LASTING = 0.5
 # A disturbance changes high percentiles more than the mean: this many times, from this share on.
 _DRIFT_OF_PERCENTILES = ((0.99, 2.5), (0.95, 1.6), (0.9, 1.3))
 
-# Clustering is known at the 90th percentile. It falls with the root of the share of latencies that
-# are beyond the percentile: of neighbours, only some are that slow.
-_CLUSTERED_BEYOND = 0.1
 # The limits of a percentile's interval: its inner end, and the logarithm of its outer one.
 _MOST_BEYOND = 0.95
 _MOST_FAR = 5.0
@@ -97,7 +94,8 @@ class InstalmentNoise:
         noise = self.of(runs, tag, index)
         if value is None or noise is None:
             return None
-        lasting = self._drift(runs, tag, index or 0).error * _LASTING
+        steady = DEFAULT_OBJECTIVE if tag == GOODPUT else tag
+        lasting = self._drift(runs, steady, index or 0).error * _LASTING
         below = above = math.hypot(noise.error, lasting)
         if index is not None or len(runs[0].models) == 1:
             sampling = self._percentile(runs, tag, index or 0)
@@ -116,6 +114,10 @@ class InstalmentNoise:
         sampling = self._sampling(runs, tag, index)
         if sampling is None:
             return None
+        if tag == GOODPUT:
+            error = share_error([run.models[index] for run in runs], self._share_drift)
+            throughput = self._of_model(runs, DEFAULT_OBJECTIVE, index)
+            return combined(((1.0, throughput), (1.0, Noise(error, math.inf))))
         share = _concentration(runs, index)
         return combined(((1.0, sampling.noise), (share, self._drift(runs, tag, index))))
 
@@ -132,10 +134,7 @@ class InstalmentNoise:
             (share, self._windows(run.models[index]))
             for share, run in zip(shares, runs, strict=True)
         )
-        if noise is None:
-            return None
-        error = math.hypot(noise.error, _goodput_error(runs, index) if tag == GOODPUT else 0.0)
-        return _Reaches(error, error, noise.freedom)
+        return None if noise is None else _Reaches(noise.error, noise.error, noise.freedom)
 
     def _percentile(self, runs: Sequence[Measurement], tag: str, index: int) -> _Reaches | None:
         """The noise of a percentile by order statistics; None for other metrics."""
@@ -187,6 +186,14 @@ class InstalmentNoise:
         return Noise(math.sqrt(max(squares, 0.0) / freedom), freedom) if freedom else None
 
     @cached_property
+    def _share_drift(self) -> float:
+        return share_drift(
+            [run.models[index] for run in group]
+            for group in self._repeated
+            for index in range(len(group[0].models))
+        )
+
+    @cached_property
     def _every_window(self) -> Noise | None:
         return pooled(spread(model.windows) for model in self._models)
 
@@ -224,34 +231,12 @@ def _concentration(runs: Sequence[Measurement], index: int) -> float:
     return math.sqrt(math.fsum(share**2 for share in _shares(runs, index)))
 
 
-def _goodput_error(runs: Sequence[Measurement], index: int) -> float:
-    """The error of the share of requests that goodput counts: it is binomial, like that of a
-    percentile.
-    """
-    values = pool(runs).models[index].values
-    share = values[GOODPUT] / values[DEFAULT_OBJECTIVE]
-    if not 0 < share < 1:
-        return 0.0
-    models = [run.models[index] for run in runs]
-    clusterings = [
-        model.histograms[LATENCY].clustering for model in models if LATENCY in model.histograms
-    ]
-    clustering = _clustering_at(max(clusterings, default=1.0), min(share, 1 - share))
-    independent = max(sum(model.requests or 0 for model in models) / clustering, 1.0)
-    return math.sqrt((1 - share) / (share * independent))
-
-
-def _clustering_at(clustering: float, beyond: float) -> float:
-    """How many latencies tell as much as one, where this share is beyond."""
-    return max(1 + (clustering - 1) * math.sqrt(beyond / _CLUSTERED_BEYOND), 1.0)
-
-
 def _reaches(histogram: Histogram, share: float) -> _Reaches:
     """One standard error of a percentile to each side, by order statistics: the logarithm of the
     share of latencies beyond it has a binomial error.
     """
     beyond = min(share, 1 - share)
-    independent = max(histogram.total / _clustering_at(histogram.clustering, beyond), 1.0)
+    independent = max(histogram.total / clustering_at(histogram.clustering, beyond), 1.0)
     factor = math.exp(_DEVIATIONS * math.sqrt((1 - beyond) / (beyond * independent)))
     inner, outer = min(beyond * factor, _MOST_BEYOND), beyond / factor
     value = histogram.quantile(share)

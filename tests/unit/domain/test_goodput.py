@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -191,14 +192,59 @@ def test_instalments_are_pooled() -> None:
     assert pooled.value("perf_throughput") == pytest.approx(16 / 2.5)
 
 
-def test_few_requests_within_the_limit_are_a_noisy_goodput() -> None:
-    def errors(latencies: Sequence[float]) -> tuple[float, float]:
-        run = instalment(latencies, windows=[100.0, 101.0, 99.0, 100.0])
-        runs = [with_goodput(run, goal(*at_most(perf_latency_p99=20)))]
-        noise = NoiseModel([runs])
-        return tuple(noise.expected_error(runs, tag) for tag in (GOODPUT, "perf_throughput"))  # type: ignore[return-value]
+# ---------------------------------------------------------------------------------------- noise
 
-    all_of_them, throughput = errors([10.0] * 100)
-    assert all_of_them == pytest.approx(throughput)
-    half, throughput = errors([10.0, 40.0] * 50)
-    assert half == pytest.approx((throughput**2 + 0.1**2) ** 0.5, rel=0.01)
+BY = goal(*at_most(perf_latency_p99=20))
+
+
+def runs_of(*shares: float, requests: int = 400) -> list[Measurement]:
+    """Instalments of a trial, each with this share of its requests within 20 ms."""
+    counts = [round(share * requests) for share in shares]
+    return [
+        with_goodput(
+            instalment(
+                [10.0] * count + [40.0] * (requests - count), windows=[400.0, 404, 396, 400]
+            ),
+            BY,
+        )
+        for count in counts
+    ]
+
+
+def errors(model: NoiseModel, runs: Sequence[Measurement]) -> Sequence[float]:
+    """Of goodput and throughput."""
+    return [model.expected_error(runs, tag) for tag in (GOODPUT, "perf_throughput")]
+
+
+def test_goodput_is_as_exact_as_throughput_if_all_requests_meet_the_limits() -> None:
+    unsteady, good = runs_of(0.2, 0.9, 0.5), runs_of(1, 1)
+    own, throughput = errors(NoiseModel([unsteady, good]), good)
+    assert own == pytest.approx(throughput)
+
+
+def test_a_share_of_few_requests_is_noisy() -> None:
+    """Half of 400 requests: 5 %, and another 5 % that may change until the next instalment."""
+    runs = runs_of(0.5)
+    own, throughput = errors(NoiseModel([runs]), runs)
+    assert own == pytest.approx(math.hypot(throughput, 0.05, 0.05), rel=0.01)
+
+
+def test_instalments_with_different_shares_make_goodput_noisy() -> None:
+    steady, unsteady = runs_of(0.5, 0.5, 0.5), runs_of(0.3, 0.7, 0.5)
+    for runs, low, high in ((steady, 0.025, 0.06), (unsteady, 0.1, 0.4)):
+        assert low < errors(NoiseModel([runs]), runs)[0] < high
+
+
+def test_the_interval_of_goodput_holds_its_value() -> None:
+    runs = runs_of(0.5, 0.6)
+    interval = NoiseModel([runs]).interval(runs, GOODPUT)
+    value = pool(runs).value(GOODPUT)
+    assert interval is not None
+    assert value is not None
+    assert interval.low < value < interval.high
+
+
+def test_a_goodput_of_nothing_has_no_share_that_is_noisy() -> None:
+    runs = runs_of(0.0)
+    own, throughput = errors(NoiseModel([runs]), runs)
+    assert own == throughput
