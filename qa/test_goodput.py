@@ -60,9 +60,10 @@ def counted(exports: Path, in_flight: int, requests: int) -> Sequence[Answered]:
 
 
 def _answered(entry: dict[str, Any]) -> Answered:
-    sent, first, *_, last = [entry["timestamp"], *entry["response_timestamps"] * 2]
-    between = (last - first) / max(len(entry["response_timestamps"]) - 1, 1)
-    return Answered(*(time / 1e6 for time in (last - sent, first - sent, between)))
+    sent: int = entry["timestamp"]
+    came: list[int] = entry["response_timestamps"]
+    between = (came[-1] - came[0]) / max(len(came) - 1, 1)
+    return Answered(*(time / 1e6 for time in (came[-1] - sent, came[0] - sent, between)))
 
 
 def profiled(scene, **changes: Any) -> Measurement:

@@ -537,6 +537,7 @@ def test_goodput_follows_the_constraints_of_each_ranking() -> None:
         for limit in (12, 30, 50)
     }
     assert values == {12: [60, 0], 30: [60, 52], 50: [100, 60]}
+    assert isinstance(LOW_LOAD.outcome, Measurement)
     assert "perf_goodput" not in LOW_LOAD.outcome.totals
 
 
