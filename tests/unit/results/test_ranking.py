@@ -514,6 +514,17 @@ def test_what_the_client_sent_late_wins_only_without_a_rival() -> None:
     assert best(measurement(100, 20, perf_send_lag_p99=0.9), in_time) == 100
 
 
+def test_a_better_trial_that_was_sent_late_is_named_with_this_reason() -> None:
+    late = record(SMALL, measurement(100, 20, perf_send_lag_p99=5))
+    in_time = record(LARGE, measurement(80, 20, perf_send_lag_p99=0.5))
+    ranked = ranking(late, in_time, by=goal(*at_most(perf_latency_p99=50)))
+    assert order(ranked)[0] == "m_config_1"
+    assert any(
+        "25.0 % better, but its requests were sent late" in text
+        for text in remarks_of(answer_of(ranked))
+    )
+
+
 # In time at the low load; at the high one more answers, of which nearly a half is late.
 LOW_LOAD = record(SMALL, instalment([10.0] * 60), concurrency=1)
 HIGH_LOAD = record(SMALL, instalment([15.0] * 52 + [40.0] * 48), concurrency=8)
