@@ -57,7 +57,14 @@ def test_an_example_runs(scene, remote, certificates, path: Path, request) -> No
 
     assert scene.rows
     # short windows on a busy machine give these
-    expected = ("other programs use", "p99 is based on")
+    expected = (
+        "other programs use",
+        "p99 is based on",
+        "one request in a hundred was sent",
+        "its requests were sent late",
+        "requests/sec were answered",
+        "chance that it meets",
+    )
     lines = [line for line in output.splitlines() if not any(e in line.lower() for e in expected)]
     assert "WARNING" not in "\n".join(lines), output
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
+from model_analyzer.app.selection.goals import require_limits
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.goals import Tag
 from model_analyzer.config.nodes import Node
@@ -65,10 +66,12 @@ def comparison(
 
     The goal that is `asked` for ranks every model, `rules` are the regressions to detect, and
     `tags` are the metrics to compare beside those of the rules. Each kind of hardware is compared
-    with the same kind. Raises CheckpointError if the checkpoints have no model in common.
+    with the same kind. Raises CheckpointError if the checkpoints have no model in common, and
+    ConfigError for goodput without latency constraints.
     """
     goal = asked.over(ModelGoal())
     tags = [*tags, *(rule.tag for rule in rules)]
+    require_limits(Goal(models=(goal,)), (*tags, *goal.tags))
     base_rankings, new_rankings = (_rankings(checkpoint, goal) for _, checkpoint in (base, new))
     base_rankings = [ranking for ranking in base_rankings if ranking.results]
     pairs = [*_pairs(base_rankings, new_rankings)]

@@ -17,6 +17,8 @@ from model_analyzer.domain.flags import (
     TRITON_SERVER_OWNED,
     is_on,
 )
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.quick_limits import (
     ALTERNATIVE,
@@ -542,6 +544,7 @@ def check_models(
             message="generators need the option load: they share the requests of an open load",
             hint="add, for example, load: {arrivals: poisson, rate: 2000}, or remove generators",
         )
+    yield from _goodput(models, given, values)
     yield from _loads_in_flags(models, given, values)
     if values[_TOGETHER]:
         for field in ("server_flags", "server_environment"):
@@ -570,6 +573,41 @@ def _loads_in_flags(
             continue
         for limit in unsupported_loads(model):
             yield Problem(where=place.where[key], message=limit.message, hint=limit.hint)
+
+
+def _goodput(
+    models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Goodput as objective or constraint needs latency constraints, and the times of requests."""
+    entries = {entry.name: entry.given for entry in values["profile_models"] or ()}
+    for model in models:
+        if GOODPUT not in model.goal.tags:
+            continue
+        where = _place_of_goal(GOODPUT, (entries[model.name], given))
+        measured = models if values[_TOGETHER] else (model,)
+        if not has_request_limits(Goal(models=tuple(each.goal for each in measured))):
+            yield Problem(
+                where=where,
+                message=f"{model.name}: {WITHOUT_LIMITS}",
+                hint="give one, for example constraints: {perf_latency_p99: {max: 50}}",
+            )
+        if not all(each.in_instalments for each in measured):
+            yield Problem(
+                where=where,
+                message=f"{model.name}: {GOODPUT} needs measurements in instalments",
+                hint="remove what prevents them: `measurement: perf_analyzer`, launch mode c_api,"
+                " genai_perf_flags, or flags of perf_analyzer that say how to measure",
+            )
+
+
+def _place_of_goal(tag: str, places: Sequence[Given]) -> str:
+    """Where a metric is given as objective or constraint; the first of the places counts."""
+    keys = [
+        next((place.where[key], place.values[key]) for place in places if key in place.values)
+        for key in ("objectives", "constraints")
+        if any(key in place.values for place in places)
+    ]
+    return next(where for where, goals in keys if any(goal.tag == tag for goal in goals))
 
 
 def _tls_on_both_sides(

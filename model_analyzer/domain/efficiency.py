@@ -12,7 +12,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from model_analyzer.domain.energy import ENERGY_PER_INFERENCE, METERED_POWER, total_power
-from model_analyzer.domain.measurements import Measurement, Outcome, Values
+from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.prices import (
     COSTS,
     Prices,
@@ -62,10 +62,6 @@ class Efficiency:
         if measurement.machine is not None:
             return measurement.machine.cores
         return None if trial.setup.launch == LaunchMode.REMOTE.value else self._cores
-
-    def of_outcome(self, trial: Trial, outcome: Outcome) -> Outcome:
-        """The outcome, completed if it is a measurement."""
-        return self.completed(trial, outcome) if isinstance(outcome, Measurement) else outcome
 
     def completed(self, trial: Trial, measurement: Measurement) -> Measurement:
         """The measurement with these metrics, as far as they are known."""

@@ -19,16 +19,20 @@ from itertools import accumulate, pairwise
 from statistics import NormalDist
 
 # Bins for each factor of e; the first one starts at a nanosecond, the last one ends at 27 hours.
-_BINS = 100
+_PER_FACTOR = 100
 _SHORTEST_MS = 1e-6
-_COUNT = 3220
+BINS = 3220
 
 # The digits of the text, to the base 32: those of the second half are followed by another digit.
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
 _BASE = len(_DIGITS) // 2
 _TEXT = re.compile(r"(?:[g-z0-9+/]{0,5}[A-Za-f])*")
-_LONGEST_TEXT = 3 * _COUNT
+_LONGEST_TEXT = 3 * BINS
+
+# Clustering is known where this share of the latencies is beyond; elsewhere, it changes with the
+# root of the share.
+_CLUSTERED_BEYOND = 0.1
 
 _NORMAL = NormalDist()
 
@@ -49,18 +53,18 @@ class Histogram:
     @classmethod
     def of(cls, latencies: Iterable[float], clustering: float = 1.0) -> Histogram:
         """The histogram of latencies in ms."""
-        return cls(_encoded(Counter(map(_bin, latencies))), clustering)
+        return cls(_encoded(Counter(map(bin_of, latencies))), clustering)
 
     @cached_property
     def counts(self) -> Mapping[int, int]:
         """The number of latencies by bin, in ascending order, without empty bins. Every text that
         `is_histogram` accepts has some meaning.
         """
-        numbers = _numbers(self.text)
+        numbers = numbers_in(self.text)
         place, counts = next(numbers, 0), Counter[int]()
         for number in numbers:
             if number:
-                counts[min(place, _COUNT - 1)] += number
+                counts[min(place, BINS - 1)] += number
                 place += 1
             else:
                 place += 1 + next(numbers, 0)
@@ -80,13 +84,18 @@ class Histogram:
         low = self._at(below)
         return low if rank == below else low + (rank - below) * (self._at(below + 1) - low)
 
+    def within(self, limit: float) -> float:
+        """The number of latencies up to this limit (ms). The bin of the limit counts in part."""
+        place = place_of(limit)
+        return sum(count * part_below(bin_, place) for bin_, count in self.counts.items())
+
     def _at(self, rank: int) -> float:
         """The latency with this rank, from 0: those of a bin are spread evenly over it."""
         bins, ends = self._cumulated
         index = bisect_right(ends, rank)
         count = self.counts[bins[index]]
         place = bins[index] + (rank - ends[index] + count + 0.5) / count
-        return _SHORTEST_MS * math.exp(place / _BINS)
+        return _SHORTEST_MS * math.exp(place / _PER_FACTOR)
 
     @cached_property
     def _cumulated(self) -> tuple[Sequence[int], Sequence[int]]:
@@ -121,11 +130,11 @@ def approximate(percentiles: Mapping[float, float], count: int) -> Histogram | N
     if len(known) < 2 or count < 1 or known[0][1] <= 0:
         return None
     deviations = [deviation for deviation, _ in known]
-    places = list(accumulate((_place(value) for _, value in known), max))
+    places = list(accumulate((place_of(value) for _, value in known), max))
     end = _NORMAL.inv_cdf(1 - 0.5 / count)
     first = places[0] - _slope(deviations, places, 0) * max(end + deviations[0], 0.0)
     last = places[-1] + _slope(deviations, places, -2) * max(end - deviations[-1], 0.0)
-    edges = range(max(math.floor(first), 0) + 1, min(math.ceil(last), _COUNT))
+    edges = range(max(math.floor(first), 0) + 1, min(math.ceil(last), BINS))
     below = [round(count * _share(deviations, places, edge)) for edge in edges]
     counts = [high - low for low, high in pairwise([0, *below, count])]
     return Histogram(
@@ -134,18 +143,39 @@ def approximate(percentiles: Mapping[float, float], count: int) -> Histogram | N
     )
 
 
+def place_of(latency: float) -> float:
+    """The distance of a latency (ms) from the first bin, in bins."""
+    return _PER_FACTOR * math.log(max(latency, _SHORTEST_MS) / _SHORTEST_MS)
+
+
+def bin_of(latency: float) -> int:
+    """The bin of a latency (ms)."""
+    return min(int(place_of(latency)), BINS - 1)
+
+
+def part_below(bin_: int, place: float) -> float:
+    """The part (0 to 1) of the latencies of a bin that are below a place: they are spread evenly
+    over the bin.
+    """
+    return min(max(place - bin_, 0.0), 1.0)
+
+
+def clustering_at(clustering: float, beyond: float) -> float:
+    """How many latencies tell as much as an independent one about the latency that this share (0 to
+    0.5) is beyond, from the `clustering` at the 90th percentile. Of neighbours, only some are that
+    slow.
+    """
+    return max(1 + (clustering - 1) * math.sqrt(beyond / _CLUSTERED_BEYOND), 1.0)
+
+
 def is_histogram(text: str) -> bool:
     """Whether a histogram may have this text."""
-    return len(text) <= _LONGEST_TEXT and _TEXT.fullmatch(text) is not None
+    return len(text) <= _LONGEST_TEXT and are_numbers(text)
 
 
-def _place(latency: float) -> float:
-    """The distance of a latency from the first bin, in bins."""
-    return _BINS * math.log(max(latency, _SHORTEST_MS) / _SHORTEST_MS)
-
-
-def _bin(latency: float) -> int:
-    return min(int(_place(latency)), _COUNT - 1)
+def are_numbers(text: str) -> bool:
+    """Whether a text consists of numbers, as `numbers_in` reads them."""
+    return _TEXT.fullmatch(text) is not None
 
 
 def _slope(deviations: Sequence[float], places: Sequence[float], index: int) -> float:
@@ -167,23 +197,24 @@ def _encoded(counts: Mapping[int, int]) -> str:
     occupied = sorted(bin_ for bin_, count in counts.items() if count)
     if not occupied:
         return ""
-    digits = [*_number(occupied[0]), *_number(counts[occupied[0]])]
+    digits = [*digits_of(occupied[0]), *digits_of(counts[occupied[0]])]
     for before, bin_ in pairwise(occupied):
         if bin_ - before > 1:
-            digits += ["A", *_number(bin_ - before - 2)]
-        digits += _number(counts[bin_])
+            digits += ["A", *digits_of(bin_ - before - 2)]
+        digits += digits_of(counts[bin_])
     return "".join(digits)
 
 
-def _number(value: int) -> Iterator[str]:
-    """The digits of a number, the lowest first."""
+def digits_of(value: int) -> Iterator[str]:
+    """The digits of a number in a text, the lowest first."""
     while value >= _BASE:
         yield _DIGITS[_BASE + value % _BASE]
         value //= _BASE
     yield _DIGITS[value]
 
 
-def _numbers(text: str) -> Iterator[int]:
+def numbers_in(text: str) -> Iterator[int]:
+    """The numbers of a text."""
     value, factor = 0, 1
     for digit in map(_VALUES.__getitem__, text):
         value += digit % _BASE * factor

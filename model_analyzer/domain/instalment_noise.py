@@ -15,7 +15,10 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from model_analyzer.domain.histograms import Histogram, merged
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.domain.goodput import GOODPUT
+from model_analyzer.domain.goodput_noise import share_drift, share_error
+from model_analyzer.domain.histograms import Histogram, clustering_at, merged
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, PERCENTILES
 from model_analyzer.domain.noise import Interval, Noise, combined, pooled, spread
@@ -39,9 +42,6 @@ _LASTING = 0.5
 # A disturbance changes high percentiles more than the mean: this many times, from this share on.
 _DRIFT_OF_PERCENTILES = ((0.99, 2.5), (0.95, 1.6), (0.9, 1.3))
 
-# Clustering is known at the 90th percentile. It falls with the root of the share of latencies that
-# are beyond the percentile: of neighbours, only some are that slow.
-_CLUSTERED_BEYOND = 0.1
 # The limits of a percentile's interval: its inner end, and the logarithm of its outer one.
 _MOST_BEYOND = 0.95
 _MOST_FAR = 5.0
@@ -94,7 +94,8 @@ class InstalmentNoise:
         noise = self.of(runs, tag, index)
         if value is None or noise is None:
             return None
-        lasting = self._drift(runs, tag, index or 0).error * _LASTING
+        steady = DEFAULT_OBJECTIVE if tag == GOODPUT else tag
+        lasting = self._drift(runs, steady, index or 0).error * _LASTING
         below = above = math.hypot(noise.error, lasting)
         if index is not None or len(runs[0].models) == 1:
             sampling = self._percentile(runs, tag, index or 0)
@@ -113,6 +114,10 @@ class InstalmentNoise:
         sampling = self._sampling(runs, tag, index)
         if sampling is None:
             return None
+        if tag == GOODPUT:
+            error = share_error([run.models[index] for run in runs], self._share_drift)
+            throughput = self._of_model(runs, DEFAULT_OBJECTIVE, index)
+            return combined(((1.0, throughput), (1.0, Noise(error, math.inf))))
         share = _concentration(runs, index)
         return combined(((1.0, sampling.noise), (share, self._drift(runs, tag, index))))
 
@@ -181,6 +186,14 @@ class InstalmentNoise:
         return Noise(math.sqrt(max(squares, 0.0) / freedom), freedom) if freedom else None
 
     @cached_property
+    def _share_drift(self) -> float:
+        return share_drift(
+            [run.models[index] for run in group]
+            for group in self._repeated
+            for index in range(len(group[0].models))
+        )
+
+    @cached_property
     def _every_window(self) -> Noise | None:
         return pooled(spread(model.windows) for model in self._models)
 
@@ -223,8 +236,7 @@ def _reaches(histogram: Histogram, share: float) -> _Reaches:
     share of latencies beyond it has a binomial error.
     """
     beyond = min(share, 1 - share)
-    clustering = 1 + (histogram.clustering - 1) * math.sqrt(beyond / _CLUSTERED_BEYOND)
-    independent = max(histogram.total / max(clustering, 1.0), 1.0)
+    independent = max(histogram.total / clustering_at(histogram.clustering, beyond), 1.0)
     factor = math.exp(_DEVIATIONS * math.sqrt((1 - beyond) / (beyond * independent)))
     inner, outer = min(beyond * factor, _MOST_BEYOND), beyond / factor
     value = histogram.quantile(share)

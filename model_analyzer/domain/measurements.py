@@ -13,6 +13,7 @@ from typing import Any
 
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.histograms import Histogram
+from model_analyzer.domain.joint_histogram import JointHistogram
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source, is_best_high
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.resources import ResourceUse
@@ -57,6 +58,7 @@ class ModelMeasurement:
     their spread is the noise of the measurement. An instalment also has the `seconds` in which the
     requests were counted, in windows of equal length; and, unless perf_analyzer could not export
     its requests, `histograms` of the latencies, by the name of a metric without its percentile.
+    That of a language model has the times of each request in the `joint` histogram, too.
     `composing` holds server-side values of the models that an ensemble or BLS model called.
     `raised` holds the flags of perf_analyzer, with their values, that upstream raised by itself: it
     measured over a longer window than asked for.
@@ -67,6 +69,7 @@ class ModelMeasurement:
     windows: tuple[float, ...] = ()
     seconds: float = 0.0
     histograms: Mapping[str, Histogram] = field(default_factory=empty)
+    joint: JointHistogram | None = None
     composing: Mapping[str, Values] = field(default_factory=empty)
     raised: Mapping[str, Any] = field(default_factory=empty)
 

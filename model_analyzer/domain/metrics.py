@@ -26,6 +26,7 @@ class Source(Enum):
     """Where a metric comes from, so that "no data" can be explained."""
 
     LOAD_GENERATOR = "perf_analyzer"
+    REQUESTS = "times of single requests"
     LLM = "perf_analyzer's profile export"
     GPU = "GPU monitor"
     CPU = "CPU monitor"
@@ -167,6 +168,14 @@ _ROWS = [
     _load(
         "perf_throughput", "Throughput", Unit.INFERENCES_PER_SECOND,
         Better.HIGHER, Reduction.SUM,
+    ),
+    Metric(
+        tag="perf_goodput",
+        name="Goodput",
+        unit=Unit.INFERENCES_PER_SECOND,
+        better=Better.HIGHER,
+        source=Source.REQUESTS,
+        over_models=Reduction.SUM,
     ),
     _latency("perf_latency_avg", "Avg Latency"),
     _latency("perf_latency_p50", "p50 Latency"),

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.efficiency import Efficiency
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
@@ -81,6 +83,20 @@ class Profile:
             cores=self.cores,
             server_only=self.server_only,
         )
+
+    def completion(self, goal: Goal) -> Callable[[Trial, Outcome], Outcome]:
+        """A function that completes the outcome of a trial, if it is a measurement, with all
+        metrics that follow from measured ones: goodput by the constraints of the `goal`, costs and
+        idle energy.
+        """
+        efficiency = self.efficiency
+
+        def completed(trial: Trial, outcome: Outcome) -> Outcome:
+            if isinstance(outcome, Failure):
+                return outcome
+            return efficiency.completed(trial, with_goodput(outcome, goal))
+
+        return completed
 
     @property
     def variants(self) -> tuple[ModelVariant, ...]:

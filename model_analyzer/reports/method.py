@@ -15,11 +15,13 @@ from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Out
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.breakdown import missing_breakdown
 
 Entry = tuple[str, str]
+
+_ARRIVALS = "Arrivals of requests"
 
 
 def method_of(
@@ -73,10 +75,22 @@ def _setup(trial: Trial) -> Iterator[Entry]:
     if setup.environment:
         yield "Server environment", _pairs(setup.kept_environment)
     if work.traffic is not None:
-        yield "Arrivals of requests", f"{work.traffic}; latencies count from the intended times"
+        yield _ARRIVALS, f"{work.traffic}; latencies count from the intended times"
+    elif work.load.kind is LoadKind.CONCURRENCY:
+        yield _ARRIVALS, _closed_loop(work.load.value)
     flags = work.telling_flags
     if flags:
         yield "perf_analyzer flags", _flags(masked_values(flags))
+
+
+def _closed_loop(in_flight: int) -> str:
+    """How requests arrive at a concurrency, and what its latencies do not show."""
+    waiting = "this one waits" if in_flight == 1 else f"these {in_flight} wait"
+    return (
+        f"closed loop: {counted(in_flight, 'request')} at a time, each sent after an earlier"
+        f" answer. If the server stalls, only {waiting} and no more are sent: percentiles hide how"
+        " long users who arrive meanwhile would wait. The option load measures that"
+    )
 
 
 def _extent(

@@ -159,7 +159,12 @@ def _rivals(answer: Answer) -> Iterator[str]:
         if id(rival.item) in near:
             continue
         measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
-        if compliance is not None and rival.chance < compliance.chance:
+        if sent_late(rival.item.measurement):
+            yield (
+                f"{measured}, but its requests were sent late: measure it again with idle cores for"
+                " the client."
+            )
+        elif compliance is not None and rival.chance < compliance.chance:
             yield (
                 f"{measured}, but is less likely to meet the constraints"
                 f" ({100 * rival.chance:.0f} % against {100 * compliance.chance:.0f} %)."
@@ -251,6 +256,8 @@ def _unmeasured(ranking: Ranking) -> Iterator[str]:
     judged = ", ".join(METRICS[ALIASES.get(tag, tag)].name for tag in sorted(objectives))
     are_costs = any(metric.source is Source.PRICES for metric in metrics)
     hint = " Costs need --prices." if are_costs and ranking.costs is None else ""
+    if any(metric.source is Source.REQUESTS for metric in metrics):
+        hint += " Goodput needs the times of single requests, which only instalments have."
     yield f"Objectives without measurements are ignored: {names}. Ranked by {judged}.{hint}"
 
 

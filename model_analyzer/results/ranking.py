@@ -8,9 +8,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import is_
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
+from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.lag import sent_late
 from model_analyzer.domain.lanes import Lane
@@ -201,13 +203,11 @@ def rank(
 
 def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ranking:
     """The ranking on one kind of hardware."""
-    efficiency = profile.efficiency
+    complete = profile.completion(goal)
     measured = [
-        MeasuredTrial(
-            trial=record.trial, measurement=efficiency.completed(record.trial, record.outcome)
-        )
+        MeasuredTrial(trial=record.trial, measurement=outcome)
         for record in chosen.records
-        if isinstance(record.outcome, Measurement)
+        if isinstance(outcome := complete(record.trial, record.outcome), Measurement)
     ]
     judged, unmeasured = _judged(goal, measured)
     lane = Lane(model) if chosen.group is None else Lane(model, chosen.group.sample.setup.kind)
@@ -368,6 +368,7 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> tuple[Ran
 
 def _across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
     """The ranking across models on one kind of hardware."""
+    rankings = [_completed_by(goal, ranking) for ranking in rankings]
     judged, unmeasured = _judged(goal, [item for ranking in rankings for item in ranking.measured])
     queues = [_judged_alone(ranking, judged) for ranking in rankings]
     ordered = []
@@ -384,6 +385,27 @@ def _across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
         group=rankings[0].group,
         costs=_costs_of_first(rankings, ordered),
     )
+
+
+def _completed_by(goal: Goal, ranking: Ranking) -> Ranking:
+    """The ranking, in the same order, with measurements that have the goodput by this goal."""
+    if ranking.goal == goal:
+        return ranking
+    results = [
+        replace(
+            result,
+            measured=tuple(_with_goodput(item, goal) for item in result.measured),
+        )
+        for result in ranking.results
+    ]
+    return replace(ranking, results=tuple(results))
+
+
+def _with_goodput(item: MeasuredTrial, goal: Goal) -> MeasuredTrial:
+    runs = tuple(with_goodput(run, goal) for run in item.runs)
+    if all(map(is_, runs, item.runs)):
+        return item
+    return item._replace(measurement=pool(runs), repetitions=runs if item.repetitions else ())
 
 
 def _costs_of_first(rankings: Sequence[Ranking], ordered: Sequence[VariantResult]) -> Costs | None:

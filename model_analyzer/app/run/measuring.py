@@ -213,7 +213,7 @@ def _test_shared_hosts(placed: Sequence[Subject], session: Session, caller: Call
 def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None:
     """Runs the search for a subject, on all kinds of hardware at the same time."""
     settings, state = session.job.settings, session.state
-    complete = session.priced.efficiency.of_outcome
+    complete = session.priced.completion(placed[0].goal)
     names = VariantNames.known(state.profile.variants)
     searches = {
         each.lane: CompletedSearch(choose(each, settings.search, names), complete)

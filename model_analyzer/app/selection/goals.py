@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, GoalOverride, ModelGoal
+from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.settings import ReportSettings
+from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.state.checkpoint import Checkpoint
 
 
@@ -21,7 +23,7 @@ def goals_of(
 ) -> tuple[Mapping[str, Goal], Sequence[str]]:
     """The goal of each subject, and remarks about parts that come from the run in the checkpoint.
     Each part comes from the first of: the command line (`flags`), the YAML file (`settings`), the
-    run, the default.
+    run, the default. Raises ConfigError for goodput without latency constraints.
     """
     goals = {}
     of_run: dict[str, str] = {}
@@ -37,6 +39,7 @@ def goals_of(
             given = flags.over(in_file.over(ModelGoal(objectives=())))
             of_run[name] = _text_of_run(models[-1], given)
         goals[subject] = Goal(models=tuple(models))
+        require_limits(goals[subject], goals[subject].tags)
     if len(set(of_run.values())) == 1:
         of_run = {"": next(iter(of_run.values()))}
     remarks = [
@@ -45,6 +48,20 @@ def goals_of(
         if text
     ]
     return goals, remarks
+
+
+def require_limits(goal: Goal, tags: Iterable[str]) -> None:
+    """Raises ConfigError if goodput is one of the metrics to show, but the goal has no latency
+    constraint.
+    """
+    if GOODPUT in tags and not has_request_limits(goal):
+        raise ConfigError(
+            Problem(
+                where="--metric",
+                message=WITHOUT_LIMITS,
+                hint="give --latency-budget, or --constraint 'perf_latency_p99<50'",
+            )
+        )
 
 
 def _text_of_run(goal: ModelGoal, given: ModelGoal) -> str:

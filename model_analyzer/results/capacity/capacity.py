@@ -246,7 +246,7 @@ def _comparable(
         bases=profile.bases.get(ranking.model),
     )
     records = [originals[id(record)] for record in chosen.records]
-    complete = profile.efficiency.of_outcome
+    complete = profile.completion(ranking.goal)
     return [
         record._replace(outcome=complete(record.trial, record.outcome)) for record in records
     ], tuple(

@@ -19,7 +19,7 @@ from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import ModelMeasurement, Values
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.schedule import Times
-from model_analyzer.runner.load.tokens import token_metrics, token_times
+from model_analyzer.runner.load.tokens import joint_times, token_metrics, token_times
 
 _Floats = npt.NDArray[np.float64]
 
@@ -99,9 +99,11 @@ def sampled(
         **_statistics(latencies),
     }
     families: dict[str, Sequence[float]] = {"perf_latency": latencies.tolist()}
+    joint = None
     if with_tokens:
         # after the first end, up to the last one
         period = begin + int(first) + 1, begin + int(last) + 1
+        joint = joint_times(export, *period)
         values |= token_metrics(export, *period) or {}
         families |= token_times(export, *period)
     return ModelMeasurement(
@@ -114,6 +116,7 @@ def sampled(
             for family, samples in families.items()
             if samples
         },
+        joint=joint,
     )
 
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from model_analyzer.domain.joint_histogram import MOST_REQUESTS, JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.windows import WINDOWS
-from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.profile_export import Export, Request
 
 FIRST, BETWEEN = "time_to_first_token", "inter_token_latency"
 
@@ -45,6 +46,27 @@ def token_times(export: Export, begin: int, end: int) -> Mapping[str, Sequence[f
             if begin <= later < end
         ],
     }
+
+
+def joint_times(export: Export, begin: int, end: int) -> JointHistogram:
+    """The times of the requests that ended within a period (ns), together. Of many, it keeps a
+    random part: neighbours are alike, and every tenth request may be the last one of a batch.
+    """
+    ended = [request for request in export.requests if begin <= request.ended < end]
+    if len(ended) > MOST_REQUESTS:
+        kept = np.random.default_rng(0).choice(len(ended), MOST_REQUESTS, replace=False)
+        ended = [ended[index] for index in kept]
+    return JointHistogram.of(map(_times, ended))
+
+
+def _times(request: Request) -> RequestTimes:
+    further = sum(request.tokens[1:])
+    between = (request.came[-1] - request.came[0]) / further / _NS_PER_MS if further else None
+    return RequestTimes(
+        latency=(request.ended - request.sent) / _NS_PER_MS,
+        first_token=(request.came[0] - request.sent) / _NS_PER_MS,
+        between_tokens=between,
+    )
 
 
 def token_metrics(export: Export, begin: int, end: int) -> Values | None:

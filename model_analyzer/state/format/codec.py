@@ -328,6 +328,7 @@ def _model(model: ModelMeasurement) -> Entry:
             "histograms",
             {name: [each.text, each.clustering] for name, each in model.histograms.items()},
         ),
+        **({} if model.joint is None else {"joint": model.joint.text}),
         **_unless_empty("composing", composing),
         **_unless_empty("raised", thaw(model.raised)),
     }

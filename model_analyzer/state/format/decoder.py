@@ -18,6 +18,7 @@ from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.hardware import WITHOUT_GPU, Machine
 from model_analyzer.domain.histograms import Histogram, is_histogram
+from model_analyzer.domain.joint_histogram import JointHistogram, is_joint_histogram
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import (
     Measurement,
@@ -183,6 +184,12 @@ def _histogram(value: Any) -> str:
     raise Malformed("a histogram", value)
 
 
+def _joint(value: Any) -> JointHistogram:
+    if type(value) is str and is_joint_histogram(value):
+        return JointHistogram(value)
+    raise Malformed("a joint histogram", value)
+
+
 _work = keyed(
     variant=name,
     name=name,
@@ -210,6 +217,7 @@ _model = record(
     windows=amounts,
     seconds=optional(seconds, 0.0),
     histograms=optional(mapping_of(row(Histogram, _histogram, number(1))), _EMPTY),
+    joint=optional(_joint, None),
     composing=optional(mapping_of(metrics), _EMPTY),
     raised=optional(flags, _EMPTY),
 )

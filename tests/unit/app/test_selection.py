@@ -11,7 +11,7 @@ import pytest
 
 from model_analyzer.app.recommend import recommend
 from model_analyzer.app.selection.subjects import chosen_subjects, measured_subjects, subject_of
-from model_analyzer.domain.goals import Constraint, GoalOverride
+from model_analyzer.domain.goals import Constraint, GoalOverride, Objective
 from model_analyzer.errors import CheckpointError, ConfigError
 from model_analyzer.state.checkpoint import Checkpoint, load
 from model_analyzer.state.profile_state import ProfileState
@@ -66,3 +66,16 @@ def test_a_given_goal_decides_the_recommendation(
         (answer,) = recommendations.answers
         assert answer.is_met is is_met
         assert recommendations.remarks == []
+
+
+def test_goodput_without_a_latency_constraint_is_no_goal(checkpoint: Made) -> None:
+    measured = checkpoint("m")
+    wished = (Objective(tag="perf_goodput"),)
+    bound = Constraint(tag="perf_latency_p99", maximum=10.0)
+
+    with pytest.raises(ConfigError, match="the latency constraints, and there are none .give"):
+        recommend(measured, GoalOverride(objectives=wished))
+    recommendations = recommend(measured, GoalOverride(objectives=wished, bounds=(bound,)))
+
+    (answer,) = recommendations.answers
+    assert answer.ranking.unmeasured == ("perf_goodput",)

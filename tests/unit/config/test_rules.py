@@ -634,3 +634,57 @@ def test_an_adaptive_search_takes_ensembles_lists_and_several_models() -> None:
         + "concurrency: [1, 2]\nbatch_sizes: [1, 4]\n"
         + "run_config_profile_models_concurrently_enable: true\nprofile_models: [a, b]"
     )
+
+
+# ------------------------------------------------------------------------------------- goodput
+
+WITH_LIMIT = "constraints: {perf_latency_p99: {max: 50}}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"objectives: [perf_goodput]\n{WITH_LIMIT}",
+        "objectives: [perf_goodput]\nlatency_budget: 50",
+        "constraints: {perf_goodput: {min: 20}, time_to_first_token_p90: {max: 50}}",
+        "latency_budget: 9\nprofile_models: {m: {objectives: {perf_goodput: 1}}}",
+        "objectives: [perf_goodput]\nrun_config_profile_models_concurrently_enable: true\n"
+        f"profile_models: {{m: {{{WITH_LIMIT}}}, n: {{}}}}",
+    ],
+)
+def test_goodput_is_a_goal_with_latency_constraints(text: str) -> None:
+    assert any("perf_goodput" in model.goal.tags for model in settings(text).models)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("objectives: [perf_goodput]", "f.yaml:1:1"),
+        ("constraints: {perf_goodput: {min: 20}, perf_server_queue: {max: 5}}", "f.yaml:1:1"),
+        ("profile_models: {m: {objectives: {perf_goodput: 1}}}", "f.yaml:1:34"),
+        (
+            f"profile_models: {{m: {{{WITH_LIMIT}}}, n: {{constraints: {{}}}}}}\n"
+            "objectives: [perf_goodput]",
+            "f.yaml:2:1",
+        ),
+    ],
+)
+def test_goodput_needs_a_latency_constraint(text: str, place: str) -> None:
+    (problem,) = profile_problems(text)
+    assert problem.startswith(place)
+    assert "perf_goodput counts the requests within the latency constraints" in problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "measurement: perf_analyzer",
+        "triton_launch_mode: c_api",
+        "perf_analyzer_flags: {measurement-interval: 1000}",
+        "genai_perf_flags: {backend: vllm}",
+    ],
+)
+def test_goodput_needs_the_times_of_requests(text: str) -> None:
+    (problem,) = profile_problems(f"objectives: [perf_goodput]\n{WITH_LIMIT}\n{text}")
+    assert problem.startswith("f.yaml:1:1")
+    assert "m: perf_goodput needs measurements in instalments" in problem

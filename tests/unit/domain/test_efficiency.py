@@ -14,7 +14,7 @@ from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.prices import Prices
 from model_analyzer.domain.trials import ServerSetup
-from tests.unit.builders import failure, measurement, together, trial
+from tests.unit.builders import measurement, together, trial
 
 PRICES = Prices(
     currency="EUR",
@@ -111,9 +111,3 @@ def test_an_unknown_idle_part_has_no_value() -> None:
     assert values(measured, efficiency(None, **{"GPU-2": IDLE})) == {}
     assert values(measured, efficiency(None, **{"GPU-1": {}, "GPU-2": IDLE})) == {}
     assert values(measurement(100), efficiency(None, **{"GPU-1": IDLE})) == {}
-
-
-def test_a_failure_stays_as_it_is() -> None:
-    failed = failure()
-
-    assert efficiency().of_outcome(ON_GPU, failed) is failed

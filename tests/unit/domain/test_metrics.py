@@ -15,8 +15,8 @@ TIME_TO_FIRST_TOKEN = tuple(f"time_to_first_token_{each}" for each in STATISTICS
 INTER_TOKEN = tuple(f"inter_token_latency_{each}" for each in STATISTICS)
 
 HIGHER_IS_BETTER = {
-    "perf_throughput", "output_token_throughput", "gpu_free_memory", "gpu_total_memory",
-    "gpu_utilization", "cpu_available_ram",
+    "perf_throughput", "perf_goodput", "output_token_throughput", "gpu_free_memory",
+    "gpu_total_memory", "gpu_utilization", "cpu_available_ram",
 }  # fmt: skip
 LOWER_IS_BETTER = {
     "perf_latency_avg", "perf_latency_p50", "perf_latency_p90", "perf_latency_p95",
@@ -95,12 +95,13 @@ def test_the_source_of_a_metric_shows_in_its_tag(tag: str) -> None:
         "idle": Source.ENERGY,
         "cost": Source.PRICES,
     }
-    assert METRICS[tag].source is expected.get(tag.partition("_")[0], Source.LLM)
+    source = expected.get(tag.partition("_")[0], Source.LLM)
+    assert METRICS[tag].source is (Source.REQUESTS if tag == "perf_goodput" else source)
 
 
 @pytest.mark.parametrize("tag", sorted(METRICS))
 def test_throughputs_of_several_models_add_up_and_other_metrics_are_averaged(tag: str) -> None:
-    total = tag in ("perf_throughput", "output_token_throughput")
+    total = tag in ("perf_throughput", "perf_goodput", "output_token_throughput")
     assert METRICS[tag].over_models is (Reduction.SUM if total else Reduction.MEAN)
 
 

@@ -4,8 +4,18 @@
 
 from __future__ import annotations
 
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Profile
-from tests.unit.builders import failure, measurement, record, variant
+from tests.unit.builders import (
+    at_most,
+    failure,
+    goal,
+    instalment,
+    measurement,
+    record,
+    trial,
+    variant,
+)
 
 ZERO = variant("m_config_0", max_batch_size=1)
 ONE = variant("m_config_1", max_batch_size=2)
@@ -44,3 +54,14 @@ def test_two_names_of_equal_content_are_two_variants() -> None:
 
 def test_an_empty_profile_holds_nothing() -> None:
     assert (Profile().measured, Profile().failed, Profile().variants) == ((), (), ())
+
+
+def test_measurements_are_completed_with_goodput_and_failures_stay_as_they_are() -> None:
+    complete = Profile().completion(goal(*at_most(perf_latency_p99=10)))
+    failed = failure()
+
+    completed = complete(trial(), instalment([5.0, 5.0, 5.0, 20.0]))
+
+    assert isinstance(completed, Measurement)
+    assert completed.totals["perf_goodput"] == 3
+    assert complete(trial(), failed) is failed

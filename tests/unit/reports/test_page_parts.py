@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
+from model_analyzer.domain.traffic import Arrivals, Traffic
+from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.explorer import Explorer, explorer_of
 from model_analyzer.reports.figures import figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
@@ -288,3 +290,29 @@ def test_a_chart_of_very_many_measurements_has_one_point_for_each_small_area() -
     assert f"{len(drawn)} of 2999 grey points are shown" in chart.caption
     high = max(point["y"] for point in drawn)
     assert high == 149
+
+
+@pytest.mark.parametrize(
+    ("load", "expected"),
+    [
+        ({"concurrency": 8}, "8 requests at a time, each sent after an earlier answer"),
+        ({"concurrency": 8}, "only these 8 wait and no more are sent: percentiles hide"),
+        ({"concurrency": 1}, "1 request at a time"),
+        ({"concurrency": 1}, "only this one waits"),
+    ],
+)
+def test_a_closed_loop_says_what_a_stall_would_hide(load: dict[str, int], expected: str) -> None:
+    measured = ranking(record(variant(), measurement(100, 5), **load)).measured
+    assert expected in dict(method_of(measured))["Arrivals of requests"]
+
+
+def test_an_open_load_hides_no_stall() -> None:
+    measured = record(variant(), measurement(100, 5), kind=LoadKind.REQUEST_RATE, concurrency=50)
+    assert "Arrivals of requests" not in dict(method_of(ranking(measured).measured))
+    (work,) = measured.trial.workloads
+    traffic = Traffic(arrivals=Arrivals.POISSON)
+    trial = replace(measured.trial, workloads=(replace(work, traffic=traffic),))
+    method = dict(method_of(ranking(measured._replace(trial=trial)).measured))
+    assert method["Arrivals of requests"] == (
+        "Poisson arrivals; latencies count from the intended times"
+    )

@@ -25,6 +25,7 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
+    instalment,
     measurement,
     objectives,
     rank_one,
@@ -511,3 +512,66 @@ def test_what_the_client_sent_late_wins_only_without_a_rival() -> None:
     assert best(late, in_time) == 80
     assert best(late, slow) == 100
     assert best(measurement(100, 20, perf_send_lag_p99=0.9), in_time) == 100
+
+
+def test_a_better_trial_that_was_sent_late_is_named_with_this_reason() -> None:
+    late = record(SMALL, measurement(100, 20, perf_send_lag_p99=5))
+    in_time = record(LARGE, measurement(80, 20, perf_send_lag_p99=0.5))
+    ranked = ranking(late, in_time, by=goal(*at_most(perf_latency_p99=50)))
+    assert order(ranked)[0] == "m_config_1"
+    assert any(
+        "25.0 % better, but its requests were sent late" in text
+        for text in remarks_of(answer_of(ranked))
+    )
+
+
+# In time at the low load; at the high one more answers, of which nearly a half is late.
+LOW_LOAD = record(SMALL, instalment([10.0] * 60), concurrency=1)
+HIGH_LOAD = record(SMALL, instalment([15.0] * 52 + [40.0] * 48), concurrency=8)
+GOODPUT = objectives(perf_goodput=1)
+
+
+def best_load(ranked: Ranking) -> int:
+    return ranked.results[0].best.trial.workloads[0].load.value
+
+
+def test_goodput_follows_the_constraints_of_each_ranking() -> None:
+    """The same measurements, by three limits: stored values do not change."""
+
+    def ranked(limit: float) -> Ranking:
+        by = goal(*at_most(perf_latency_p50=limit), wished=GOODPUT)
+        return ranking(LOW_LOAD, HIGH_LOAD, by=by)
+
+    assert [best_load(ranked(limit)) for limit in (12, 30, 50)] == [1, 1, 8]
+    values = {
+        limit: [item.measurement.value("perf_goodput") for item in ranked(limit).measured]
+        for limit in (12, 30, 50)
+    }
+    assert values == {12: [60, 0], 30: [60, 52], 50: [100, 60]}
+    assert isinstance(LOW_LOAD.outcome, Measurement)
+    assert "perf_goodput" not in LOW_LOAD.outcome.totals
+
+
+def test_goodput_may_be_a_constraint() -> None:
+    limits = at_most(perf_latency_p50=30)
+    ranked = ranking(LOW_LOAD, HIGH_LOAD, by=goal(*limits, *at_least(perf_goodput=55)))
+    assert best_load(ranked) == 1
+    assert best_load(ranking(LOW_LOAD, HIGH_LOAD, by=goal(*limits))) == 8
+
+
+def test_goodput_without_data_is_ignored_and_the_reason_is_given() -> None:
+    by = goal(*at_most(perf_latency_p99=30), wished=GOODPUT)
+    ranked = ranking(record(SMALL, measurement(100, 10)), by=by)
+    assert ranked.unmeasured == ("perf_goodput",)
+    (remark,) = (text for text in remarks_of(answer_of(ranked)) if "ignored" in text)
+    assert "times of single requests, which only instalments have" in remark
+
+
+def test_across_models_goodput_follows_the_global_constraints() -> None:
+    own = ranking(LOW_LOAD, HIGH_LOAD, by=goal(*at_most(perf_latency_p50=12)))
+    by = goal(*at_most(perf_latency_p50=50), wished=GOODPUT)
+    (across,) = rank_across([own], by, "all")
+    assert best_load(across) == 8
+    assert across.measured[0].measurement.value("perf_goodput") == 100
+    (without,) = rank_across([own], goal(), "all")
+    assert "perf_goodput" not in without.columns.tags

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model_analyzer.domain.joint_histogram import MOST_REQUESTS
 from model_analyzer.domain.measurements import ModelMeasurement, Values
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.runner.load.intended import intended
@@ -229,3 +230,45 @@ def test_the_throughput_of_random_arrivals_is_that_at_their_mean_rate(
         assert measured is not None
         errors.append(measured.values["perf_throughput"] / expected - 1)
     assert np.sqrt(np.mean(np.square(errors))) < most_error
+
+
+def test_the_times_of_a_request_to_a_language_model_stay_together() -> None:
+    """Three answers of three tokens: the first token is late, or the others are slow, or neither.
+    A response may have several tokens, and one that ended with the first does not count.
+    """
+
+    def answer(sent: float, *came: float, tokens: Sequence[int] = (1, 1, 1)) -> Request:
+        times = [START + round(time * MS) for time in came]
+        return Request(START + round(sent * MS), times, times[-1], list(tokens))
+
+    requests = [
+        answer(0, 5, 10, 15),
+        answer(20, 30, 35, 40),
+        answer(40, 90, 95, 100),
+        answer(100, 110, 150, 190),
+        answer(200, 210, 250, 290, tokens=(1, 8, 8)),
+    ]
+    content = Export(requests, [START, START + 1000 * MS])
+
+    model = sampled(content, in_flight=1, batch_size=1, with_tokens=True)
+
+    assert model is not None
+    assert model.joint is not None
+    assert model.requests == model.joint.total == 4
+    assert model.joint.within({"time_to_first_token": 20}) == 3
+    assert model.joint.within({"inter_token_latency": 20}) == 3
+    assert model.joint.within({"time_to_first_token": 20, "inter_token_latency": 20}) == 2
+    assert model.joint.within({"perf_latency": 70, "inter_token_latency": 20}) == 2
+    separate = sampled(content, in_flight=1, batch_size=1, with_tokens=False)
+    assert separate is not None
+    assert separate.joint is None
+
+
+def test_of_many_requests_to_a_language_model_a_part_is_kept() -> None:
+    times = [(n * 0.1, n * 0.1 + (50 if n % 2 else 10)) for n in range(9000)]
+    model = sampled(export(times), in_flight=0, batch_size=1, with_tokens=True)
+    assert model is not None
+    assert model.joint is not None
+    assert model.joint.total == MOST_REQUESTS
+    share = model.joint.within({"perf_latency": 20}) / model.joint.total
+    assert share == pytest.approx(0.5, abs=0.04)

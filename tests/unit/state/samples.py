@@ -10,6 +10,7 @@ from typing import Any
 
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.histograms import Histogram
+from model_analyzer.domain.joint_histogram import JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -199,7 +200,8 @@ def rich_instalment() -> Measurement:
     measured = rich_measurement()
     first, second = measured.models
     histograms = {"perf_latency": Histogram.of([0.3, 0.3, 12.5], clustering=2.5)}
-    first = replace(first, seconds=10.003, histograms=histograms)
+    joint = JointHistogram.of([RequestTimes(12.5, 0.3, 1.5), RequestTimes(0.3, 0.3, None)])
+    first = replace(first, seconds=10.003, histograms=histograms, joint=joint)
     return replace(measured, models=(first, replace(second, seconds=9.5)))
 
 

@@ -99,7 +99,7 @@ def test_only_instalments_write_seconds_and_histograms(tmp_path: Path) -> None:
         for entry in entries(tmp_path / "journal")
         if "models" in entry
     )
-    assert instalment - careful == {"seconds", "histograms"}
+    assert instalment - careful == {"seconds", "histograms", "joint"}
 
 
 def test_a_full_failure_comes_back(reload: Reload) -> None:

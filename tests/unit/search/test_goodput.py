@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every search takes goodput as its objective: it is low at low and at high loads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.pooling import pool
+from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.trials import Trial
+from model_analyzer.search.completed import CompletedSearch
+from tests.unit import builders
+from tests.unit.search.surfaces import (
+    instances,
+    limits,
+    load,
+    search,
+    sequence,
+    shares,
+    subject,
+)
+
+# Half of the requests have to meet the limit, and of those that do, as many as possible.
+TARGET = subject(
+    objective="perf_goodput",
+    constraints=[Constraint(tag="perf_latency_p50", maximum=14.0)],
+    in_instalments=True,
+)
+
+
+def served(trial: Trial) -> Measurement:
+    """Each instance answers 250 requests per second while it has up to three of them. Latencies
+    are log-normal, and grow with the load.
+    """
+    rate = 250 * min(load(trial) / 3, instances(trial))
+    seconds = trial.instalment_s or min(1.0, 150 / rate)
+    average = 1000 * load(trial) / rate
+    random = Random(trial.key)
+    latencies = [
+        average * math.exp(random.gauss(0, 0.3)) for _ in range(max(round(rate * seconds), 3))
+    ]
+    measured = builders.instalment(latencies, seconds, windows=[rate] * 4)
+    return replace(measured, duration_s=seconds + 0.2)
+
+
+def goodputs(outcomes: Mapping[str, list[Measurement]]) -> list[float]:
+    """The goodput of each trial that meets the constraints, highest first."""
+    means = map(pool, outcomes.values())
+    passing = [mean.totals["perf_goodput"] for mean in means if TARGET.goal.passes(mean)]
+    return sorted(passing, reverse=True)
+
+
+@pytest.mark.parametrize("mode", SearchMode)
+def test_every_search_maximizes_goodput(mode: SearchMode) -> None:
+    where = limits(mode=mode, instances=(1, 4), batch=(1, 2), concurrency=(1, 64))
+    complete = Profile().completion(TARGET.goal)
+    asked = CompletedSearch(search(TARGET, where, optuna=shares(20, 40)), complete)
+    outcomes: dict[str, list[Measurement]] = {}
+
+    def respond(trial: Trial) -> Outcome:
+        measured = served(trial)
+        completed = complete(trial, measured)
+        assert isinstance(completed, Measurement)
+        outcomes.setdefault(trial.first.key, []).append(completed)
+        return measured
+
+    sequence(asked, respond)
+
+    # the best of four instances: three requests for each, and 70 % of 1000 per second in time
+    assert goodputs(outcomes)[0] > 600
+    if asked.conclusion is not None:
+        best = pool(outcomes[asked.conclusion.recommended]).totals["perf_goodput"]
+        assert best > 0.85 * goodputs(outcomes)[0]
+        assert asked.conclusion.goal == TARGET.goal.identity
