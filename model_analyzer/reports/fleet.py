@@ -146,7 +146,7 @@ def _sentence(rows: Sequence[tuple[FleetModel, Answer]]) -> str:
     models = len({id(model) for model, _ in rows})
     of_kinds = f" in {len(rows)} rows, by hardware" if len(rows) > models else ""
     counts = Counter(_state(model, answer)[0] for model, answer in rows)
-    parts = ", ".join(f"{state} {count}" for state, count in counts.most_common())
+    parts = ", ".join(f"{count} {state}" for state, count in counts.most_common())
     return f"{counted(models, 'model')}{of_kinds}: {parts}." if rows else "No model."
 
 
@@ -168,7 +168,7 @@ def _columns() -> Iterator[tuple[FleetColumn, _Cell]]:
     yield _number("gain", "Gain", "% over default"), _gain
     yield FleetColumn(key="limits", name="Limits", is_long=True), _limits
     yield FleetColumn(key="configuration", name="Configuration", is_long=True), _settings
-    yield FleetColumn(key="load", name="Load"), _load
+    yield FleetColumn(key="load", name="Load", is_long=True), _load
     yield _number("certainty", "Certainty", "%"), _certainty
     yield _number("cost", "Cost", "per million"), _cost
 
@@ -229,7 +229,8 @@ def _short(variant: ModelVariant, gpus: int) -> str:
 
 def _load(model: FleetModel, answer: Answer) -> FleetCell:
     best = answer.best
-    return FleetCell(text="" if best is None else load_text(best.best.trial))
+    text = "" if best is None else load_text(best.best.trial)
+    return FleetCell(text=text, title=text)
 
 
 def _throughput(model: FleetModel, answer: Answer) -> FleetCell:

@@ -181,7 +181,7 @@ def test_the_same_model_of_two_checkpoints_has_two_rows() -> None:
     )
 
     assert [[cell.text for cell in row.cells[:2]] for row in page.rows] == [["m", "a"], ["m", "b"]]
-    assert page.sentence == "2 models: recommended 2."
+    assert page.sentence == "2 models: 2 recommended."
 
 
 def test_many_rows_are_compact() -> None:
