@@ -602,12 +602,12 @@ def _goodput(
 
 def _place_of_goal(tag: str, places: Sequence[Given]) -> str:
     """Where a metric is given as objective or constraint; the first of the places counts."""
-    keys = [
-        next((place.where[key], place.values[key]) for place in places if key in place.values)
+    return next(
+        place.where[key]
+        for place in places
         for key in ("objectives", "constraints")
-        if any(key in place.values for place in places)
-    ]
-    return next(where for where, goals in keys if any(goal.tag == tag for goal in goals))
+        if any(goal.tag == tag for goal in place.values.get(key) or ())
+    )
 
 
 def _tls_on_both_sides(

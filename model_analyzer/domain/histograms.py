@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from statistics import NormalDist
 
@@ -28,6 +28,7 @@ _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
 _BASE = len(_DIGITS) // 2
 _TEXT = re.compile(r"(?:[g-z0-9+/]{0,5}[A-Za-f])*")
+_NUMBER = re.compile(r"[g-z0-9+/]*[A-Za-f]")
 _LONGEST_TEXT = 3 * BINS
 
 # Clustering is known where this share of the latencies is beyond; elsewhere, it changes with the
@@ -87,7 +88,9 @@ class Histogram:
     def within(self, limit: float) -> float:
         """The number of latencies up to this limit (ms). The bin of the limit counts in part."""
         place = place_of(limit)
-        return sum(count * part_below(bin_, place) for bin_, count in self.counts.items())
+        last = math.floor(place)
+        below = sum(count for bin_, count in self.counts.items() if bin_ < last)
+        return below + self.counts.get(last, 0) * (place - last)
 
     def _at(self, rank: int) -> float:
         """The latency with this rank, from 0: those of a bin are spread evenly over it."""
@@ -215,10 +218,9 @@ def digits_of(value: int) -> Iterator[str]:
 
 def numbers_in(text: str) -> Iterator[int]:
     """The numbers of a text."""
-    value, factor = 0, 1
-    for digit in map(_VALUES.__getitem__, text):
-        value += digit % _BASE * factor
-        factor *= _BASE
-        if digit < _BASE:
-            yield value
-            value, factor = 0, 1
+    return map(_number, _NUMBER.findall(text))
+
+
+@lru_cache(maxsize=4096)  # nearly all are small: a report reads millions of them
+def _number(digits: str) -> int:
+    return sum(_VALUES[digit] % _BASE * _BASE**exponent for exponent, digit in enumerate(digits))

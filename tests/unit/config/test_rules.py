@@ -662,6 +662,7 @@ def test_goodput_is_a_goal_with_latency_constraints(text: str) -> None:
         ("objectives: [perf_goodput]", "f.yaml:1:1"),
         ("constraints: {perf_goodput: {min: 20}, perf_server_queue: {max: 5}}", "f.yaml:1:1"),
         ("profile_models: {m: {objectives: {perf_goodput: 1}}}", "f.yaml:1:34"),
+        ("objectives: [perf_goodput]\nprofile_models: {m: {objectives: []}}", "f.yaml:1:1"),
         (
             f"profile_models: {{m: {{{WITH_LIMIT}}}, n: {{constraints: {{}}}}}}\n"
             "objectives: [perf_goodput]",

@@ -34,6 +34,7 @@ from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_most,
     goal,
+    instalment,
     measurement,
     objectives,
     ranking,
@@ -647,3 +648,19 @@ def test_parts_have_the_order_in_which_they_are_called() -> None:
     table = composing_table(ranking(record(whole, measured)).results[0])
     assert table is not None
     assert [row[0] for row in table.rows] == ["pre", "middle", "after"]
+
+
+def test_goodput_is_in_tables_if_it_is_a_goal_and_on_pages_if_it_is_known() -> None:
+    measured = record(LARGE, instalment([10.0] * 30 + [40.0] * 20))
+    limits = at_most(perf_latency_p50=20)
+    wished = ranking(measured, by=goal(*limits, wished=objectives(perf_goodput=1)))
+    known, unknown = ranking(measured, by=goal(*limits)), ranking(measured)
+
+    for table in (summary_table(wished.results, wished), answer_table(wished.results, wished.goal)):
+        assert table.rows[0][table.headers.index("Goodput (infer/sec)")] == 30
+    assert "Goodput (infer/sec)" not in summary_table(known.results, known).headers
+    of_page = [
+        {column.key for column in explorer_of([each], (), always_gpus=False).columns}
+        for each in (known, unknown)
+    ]
+    assert ["perf_goodput" in keys for keys in of_page] == [True, False]
