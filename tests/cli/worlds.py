@@ -202,7 +202,9 @@ def run(
     assert status is not None, f"{arguments} takes more than {LIMIT_S} s: {texts}"
     # the peak of a forked process begins with the memory of this one
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    assert usage < max(MOST_BYTES, own + MOST_BYTES // 4), f"{arguments} took {usage / 2**20:.0f} MiB"
+    assert usage < max(MOST_BYTES, own + MOST_BYTES // 4), (
+        f"{arguments} took {usage / 2**20:.0f} MiB"
+    )
     assert status in (0, 1, 2), f"status {status}: {texts}"
     return Ended(status, texts["stdout"], texts["stderr"])
 
