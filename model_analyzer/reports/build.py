@@ -29,6 +29,7 @@ from model_analyzer.reports.figures import (
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline, settings_text, values_text
 from model_analyzer.reports.loads import under
+from model_analyzer.reports.map_grid import MapView, map_view
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
 from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
@@ -107,6 +108,7 @@ class Summary:
     winners: int
     composing: Table | None
     charts: tuple[Chart, ...]
+    search_map: MapView | None
     importance: Importance | None
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
@@ -274,6 +276,7 @@ def build_summary(
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
         charts=_charts(ranking, chosen, offline=offline, start=start),
+        search_map=map_view(ranking),
         importance=importance_rows(effects(ranking)),
         failures=ranking.failed,
         notices=_notices(chosen, remarks),

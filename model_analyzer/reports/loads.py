@@ -32,6 +32,12 @@ def under(trial: Trial) -> str:
     return words[0] + (" for each model" if len(words) > 1 else "")
 
 
+def load_words(trial: Trial) -> str:
+    """The load as a noun: `8 concurrent requests of batch 4`, `50 requests/sec`."""
+    words = under(trial)
+    return words.removeprefix("with ").removeprefix("under ")
+
+
 def _short(work: Workload, value: str | None = None) -> str:
     """The text of a load, with `value` in place of its own if given."""
     load, traffic = work.load, work.traffic
