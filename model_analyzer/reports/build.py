@@ -18,6 +18,7 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
+from model_analyzer.reports.choices_text import choices_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.figures import (
@@ -87,9 +88,10 @@ class Summary:
     sentence in parts; every second part (1, 3, …) is emphasized. `is_unsure` means that the search
     probably missed something better, that a constraint may be violated, or that the search was
     interrupted. `certainty` describes how sure the search is, "" if unknown. `recommended` is the
-    name and the settings of the first variant, both "" if there is none. `gpus` lists the GPUs
-    whose metrics are shown, or "". `winners` is the number of table rows before the default.
-    `method` describes the measurements, as pairs of name and text.
+    name and the settings of the first variant, both "" if there is none. `choices` are what else
+    one could choose. `gpus` lists the GPUs whose metrics are shown, or "". `winners` is the number
+    of table rows before the default. `method` describes the measurements, as pairs of name and
+    text.
     """
 
     model: str
@@ -101,6 +103,7 @@ class Summary:
     recommended: tuple[str, str]
     figures: tuple[Figure, ...]
     limits: tuple[Limit, ...]
+    choices: tuple[str, ...]
     remarks: tuple[str, ...]
     gpus: str
     constraints: str
@@ -267,6 +270,7 @@ def build_summary(
         recommended=_recommended(ranking),
         figures=figures_of(answer),
         limits=limits_of(answer),
+        choices=choices_text(ranking),
         remarks=remarks,
         gpus=_gpus_line(
             _observed([result.best for result in chosen], origin, always_gpus=always_gpus)

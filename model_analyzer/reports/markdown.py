@@ -39,6 +39,9 @@ def _part(report: Summary, level: int) -> Sequence[str]:
     lines = [sentence, ""]
     if report.certainty:
         lines += [escaped(report.certainty), ""]
+    if report.choices:
+        choices = [f"* {escaped(choice)}" for choice in report.choices]
+        lines += ["You could also choose:", "", *choices, ""]
     for remark in report.remarks:
         lines += ["> [!WARNING]", f"> {escaped(remark)}", ""]
     lines += _section("What to do", _what_to_do(report), level)
