@@ -42,7 +42,7 @@ class Page(HTMLParser):
         self.attributes: list[tuple[str, str, str]] = []
         self.texts: list[tuple[str, str]] = []
         self.unclosed: list[str] = []
-        self.feed(text)
+        self.feed(text.replace("<wbr>", ""))  # it interrupts no text
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
