@@ -33,7 +33,12 @@ from model_analyzer.reports.loads import under
 from model_analyzer.reports.map_grid import MapView, map_view
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
-from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
+from model_analyzer.reports.plots import (
+    Chart,
+    detailed_charts,
+    same_memory_text,
+    summary_charts,
+)
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text, remarks_of
 from model_analyzer.reports.tables import (
     Table,
@@ -90,7 +95,8 @@ class Summary:
     interrupted. `certainty` describes how sure the search is, "" if unknown. `recommended` is the
     name and the settings of the first variant, both "" if there is none. `choices` are what else
     one could choose. `gpus` lists the GPUs whose metrics are shown, or "". `winners` is the number
-    of table rows before the default. `method` describes the measurements, as pairs of name and
+    of table rows before the default. `same_memory` is a sentence about memory that is the same
+    everywhere, or "". `method` describes the measurements, as pairs of name and
     text.
     """
 
@@ -111,6 +117,7 @@ class Summary:
     winners: int
     composing: Table | None
     charts: tuple[Chart, ...]
+    same_memory: str
     search_map: MapView | None
     importance: Importance | None
     failures: tuple[FailedTrial, ...]
@@ -280,6 +287,7 @@ def build_summary(
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
         charts=_charts(ranking, chosen, offline=offline, start=start),
+        same_memory="" if offline else same_memory_text(chosen),
         search_map=map_view(ranking),
         importance=importance_rows(effects(ranking)),
         failures=ranking.failed,
