@@ -78,11 +78,10 @@ def map_view(ranking: Ranking) -> MapView | None:
     grids = tuple(_grid(each, ranking, decimals) for each in maps.maps)
     cells = (cell for grid in grids for _, row in grid.rows for cell in row)
     metric = METRICS[maps.tag]
-    within = " that meets the constraints" if ranking.goal.has_constraints else ""
     return MapView(
         method=(
-            "Each cell has the best measurement of the configurations with these values"
-            f"{within}: {metric.name.lower()} ({unit_text(maps.tag, ranking.currency)}), its load,"
+            "Each cell has the best measurement of the configurations with these values:"
+            f" {metric.name.lower()} ({unit_text(maps.tag, ranking.currency)}), its load,"
             " and the requests that it is based on."
         ),
         grids=grids,

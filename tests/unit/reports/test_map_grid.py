@@ -50,7 +50,7 @@ def test_cells_have_value_load_and_requests() -> None:
     assert [cell.is_recommended for cell in cells] == [True, False, False]
     assert [cell.configuration for cell in cells] == ["m_config_default", "m_config_0", ""]
     assert shown.kinds == {CellKind.MEETS, CellKind.MISSES, CellKind.FAILED}
-    assert "that meets the constraints: throughput (infer/sec)" in shown.method
+    assert "with these values: throughput (infer/sec), its load" in shown.method
 
 
 def test_a_measured_place_mentions_failed_trials() -> None:
