@@ -16,7 +16,7 @@ from model_analyzer.domain.measurements import Columns
 from model_analyzer.domain.metrics import Better
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.loads import load_words
 from model_analyzer.reports.parameters import parameter_name
 from model_analyzer.reports.tables import Table
@@ -183,7 +183,7 @@ def explorer_of(
         rankings[0].columns if len(rankings) == 1 else Columns([item.measurement for item in items])
     )
     # of a language model, other metrics come on request: all together are wider than a page
-    usual = _TOKENS if _TOKENS[0] in metrics.tags else _USUAL
+    usual = token_tags(goal) if _TOKENS[0] in metrics.tags else _USUAL
     explorer = _explorer(
         results, metrics, marks, goal.tags, {*usual, *goal.tags}, always_gpus=always_gpus
     )

@@ -13,7 +13,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.noise import ratio_noise
-from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.headline import is_plain_throughput, over_models, unit_text
 from model_analyzer.reports.numbers import number_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
@@ -56,11 +56,7 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
         return ()
     default = compared_default(ranking)
     measurement = best.best.measurement
-    tags = [
-        tag
-        for tag in ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
-        if measurement.value(tag) is not None
-    ]
+    tags = [tag for tag in token_tags(ranking.goal) if measurement.value(tag) is not None]
     tags += ["perf_throughput", Axes(ranking.goal, [best]).quantity("perf_latency_p99").tag]
     tags += [tag for tag in ranking.goal.tags if tag not in tags]
     tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram", *EFFICIENCY) if tag not in tags]

@@ -20,7 +20,7 @@ from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.words import whole
-from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import times_text
 from model_analyzer.reports.loads import load_words
 from model_analyzer.reports.numbers import decimals_of, number_text
@@ -261,7 +261,6 @@ def _table(
 
 # Metrics that tables of variants always show.
 _IN_ANSWER = ("perf_throughput", "perf_latency_p99")
-_TOKENS = ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
 _IN_SUMMARY = (*_IN_ANSWER, "cpu_used_ram", "gpu_used_memory", "gpu_utilization")
 
 # From this ratio on, a change is a factor, not a percentage.
@@ -281,7 +280,7 @@ def summary_table(
     """One row for each variant, with its best measurement: how good it is, then what it is."""
     goal = ranking.goal
     is_sum = len(goal.models) > 1
-    tokens = _measured_tags(results, _TOKENS)
+    tokens = _measured_tags(results, token_tags(goal))
 
     def metric(tag: str) -> Column[VariantResult]:
         return _by_model(tag, ranking.default) if is_sum else metric_of_each(tag).adapted(_best)
