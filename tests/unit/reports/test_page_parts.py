@@ -108,14 +108,11 @@ def test_figures_show_what_got_better_and_worse() -> None:
 
 
 def test_tiles_of_tokens_have_the_percentiles_of_the_constraints() -> None:
-    values = {
-        "output_token_throughput": 100.0, "time_to_first_token_p99": 9.0,
-        "time_to_first_token_p90": 5.0, "inter_token_latency_p99": 2.0,
-    }  # fmt: skip
-    ranked = ranking(
-        record(variant(), measurement(10, 20, **values)),
-        by=goal(*at_most(time_to_first_token_p90=10)),
-    )
+    answered = measurement(
+        10, 20, output_token_throughput=100.0, time_to_first_token_p99=9.0,
+        time_to_first_token_p90=5.0, inter_token_latency_p99=2.0,
+    )  # fmt: skip
+    ranked = ranking(record(variant(), answered), by=goal(*at_most(time_to_first_token_p90=10)))
     assert [figure.label for figure in figures_of(answer_of(ranked))][:3] == [
         "Output Token Throughput", "p90 Time To First Token", "p99 Inter Token Latency",
     ]  # fmt: skip
