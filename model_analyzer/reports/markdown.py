@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from urllib.parse import quote
 
 from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.build import Detail, Page, Summary
@@ -91,7 +90,7 @@ def _charts(charts: Sequence[Chart], drawings: Drawings, level: int = 2) -> Sequ
     for chart in charts:
         if chart.has_data and chart.key in drawings and drawings[chart.key].content is not None:
             title = chart.caption.partition(";")[0]
-            lines += [f"![{escaped(title)}]({quote(chart.key)}.svg)", ""]
+            lines += [f"![{escaped(title)}](<{chart.key}.svg>)", ""]
             lines += [escaped(chart.caption), ""]
     return _section("Charts", lines[:-1], level) if lines else []
 

@@ -128,7 +128,7 @@ def test_charts_are_images_beside_it_and_only_those_that_were_drawn() -> None:
         "throughput_v_latency", "throughput_v_concurrency", "latency_v_concurrency",
     }  # fmt: skip
     drawn["latency_v_concurrency"] = Picture(None, "out of memory")
-    images = re.findall(r"!\[(.*)\]\((.*)\)", render_summary(page, drawn))
+    images = re.findall(r"!\[(.*)\]\(<(.*)>\)", render_summary(page, drawn))
     assert images == [
         ("Throughput vs. Latency of 3 measurements", "throughput_v_latency.svg"),
         ("Throughput vs. Concurrency", "throughput_v_concurrency.svg"),
