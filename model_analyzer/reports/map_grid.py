@@ -60,10 +60,11 @@ class MapGrid:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapView:
     """The maps of a search, the most telling first; `method` explains them, `kinds` are those of
-    their cells.
+    their cells, `answer` says what the answer is.
     """
 
     method: str
+    answer: str
     grids: tuple[MapGrid, ...]
     kinds: frozenset[CellKind]
 
@@ -84,6 +85,7 @@ def map_view(ranking: Ranking) -> MapView | None:
             f" {metric.name.lower()} ({unit_text(maps.tag, ranking.currency)}), its load,"
             " and the requests that it is based on."
         ),
+        answer="recommended" if ranking.any_passes else "nearest to the constraints",
         grids=grids,
         kinds=frozenset(cell.kind for cell in cells),
     )
@@ -124,7 +126,7 @@ def _lines(place: Place, result: VariantResult, goal: Goal) -> Iterator[str]:
     """The load and the evidence of the best measurement, and what else happened."""
     if not result.passes:
         missed = percent_text(goal.shortfall(result.best.measurement))
-        yield f"○ misses the constraints by {missed}"
+        yield f"○ misses by {missed}"
     yield capitalized(load_words(result.best.trial))
     counts = [model.requests for model in result.best.measurement.models]
     requests = [count for count in counts if count is not None]

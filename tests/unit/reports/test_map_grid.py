@@ -43,7 +43,7 @@ def test_cells_have_value_load_and_requests() -> None:
         (
             CellKind.MISSES,
             "1,327",
-            ("○ misses the constraints by 400 %", "32 concurrent requests", "from 6,637 requests"),
+            ("○ misses by 400 %", "32 concurrent requests", "from 6,637 requests"),
         ),
         (CellKind.FAILED, "✗ failed", ("2 trials",)),
     ]
@@ -64,6 +64,13 @@ def test_a_measured_place_mentions_failed_trials() -> None:
     (_, (first, second)) = shown.grids[0].rows[0]
     assert first.lines == ("1 concurrent request", "✗ 1 trial failed")
     assert second.lines == ("1 concurrent request",)
+
+
+def test_if_nothing_meets_the_constraints_the_ring_is_around_the_nearest() -> None:
+    records = [record(SMALL, measurement(99, 50)), record(LARGE, measurement(99, 60))]
+    limit = goal(*at_most(perf_latency_p99=10))
+    assert view(ranking(*records)).answer == "recommended"
+    assert view(ranking(*records, by=limit)).answer == "nearest to the constraints"
 
 
 def test_there_is_no_map_of_one_configuration() -> None:
