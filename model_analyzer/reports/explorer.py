@@ -375,10 +375,10 @@ def _other_parameters(results: Sequence[VariantResult]) -> Sequence[Row]:
         differing = differing_parameters([result.variants[position] for result in results])
         for result, row in zip(results, rows, strict=True):
             variant = result.variants[position]
-            prefix = f"{variant.model}." if len(result.variants) > 1 else ""
+            prefix = f"config.{variant.model}." if len(result.variants) > 1 else "config."
             row.update(
                 {
-                    prefix + name: value
+                    prefix + name.removeprefix("config."): "on" if value == "{}" else value
                     for name, value in differing[variant.identity].items()
                     if not name.startswith(_SHOWN_ELSEWHERE)
                 }
