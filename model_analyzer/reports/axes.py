@@ -27,6 +27,17 @@ _IN_TITLES = {
 }
 
 
+def token_tags(goal: Goal) -> list[str]:
+    """The metrics to show of a language model: token throughput, time to the first token and time
+    between tokens; of the times those that the goal has, otherwise the p99.
+    """
+    tags = ["output_token_throughput"]
+    for prefix in ("time_to_first_token_", "inter_token_latency_"):
+        own = [tag for tag in goal.tags if tag.startswith(prefix)]
+        tags += own or [f"{prefix}p99"]
+    return tags
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
     """A metric of a whole trial, or of its `model` at `index` if the trial has several models."""

@@ -30,8 +30,11 @@ _IN_SERVER = {
     "Compute output": "perf_server_compute_output",
 }
 _CLIENT, _NETWORK = "Client send/receive", "Network and other"
+_FIRST_TOKEN, _TOKENS = "To the first token", "Further tokens"
 _COLOURS = {
     "Queue": "#e69f00",
+    _FIRST_TOKEN: "#0072b2",
+    _TOKENS: "#56b4e9",
     "Compute input": "#56b4e9",
     "Compute infer": "#009e73",
     "Compute output": "#f0e442",
@@ -92,9 +95,13 @@ def _omission(drawn: int, count: int, noun: str) -> str:
 
 
 def phases(measurement: Measurement) -> Mapping[str, float]:
-    """The known parts of the average latency in ms; empty if they cover too little of a streamed
-    response. Client waiting time that the server does not account for counts as network and other.
+    """The known parts of the average latency in ms: of a language model, queue, first token and
+    further tokens; otherwise empty if they cover too little of a streamed response. Client waiting
+    time that the server does not account for counts as network and other.
     """
+    tokens = _of_tokens(measurement)
+    if tokens:
+        return tokens
     if covered_share(measurement) < _MIN_COVERAGE:
         return {}
     inside = _inside(measurement)
@@ -107,6 +114,17 @@ def phases(measurement: Measurement) -> Mapping[str, float]:
     if wait is not None and inside and wait > sum(inside.values()):
         parts[_NETWORK] = wait - sum(inside.values())
     return parts
+
+
+def _of_tokens(measurement: Measurement) -> Mapping[str, float]:
+    """The time in the queue, from there to the first token, and to the last; empty if unknown."""
+    latency = measurement.value("perf_latency_avg")
+    first = measurement.value("time_to_first_token_avg")
+    if latency is None or first is None or first > latency:
+        return {}
+    queue = min(measurement.value("perf_server_queue") or 0.0, first)
+    parts = {"Queue": queue, _FIRST_TOKEN: first - queue, _TOKENS: latency - first}
+    return {phase: time for phase, time in parts.items() if time}
 
 
 def covered_share(measurement: Measurement) -> float:
@@ -124,7 +142,8 @@ def covered_share(measurement: Measurement) -> float:
 
 def missing_breakdown(measurements: Sequence[Measurement]) -> str:
     """Why some of these measurements have no breakdown, as a phrase; "" if all have one."""
-    least = min(map(covered_share, measurements), default=1.0)
+    shares = [covered_share(each) for each in measurements if not _of_tokens(each)]
+    least = min(shares, default=1.0)
     if least >= _MIN_COVERAGE:
         return ""
     return (

@@ -18,6 +18,7 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
+from model_analyzer.reports.choices_text import choices_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.figures import (
@@ -29,9 +30,15 @@ from model_analyzer.reports.figures import (
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline, settings_text, values_text
 from model_analyzer.reports.loads import under
+from model_analyzer.reports.map_grid import MapView, map_view
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
-from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
+from model_analyzer.reports.plots import (
+    Chart,
+    detailed_charts,
+    same_memory_text,
+    summary_charts,
+)
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text, remarks_of
 from model_analyzer.reports.tables import (
     Table,
@@ -86,9 +93,11 @@ class Summary:
     sentence in parts; every second part (1, 3, …) is emphasized. `is_unsure` means that the search
     probably missed something better, that a constraint may be violated, or that the search was
     interrupted. `certainty` describes how sure the search is, "" if unknown. `recommended` is the
-    name and the settings of the first variant, both "" if there is none. `gpus` lists the GPUs
-    whose metrics are shown, or "". `winners` is the number of table rows before the default.
-    `method` describes the measurements, as pairs of name and text.
+    name and the settings of the first variant, both "" if there is none. `choices` are what else
+    one could choose. `gpus` lists the GPUs whose metrics are shown, or "". `winners` is the number
+    of table rows before the default. `same_memory` is a sentence about memory that is the same
+    everywhere, or "". `method` describes the measurements, as pairs of name and
+    text.
     """
 
     model: str
@@ -100,6 +109,7 @@ class Summary:
     recommended: tuple[str, str]
     figures: tuple[Figure, ...]
     limits: tuple[Limit, ...]
+    choices: tuple[str, ...]
     remarks: tuple[str, ...]
     gpus: str
     constraints: str
@@ -107,6 +117,8 @@ class Summary:
     winners: int
     composing: Table | None
     charts: tuple[Chart, ...]
+    same_memory: str
+    search_map: MapView | None
     importance: Importance | None
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
@@ -265,6 +277,7 @@ def build_summary(
         recommended=_recommended(ranking),
         figures=figures_of(answer),
         limits=limits_of(answer),
+        choices=choices_text(ranking),
         remarks=remarks,
         gpus=_gpus_line(
             _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
@@ -274,6 +287,8 @@ def build_summary(
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
         charts=_charts(ranking, chosen, offline=offline, start=start),
+        same_memory="" if offline else same_memory_text(chosen),
+        search_map=map_view(ranking),
         importance=importance_rows(effects(ranking)),
         failures=ranking.failed,
         notices=_notices(chosen, remarks),

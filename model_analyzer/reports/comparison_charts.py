@@ -185,7 +185,7 @@ def _fronts(base: Ranking, new: Ranking, folder: str) -> Iterator[Chart]:
         ]
         over, up = (
             x_axis(plot.x_axis, [value["x"] for value in values], axes),
-            y_axis(plot.y_axis, axes),
+            y_axis(plot.y_axis, [value["y"] for value in values], axes),
         )
         limits = limit_layers(plot, axes)
         drawn = len([value for value in values if value["part"] == "point"])

@@ -16,8 +16,8 @@ from model_analyzer.domain.measurements import Columns
 from model_analyzer.domain.metrics import Better
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.reports.axes import Axes
-from model_analyzer.reports.loads import load_text
+from model_analyzer.reports.axes import Axes, token_tags
+from model_analyzer.reports.loads import load_words
 from model_analyzer.reports.parameters import parameter_name
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import (
@@ -37,10 +37,15 @@ from model_analyzer.results.flat_rows import Row, differing_parameters
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 # Metrics that the table shows by default.
+_TOKENS = ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
 _USUAL = (
-    "output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99",
-    "perf_throughput", "perf_latency_p99", "cpu_used_ram", "gpu_used_memory", "gpu_utilization",
-)  # fmt: skip
+    *_TOKENS,
+    "perf_throughput",
+    "perf_latency_p99",
+    "cpu_used_ram",
+    "gpu_used_memory",
+    "gpu_utilization",
+)
 
 # Metrics of the latency breakdown.
 _PHASES = (
@@ -177,8 +182,10 @@ def explorer_of(
     metrics = (
         rankings[0].columns if len(rankings) == 1 else Columns([item.measurement for item in items])
     )
+    # of a language model, other metrics come on request: all together are wider than a page
+    usual = token_tags(goal) if _TOKENS[0] in metrics.tags else _USUAL
     explorer = _explorer(
-        results, metrics, marks, goal.tags, {*_USUAL, *goal.tags}, always_gpus=always_gpus
+        results, metrics, marks, goal.tags, {*usual, *goal.tags}, always_gpus=always_gpus
     )
     if len(rankings) == 1:
         return explorer
@@ -262,7 +269,7 @@ def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
     kinds = {load.kind for load in loads}
     if not alike or len(kinds) != 1 or LoadKind.REQUEST_INTERVALS in kinds:
         column = Column[MeasuredTrial](
-            key="load", name="Load", value=lambda item: load_text(item.trial)
+            key="load", name="Load", value=lambda item: load_words(item.trial)
         )
         return [_filled(column, items)]
     kind = kinds.pop()
@@ -368,10 +375,10 @@ def _other_parameters(results: Sequence[VariantResult]) -> Sequence[Row]:
         differing = differing_parameters([result.variants[position] for result in results])
         for result, row in zip(results, rows, strict=True):
             variant = result.variants[position]
-            prefix = f"{variant.model}." if len(result.variants) > 1 else ""
+            prefix = f"config.{variant.model}." if len(result.variants) > 1 else "config."
             row.update(
                 {
-                    prefix + name: value
+                    prefix + name.removeprefix("config."): "on" if value == "{}" else value
                     for name, value in differing[variant.identity].items()
                     if not name.startswith(_SHOWN_ELSEWHERE)
                 }

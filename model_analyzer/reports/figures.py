@@ -5,28 +5,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model_analyzer.domain.efficiency import EFFICIENCY, IDLE_ENERGY_PER_INFERENCE
 from model_analyzer.domain.energy import ENERGY_PER_INFERENCE
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.reports.axes import Axes
+from model_analyzer.domain.noise import ratio_noise
+from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.headline import is_plain_throughput, over_models, unit_text
+from model_analyzer.reports.numbers import number_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import show
-from model_analyzer.results.ranking import VariantResult
+from model_analyzer.results.ranking import NO_GAIN, VariantResult
 from model_analyzer.results.selection import compared_default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A key figure as text; `note` is the value to compare it with."""
+    """A key figure as text; `note` is the value to compare it with. `change` is the change from
+    that value, such as `▲ 205 %`, if it is more than noise; `is_worse` is that for the worse.
+    """
 
     label: str
     value: str
     unit: str
     note: str = ""
+    change: str = ""
+    is_worse: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +56,7 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
         return ()
     default = compared_default(ranking)
     measurement = best.best.measurement
-    tags = [
-        tag
-        for tag in ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
-        if measurement.value(tag) is not None
-    ]
+    tags = [tag for tag in token_tags(ranking.goal) if measurement.value(tag) is not None]
     tags += ["perf_throughput", Axes(ranking.goal, [best]).quantity("perf_latency_p99").tag]
     tags += [tag for tag in ranking.goal.tags if tag not in tags]
     tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram", *EFFICIENCY) if tag not in tags]
@@ -61,15 +64,44 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
     figures = []
     for tag in tags:
         for name, value, base in _values(best, tag, default_measurement):
-            figures.append(
-                Figure(
-                    label=f"{METRICS[tag].name}{name}",
-                    value=show(value),
-                    unit=unit_text(tag, ranking.currency),
-                    note=_note(tag, base, measurement),
-                )
+            figure = Figure(
+                label=f"{METRICS[tag].name}{name}",
+                value=show(value),
+                unit=unit_text(tag, ranking.currency),
+                note=_note(tag, base, measurement),
             )
+            if default is not None and base and not _has_gain(answer, tag):
+                figure = _with_change(figure, tag, value / base, _noise(best, default, tag))
+            figures.append(figure)
     return (*_gain(answer), *figures)
+
+
+def _has_gain(answer: Answer, tag: str) -> bool:
+    """Whether the gain over the default, which has a figure of its own, is that of the metric."""
+    return (
+        tag == DEFAULT_OBJECTIVE
+        and bool(_gain(answer))
+        and is_plain_throughput(answer.ranking.goal)
+    )
+
+
+def _noise(best: VariantResult, default: VariantResult, tag: str) -> float:
+    """The noise of the ratio of both results, in percent; 0 if unknown."""
+    noise = ratio_noise(*(best.noise_model.of(each.best.runs, tag) for each in (best, default)))
+    return 0.0 if noise is None else noise.percent
+
+
+def _with_change(figure: Figure, tag: str, ratio: float, noise: float) -> Figure:
+    """The figure with its change from the default, unless that is noise (in percent)."""
+    percent = 100 * (ratio - 1)
+    if abs(percent) <= max(noise, NO_GAIN):
+        return figure
+    sign = "▲" if percent > 0 else "▼"
+    return replace(
+        figure,
+        change=f"{sign} {number_text(abs(percent), 0)} %",
+        is_worse=METRICS[tag].gain(ratio, 1) < 0,
+    )
 
 
 def _note(tag: str, default: float | None, measurement: Measurement) -> str:

@@ -12,6 +12,7 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.curve_labels import label_layers
 from model_analyzer.reports.plots import (
     THROUGHPUT_OVER_LATENCY,
     TOKENS_OVER_FIRST,
@@ -113,6 +114,9 @@ def _front(
         *({"part": "line", **point} for point in on_lines),
     ]
     limits = limit_layers(plot, axes)
+    x = x_axis(plot.x_axis, [x for _, x, _ in points], axes)
+    y = y_axis(plot.y_axis, [y for _, _, y in points], axes)
+    labels = label_layers(shown, plot, axes, line_layers(shown, x, y)[0]["encoding"])
     caption = (
         f"{axes.title(plot.title)} of {counted(len(points), 'measurement')}; higher and further"
         " left is better."
@@ -120,13 +124,13 @@ def _front(
         + lines_caption(shown)
         + hollow_caption(values)
         + f"the ring marks the {ring_caption(shown)}"
+        + (", numbers along its line are loads" if len(shown[0].variants) == 1 else "")
         + (", dashed lines are constraints." if limits else ".")
         + thinning_caption(len(on_lines), shown, plot, axes)
     )
     if len(drawn) < len(others):
         caption += f" {len(drawn)} of {len(others)} grey points are shown: one for each small area."
-    x = x_axis(plot.x_axis, [x for _, x, _ in points], axes)
-    layers = _layers(shown, x, y_axis(plot.y_axis, axes), limits)
+    layers = _layers(shown, x, y, [*limits, *labels])
     return Chart(name=plot.name, caption=caption, spec=vega_lite(values, layers, height=_HEIGHT))
 
 
@@ -134,9 +138,11 @@ _Layer = dict[str, Any]
 
 
 def _layers(
-    shown: Sequence[VariantResult], x: _Layer, y: _Layer, limits: Sequence[_Layer]
+    shown: Sequence[VariantResult], x: _Layer, y: _Layer, notes: Sequence[_Layer]
 ) -> list[_Layer]:
-    """The front, the points without a line, the lines of the variants in `shown`, and marks."""
+    """The front, the points without a line, the lines of the variants in `shown`, `notes` (limits
+    and labels), and marks.
+    """
     front = {
         "mark": {"type": "line", "style": "front", "strokeCap": "round", "strokeJoin": "round"},
         "encoding": {"x": x, "y": y, "order": {"field": "x", "type": "quantitative"}},
@@ -154,7 +160,7 @@ def _layers(
         _only("front", front),
         *(_only("other", layer) for layer in others),
         _only("line", lines),
-        *limits,  # below the points, which must receive the pointer
+        *notes,  # below the points, which must receive the pointer
         *(_only("line", layer) for layer in marks),
         *mark_layers(x, y),
     ]

@@ -25,7 +25,7 @@ from model_analyzer.reports.tables import Table
 from model_analyzer.reports.templating import render
 
 _STATIC = Path(__file__).with_name("static")
-_SCRIPTS = ("vega.js", "report.js")
+_SCRIPTS = ("vega.js", "report.js", "map.js")
 
 # Limits of rows: measurements where scripts do not run (in summaries, and in detailed reports),
 # and failures.

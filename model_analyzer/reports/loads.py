@@ -32,6 +32,19 @@ def under(trial: Trial) -> str:
     return words[0] + (" for each model" if len(words) > 1 else "")
 
 
+def load_words(trial: Trial) -> str:
+    """The load as a noun: `8 concurrent requests of batch 4`, `50 requests/sec`. For several
+    models: the load of each, or one if all are equal.
+    """
+    words = [
+        _in_words(work).removeprefix("with ").removeprefix("under ") for work in trial.workloads
+    ]
+    if len(set(words)) > 1:
+        named = zip(words, trial.workloads, strict=True)
+        return ", ".join(f"{text} for {work.variant.model}" for text, work in named)
+    return words[0] + (" for each model" if len(words) > 1 else "")
+
+
 def _short(work: Workload, value: str | None = None) -> str:
     """The text of a load, with `value` in place of its own if given."""
     load, traffic = work.load, work.traffic

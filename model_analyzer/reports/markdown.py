@@ -9,16 +9,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.build import Detail, Page, Summary
 from model_analyzer.reports.explain_text import ExplainReport
+from model_analyzer.reports.images import Drawings
+from model_analyzer.reports.map_grid import MapGrid
 from model_analyzer.reports.markup import escaped, fenced, markdown_table
+from model_analyzer.reports.parameters import Importance
+from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.tables import Table
 
 # A pull request comment holds 65 536 characters.
 _MOST_ROWS = 100
 
 
-def render_summary(report: Page) -> str:
+def render_summary(report: Page, drawings: Drawings) -> str:
     """The summary of a model: which hardware, if there are several kinds; for each kind the answer,
-    what to do, table, failures and caveats; the measurement setup.
+    what to do, table, charts, parameters, failures and caveats; the measurement setup. Charts are
+    images beside it, named by their keys.
     """
     lines = [f"# Result summary: {escaped(report.model)}", ""]
     if report.hardware is not None:
@@ -26,11 +31,11 @@ def render_summary(report: Page) -> str:
     for part in report.parts:
         if report.hardware is not None:
             lines += [f"## {escaped(part.heading)}", ""]
-        lines += _part(part, level=2 if report.hardware is None else 3)
+        lines += _part(part, drawings, level=2 if report.hardware is None else 3)
     return _text([*lines, *_setup(report)])
 
 
-def _part(report: Summary, level: int) -> Sequence[str]:
+def _part(report: Summary, drawings: Drawings, level: int) -> Sequence[str]:
     """The answer on one kind of hardware, with headings of this level."""
     sentence = "".join(
         f"**{escaped(part)}**" if index % 2 else escaped(part)
@@ -39,6 +44,9 @@ def _part(report: Summary, level: int) -> Sequence[str]:
     lines = [sentence, ""]
     if report.certainty:
         lines += [escaped(report.certainty), ""]
+    if report.choices:
+        choices = [f"* {escaped(choice)}" for choice in report.choices]
+        lines += ["You could also choose:", "", *choices, ""]
     for remark in report.remarks:
         lines += ["> [!WARNING]", f"> {escaped(remark)}", ""]
     lines += _section("What to do", _what_to_do(report), level)
@@ -49,6 +57,16 @@ def _part(report: Summary, level: int) -> Sequence[str]:
     if report.composing is not None:
         title = "Composing models of the best configuration"
         lines += _section(title, markdown_table(report.composing), level)
+    lines += _charts(report.charts, drawings, level)
+    if report.same_memory:
+        lines += [escaped(report.same_memory), ""]
+    if report.search_map is not None:
+        grid = _map(report.search_map.grids[0])
+        lines += _section(
+            "Map of the search", [escaped(report.search_map.method), "", *grid], level
+        )
+    if report.importance is not None:
+        lines += _section("Effect of each parameter", _parameters(report.importance), level)
     if report.why is not None:
         lines += _section("Why p99 is what it is", _why(report.why), level)
     if report.failures:
@@ -64,6 +82,40 @@ def _what_to_do(report: Summary) -> Sequence[str]:
     if report.difference:
         lines += ["", "Changes to config.pbtxt:", "", *fenced(report.difference, "diff")]
     return lines
+
+
+def _charts(charts: Sequence[Chart], drawings: Drawings, level: int = 2) -> Sequence[str]:
+    """The section with the charts that could be drawn; nothing if there are none."""
+    lines: list[str] = []
+    for chart in charts:
+        if chart.has_data and chart.key in drawings and drawings[chart.key].content is not None:
+            title = chart.caption.partition(";")[0]
+            lines += [f"![{escaped(title)}](<{chart.key}.svg>)", ""]
+            lines += [escaped(chart.caption), ""]
+    return _section("Charts", lines[:-1], level) if lines else []
+
+
+def _map(grid: MapGrid) -> Sequence[str]:
+    """A map as a table."""
+    rows = tuple(
+        (label, *("\n".join((cell.value, *cell.lines)) for cell in cells))
+        for label, cells in grid.rows
+    )
+    corner = f"{grid.down} / {grid.across}" if grid.down else grid.across
+    return markdown_table(Table(headers=(corner, *grid.columns), rows=rows))
+
+
+def _parameters(importance: Importance) -> Iterator[str]:
+    yield escaped(importance.method)
+    yield ""
+    rows = tuple(
+        (row.name if index == 0 else "", bar.value, bar.best, bar.measurements)
+        for row in importance.rows
+        for index, bar in enumerate(row.bars)
+    )
+    yield from markdown_table(
+        Table(headers=("Parameter", "Value", "Best", "Measurements"), rows=rows)
+    )
 
 
 def _why(report: ExplainReport) -> Iterator[str]:
@@ -89,9 +141,10 @@ def _failures(report: Summary) -> Table:
     )
 
 
-def render_detail(report: Detail) -> str:
-    """The detailed report of one variant, without charts."""
+def render_detail(report: Detail, drawings: Drawings) -> str:
+    """The detailed report of one variant. Charts are images beside it, named by their keys."""
     lines = [f"# Detailed report: {escaped(report.variant)}", "", escaped(report.sentence), ""]
+    lines += _charts(report.charts, drawings)
     lines += _section("Measurements", _cut(report.table))
     if report.composing is not None:
         lines += _section(

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 
 from model_analyzer.reports.tables import Table
-from model_analyzer.results.columns import show
 
 
 def escaped(text: str) -> str:
@@ -21,9 +20,13 @@ def markdown_table(table: Table) -> Sequence[str]:
     """The lines of a table: numbers are right-aligned, missing values are `-`."""
     first = table.rows[0] if table.rows else ("",) * len(table.headers)
     rules = ["---:" if isinstance(cell, (int, float)) else "---" for cell in first]
-    rows = [["-" if cell is None else escaped(show(cell)) for cell in row] for row in table.rows]
+    rows = [["-" if cell is None else _lines(cell) for cell in row] for row in table.texts()]
     lines = [[escaped(header) for header in table.headers], rules, *rows]
     return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+def _lines(cell: str) -> str:
+    return "<br>".join(map(escaped, cell.split("\n")))
 
 
 def fenced(text: str, language: str = "") -> Sequence[str]:

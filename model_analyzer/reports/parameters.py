@@ -92,7 +92,7 @@ def _row(effect: ParameterEffect) -> ParameterRow:
         change="" if effect.change is None else f"+{effect.change:.0f} %",
         bars=tuple(
             Bar(
-                value=_text(value.value),
+                value=value_text(value.value),
                 best="none" if value.best is None else show(value.best),
                 share=(value.best or 0.0) / top if top > 0 else 0.0,
                 measurements=value.measurements,
@@ -116,7 +116,8 @@ def _spread(values: Sequence[ValueEffect]) -> Sequence[ValueEffect]:
     return [values[index] for index in indices]
 
 
-def _text(value: Cell) -> str:
+def value_text(value: Cell) -> str:
+    """A value of a parameter in words: `{}` is a field that is set without further fields."""
     if value is None:
         return "not set"
     return "on" if value == "{}" else str(value)

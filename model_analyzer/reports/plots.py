@@ -17,6 +17,7 @@ from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.loads import load_text
+from model_analyzer.reports.numbers import number_text
 from model_analyzer.results.ranking import VariantResult
 
 _T = TypeVar("_T")
@@ -39,6 +40,12 @@ _CELLS = 150  # in each direction
 
 # values that span more than this factor get a logarithmic axis
 _WIDE = 10
+# so do values of the default configuration that are so many times those of all others
+_SQUASHING = 4
+# an axis begins at zero unless values fill less than this share of it
+_NARROW = 0.1
+# memory that differs by less than this share is the same
+_SAME = 0.05
 
 # longer names (characters) are not placed side by side in a legend
 _LONG = 28
@@ -89,6 +96,7 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
                 "opacity": 1,
             },
             "other": {"size": 22, "color": soft, "filled": True, "opacity": 0.45},
+            "label": {"color": soft, "fontSize": 11},
             "front": {"color": "#12a05c", "opacity": 0.3, "strokeWidth": 9},
         },
         "rule": {"color": limit, "strokeDash": [6, 4]},
@@ -196,13 +204,33 @@ def summary_charts(
         draw(results, plot, goal, places=places)
         for plot in plots
         if (_loads_of(results, plot, axes) > 1 if plot in _OVER_LOAD else _has(results, plot, axes))
+        if plot not in _MEMORY_OVER_LATENCY or not _same_memory(results, plot.y_axis)
     ]
+
+
+def same_memory_text(results: Sequence[VariantResult]) -> str:
+    """A sentence about memory that is the same in all measurements, which has no chart; else ""."""
+    texts = [
+        f"{METRICS[tag].name} is the same in all these measurements: {number_text(max(values))}"
+        f" {METRICS[tag].unit}."
+        for tag in ("gpu_used_memory", "cpu_used_ram")
+        if (values := _same_memory(results, tag))
+    ]
+    return " ".join(texts)
+
+
+def _same_memory(results: Sequence[VariantResult], tag: str) -> Sequence[float]:
+    """The values of all measurements, if they are the same; else none."""
+    items = [item for result in results for item in result.measured]
+    values = [value for item in items if (value := item.measurement.value(tag)) is not None]
+    is_same = len(values) > 1 and max(values) - min(values) < _SAME * max(values)
+    return values if is_same else ()
 
 
 def _loads_of(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> int:
     """The number of different loads on a curve."""
     return len(
-        {value_of(item, plot.x_axis) for result in results for item in _points(result, plot, axes)}
+        {value_of(item, plot.x_axis) for result in results for item in curve_of(result, plot, axes)}
     )
 
 
@@ -228,7 +256,7 @@ def detailed_charts(
 
 def _has(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> bool:
     """Whether any measurement has the values of both axes."""
-    return any(_points(result, plot, axes) for result in results)
+    return any(curve_of(result, plot, axes) for result in results)
 
 
 def value_of(item: MeasuredTrial, axis: Quantity | str) -> float | None:
@@ -268,7 +296,7 @@ def _shown(axis: str, axes: Axes) -> Quantity | str:
     return axes.quantity(axis) if axis in METRICS else axis
 
 
-def _points(result: VariantResult, plot: PlotSettings, axes: Axes) -> Sequence[MeasuredTrial]:
+def curve_of(result: VariantResult, plot: PlotSettings, axes: Axes) -> Sequence[MeasuredTrial]:
     """The measurements in the order of the line: by load if the x axis is latency, otherwise by x.
 
     Over one load parameter, only measurements whose other load parameters equal those of the best.
@@ -307,10 +335,23 @@ def draw(
     """A chart with a line for each variant, and dashed lines for constraints."""
     axes = Axes(goal, results)
     points = line_points(results, plot, axes, places)
-    values = [point["x"] for point in points]
+    default = next((result.telling_name for result in results if result.is_default), None)
+    of_default = [point for point in points if point["variant"] == default]
+    others = [point for point in points if point["variant"] != default]
     has_groups = any(len(result.variants) > 1 for result in results)
-    x = x_axis(plot.x_axis, values, axes, has_groups=has_groups)
-    y = y_axis(plot.y_axis, axes)
+    x = x_axis(
+        plot.x_axis,
+        [point["x"] for point in others],
+        axes,
+        of_default=[point["x"] for point in of_default],
+        has_groups=has_groups,
+    )
+    y = y_axis(
+        plot.y_axis,
+        [point["y"] for point in others],
+        axes,
+        of_default=[point["y"] for point in of_default],
+    )
     limits = limit_layers(plot, axes)
     lines, *marks = line_layers(results, x, y)
     # limits are below the points, which must receive the pointer
@@ -359,7 +400,7 @@ def thinning_caption(
     drawn: int, results: Sequence[VariantResult], plot: PlotSettings, axes: Axes
 ) -> str:
     """For a caption: that only `drawn` points of the lines are shown, if so."""
-    count = sum(len(_points(result, plot, axes)) for result in results)
+    count = sum(len(curve_of(result, plot, axes)) for result in results)
     if drawn == count:
         return ""
     return f" {drawn} of {count} points on lines are shown: one for each small area."
@@ -383,7 +424,7 @@ def line_points(
             "row": places.get(id(item), NO_ROW),
         }
         for result in results
-        for item in _thinned(_points(result, plot, axes), x, y, result.best, most)
+        for item in _thinned(curve_of(result, plot, axes), x, y, result.best, most)
     ]
     for order, point in enumerate(points):
         point["order"] = order
@@ -501,24 +542,35 @@ def mark_layers(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[dict[str, An
 
 
 def x_axis(
-    axis: str, values: Sequence[float], axes: Axes, *, has_groups: bool = False
+    axis: str,
+    values: Sequence[float],
+    axes: Axes,
+    *,
+    of_default: Sequence[float] = (),
+    has_groups: bool = False,
 ) -> dict[str, Any]:
-    """The x axis for `values`; the title of a load says if it is a sum over several models."""
+    """The x axis for `values` and those of the default configuration; the title of a load says if
+    it is a sum over several models.
+    """
     title = _axis_title(axis, axes)
     if has_groups and axis in _LOAD_TITLES:
         title += " (all models together)"
     return {
         "field": "x", "type": "quantitative", "title": title,
-        "scale": _scale(values, base=10 if axis in METRICS else 2),
+        "scale": _scale(values, of_default, base=10 if axis in METRICS else 2),
         # loads are integers
         "axis": {"tickCount": 10} if axis in METRICS else {"tickCount": 10, "tickMinStep": 1},
     }  # fmt: skip
 
 
-def y_axis(axis: str, axes: Axes) -> dict[str, Any]:
+def y_axis(
+    axis: str, values: Sequence[float], axes: Axes, *, of_default: Sequence[float] = ()
+) -> dict[str, Any]:
+    """The y axis for `values` and those of the default configuration."""
+    scale = _scale(values, of_default, wide=math.inf)
     return {
         "field": "y", "type": "quantitative", "title": _axis_title(axis, axes),
-        "axis": {"tickCount": 8},
+        "scale": scale, "axis": {"tickCount": 8},
     }  # fmt: skip
 
 
@@ -535,14 +587,25 @@ def _axis_title(axis: str, axes: Axes) -> str:
     return _LOAD_TITLES.get(axis, axis.replace("_", " ").capitalize())
 
 
-def _scale(values: Sequence[float], *, base: int = 10) -> dict[str, Any]:
-    """The scale: logarithmic for positive values with a wide range, otherwise linear."""
-    positive = [value for value in values if value > 0]
-    wide = len(positive) == len(values) > 0 and max(positive) > _WIDE * min(positive)
-    if wide:
+def _scale(
+    values: Sequence[float],
+    of_default: Sequence[float] = (),
+    *,
+    base: int = 10,
+    wide: float = _WIDE,
+) -> dict[str, Any]:
+    """The scale: logarithmic for positive values with a `wide` range, or if the default
+    configuration would squash the others; otherwise linear, from zero unless all values are close
+    together.
+    """
+    together = [*values, *of_default]
+    low, high = min(together, default=0), max(together, default=0)
+    squashes = bool(values and of_default) and max(of_default) > _SQUASHING * max(values)
+    if low > 0 and (high > wide * low or squashes):
         # `nice` would extend the axis to powers of the base
         return {"type": "log", "base": base, "nice": False, "padding": 24}
-    return {"type": "linear", "nice": True, "zero": True}
+    is_narrow = high - low < _NARROW * high
+    return {"type": "linear", "nice": True, "zero": len(together) < 2 or not is_narrow}
 
 
 def load_order(item: MeasuredTrial) -> tuple[int, int, tuple[int, ...]]:

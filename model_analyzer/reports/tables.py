@@ -20,9 +20,10 @@ from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.words import whole
-from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import times_text
-from model_analyzer.reports.loads import load_text
+from model_analyzer.reports.loads import load_words
+from model_analyzer.reports.numbers import decimals_of, number_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import (
     BATCH_SIZE,
@@ -62,6 +63,11 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=lambda: MappingProxyType({}))
 
+    def texts(self) -> Sequence[Sequence[str | None]]:
+        """The cells as text for people: each column of numbers with one precision."""
+        columns = [_texts([row[place] for row in self.rows]) for place in range(len(self.headers))]
+        return list(zip(*columns, strict=True))
+
     def to_csv(self) -> str:
         """CSV with a header line, and an empty line at the end."""
         text = io.StringIO()
@@ -69,6 +75,16 @@ class Table:
         writer.writerow(self.headers)
         writer.writerows([show(cell) for cell in row] for row in self.rows)
         return text.getvalue() + "\n"
+
+
+def _texts(cells: Sequence[Cell]) -> Sequence[str | None]:
+    """The cells of a column as text."""
+    measured = [cell for cell in cells if isinstance(cell, float)]
+    decimals = decimals_of(measured) if measured else 0
+    return [
+        cell if cell is None or isinstance(cell, str) else number_text(cell, decimals)
+        for cell in cells
+    ]
 
 
 def table_of(columns: Sequence[Column[Subject]], subjects: Sequence[Subject]) -> Table:
@@ -245,44 +261,53 @@ def _table(
 
 # Metrics that tables of variants always show.
 _IN_ANSWER = ("perf_throughput", "perf_latency_p99")
-_TOKENS = ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
 _IN_SUMMARY = (*_IN_ANSWER, "cpu_used_ram", "gpu_used_memory", "gpu_utilization")
+
+# From this ratio on, a change is a factor, not a percentage.
+_MANY_TIMES = 2
 
 _MAX_RAM = "Max CPU Memory Usage"
 
 _MEASURED = Column[VariantResult](
     key="measured", name="Measured", value=lambda result: times_text(result.best)
 )
-_LOAD = Column[MeasuredTrial](key="load", name="Load", value=lambda item: load_text(item.trial))
+_LOAD = Column[MeasuredTrial](key="load", name="Load", value=lambda item: load_words(item.trial))
 
 
 def summary_table(
     results: Sequence[VariantResult], ranking: Ranking, *, always_gpus: bool = False
 ) -> Table:
-    """One row for each variant, with its best measurement."""
+    """One row for each variant, with its best measurement: how good it is, then what it is."""
     goal = ranking.goal
     is_sum = len(goal.models) > 1
-    tokens = _measured_tags(results, _TOKENS)
+    tokens = _measured_tags(results, token_tags(goal))
+
+    def metric(tag: str) -> Column[VariantResult]:
+        return _by_model(tag, ranking.default) if is_sum else metric_of_each(tag).adapted(_best)
+
+    first = [
+        *map(metric, tokens),
+        metric("perf_throughput").renamed(f"{'Total ' * is_sum}Throughput"),
+        metric("perf_latency_p99").renamed(f"{'Average ' * is_sum}p99 Latency"),
+        *map(metric, _goal_tags(results, goal, (*_IN_SUMMARY, *tokens))),
+    ]
     at_best = [
-        MAX_BATCH_SIZE,
-        dynamic_batching("Enabled", "Disabled"),
-        INSTANCE_GROUP.renamed("Total Instance Count"),
         _LOAD,
-        *map(metric_of_each, tokens),
-        metric_of_each("perf_latency_p99").renamed(f"{'Average ' * is_sum}p99 Latency"),
-        metric_of_each("perf_throughput").renamed(f"{'Total ' * is_sum}Throughput"),
-        *map(metric_of_each, _goal_tags(results, goal, (*_IN_SUMMARY, *tokens))),
+        _on_lines(INSTANCE_GROUP.renamed("Instances")),
+        _on_lines(MAX_BATCH_SIZE.renamed("Max batch size")),
+        _on_lines(dynamic_batching("on", "off").renamed("Dynamic batching")),
     ]
     if _has_ram(results):
         at_best.append(metric_over_all("cpu_used_ram").renamed(_MAX_RAM))
     at_best += map(metric_over_all, _efficiency_tags(results, goal))
     items = [result.best for result in results]
     at_best += with_data(_gpu_columns(always=always_gpus), items)
-    columns = [NAME.renamed("Model Config Name"), *(column.adapted(_best) for column in at_best)]
-    if _has_repeated(results):
-        columns.append(_MEASURED)
+    columns = [NAME, *first]
     if goal.has_constraints:
         columns.append(_constraints(goal))
+    columns += [column.adapted(_best) for column in at_best]
+    if _has_repeated(results):
+        columns.append(_MEASURED)
     return table_of(columns, results)
 
 
@@ -387,6 +412,47 @@ def _answer_columns(
 
 def _best(result: VariantResult) -> MeasuredTrial:
     return result.best
+
+
+def _on_lines(column: Column[MeasuredTrial]) -> Column[MeasuredTrial]:
+    """The column with a line for each model."""
+    value = column.value
+
+    def lines(item: MeasuredTrial) -> Cell:
+        cell = value(item)
+        return cell.replace(",", "\n") if isinstance(cell, str) else cell
+
+    return replace(column, value=lines)
+
+
+def _by_model(tag: str, default: VariantResult | None) -> Column[VariantResult]:
+    """A metric over all models, with a line for each model that compares it with the default."""
+
+    def value(result: VariantResult) -> Cell:
+        measurement = result.best.measurement
+        total = measurement.value(tag)
+        if total is None or METRICS[tag].is_of_the_server:
+            return total
+        lines = [number_text(total)]
+        for index, variant in enumerate(result.variants):
+            own = measurement.models[index].values.get(tag)
+            if own is None:
+                continue
+            base = None
+            if default is not None and default is not result:
+                base = default.best.measurement.model_value(index, tag)
+            change = f" ({ratio_text(own / base)})" if base else ""
+            lines.append(f"{variant.model} {number_text(own)}{change}")
+        return "\n".join(lines)
+
+    return metric_column(tag, value)
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio to the default: `4.4 times the default`, `+41 %`."""
+    if ratio >= _MANY_TIMES:
+        return f"{ratio:.1f} times the default"
+    return f"{100 * (ratio - 1):+.0f} %"
 
 
 def _short_metric(tag: str) -> Column[MeasuredTrial]:

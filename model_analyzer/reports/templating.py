@@ -146,8 +146,10 @@ def _is_block(text: str) -> bool:
 
 
 def _shown(cell: Cell) -> markupsafe.Markup:
-    """A table cell, with line break opportunities in long names."""
+    """A table cell, with line break opportunities in long names; its own lines are not broken."""
     text = markupsafe.escape("-" if cell is None else show(cell))
+    if "\n" in text:
+        return text.replace("\n", markupsafe.Markup("<br>"))
     broken = text.replace("_config_", markupsafe.Markup("<wbr>_config_"))
     return broken.replace(",", markupsafe.Markup(",<wbr>"))
 

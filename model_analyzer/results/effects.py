@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.columns import Cell
-from model_analyzer.results.flat_rows import differing_parameters
 from model_analyzer.results.ranking import Ranking
+from model_analyzer.results.varied import varied_parameters
 
 # Parameters that are not fields of a configuration.
 CONCURRENCY, REQUEST_RATE, BATCH_SIZE = "concurrency", "request_rate", "batch_size"
@@ -102,7 +102,7 @@ def _effect(name: str, groups: Mapping[Cell, Sequence[float | None]], tag: str) 
             best=best((number for number in groups[value] if number is not None), default=None),
             measurements=len(groups[value]),
         )
-        for value in sorted(groups, key=_order)
+        for value in sorted(groups, key=in_order)
     ]
     return ParameterEffect(parameter=name, values=tuple(values), change=_change(values))
 
@@ -115,21 +115,27 @@ def _change(values: Sequence[ValueEffect]) -> float | None:
     return (high - low) / low * 100 if low > 0 else None
 
 
-def _order(value: Cell) -> tuple[int, float, str]:
-    """A sort key: None first, then numbers, then texts."""
+def in_order(value: Cell) -> tuple[int, tuple[float, ...], str]:
+    """A sort key for values of a parameter: None first, then numbers and lists of numbers such as
+    `4,8`, then texts.
+    """
     if value is None:
-        return 0, 0.0, ""
+        return 0, (), ""
     if isinstance(value, (int, float)):
-        return 1, float(value), ""
-    return 2, 0.0, value
+        return 1, (float(value),), ""
+    try:
+        return 1, tuple(map(float, value.split(","))), ""
+    except ValueError:
+        return 2, (), value
 
 
 def _columns(ranking: Ranking) -> Mapping[str, Sequence[Cell]]:
     """For each parameter, its value in each measurement of the ranking (None: not set). The
     parameters of the best variant come first, then the load, then the others.
     """
-    differing = differing_parameters([result.variants[0] for result in ranking.results])
-    by_result = [differing[result.variants[0].identity] for result in ranking.results]
+    by_result = varied_parameters(
+        [(result.variants, result.best.trial.gpus) for result in ranking.results]
+    )
 
     def column(name: str) -> Sequence[Cell]:
         return [

@@ -123,6 +123,27 @@ def test_tokens_come_first(open_report: Open) -> None:
     expect(page.locator("figcaption").first).to_contain_text("Token Throughput")
 
 
+# ------------------------------------------------------------------------------------- the map
+
+
+def test_the_map_of_the_search_has_a_menu_of_parameters(open_report: Open) -> None:
+    page = open_report("met")
+    grid = page.get_by_role("table", name="Instances by max batch size", exact=True)
+    expect(grid.get_by_role("cell", name="Recommended: 1,327")).to_be_visible()
+    expect(grid.get_by_role("cell", name="not measured")).to_have_count(2)
+    expect(grid.get_by_role("rowheader")).to_have_text(["1", "2", "3"])
+    page.get_by_label("Parameters").select_option("Instances by dynamic batching")
+    expect(grid).to_be_hidden()
+    other = page.get_by_role("table", name="Instances by dynamic batching", exact=True)
+    expect(other.get_by_role("columnheader", name="off")).to_be_visible()
+
+
+def test_without_scripts_the_map_of_the_search_is_there(open_report: Open) -> None:
+    page = open_report("kinds", java_script_enabled=False)
+    expect(page.locator("table.grid:visible")).to_have_count(2)
+    expect(page.locator("select.map-pair").first).to_be_hidden()
+
+
 # ---------------------------------------------------------------------------------- the charts
 
 # the points of the default configuration

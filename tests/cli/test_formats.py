@@ -40,6 +40,13 @@ def files(directory: Path) -> set[str]:
     }
 
 
+# Those of a summary in Markdown.
+IMAGES = {
+    f"reports/summaries/m/{chart}.svg"
+    for chart in ("throughput_v_latency", "throughput_v_concurrency", "latency_v_concurrency")
+}
+
+
 def test_every_format_is_written_where_it_belongs(run: Run, measured: Path) -> None:
     pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -61,6 +68,7 @@ def test_every_format_is_written_where_it_belongs(run: Run, measured: Path) -> N
             )
             for form in ("png", "svg")
         ),
+        *IMAGES,
         "reports/summaries/m/result_summary.html",
         "reports/summaries/m/result_summary.md",
         "results/measurements.csv",
@@ -85,6 +93,7 @@ def test_only_what_is_asked_for_is_written_and_html_always(run: Run, measured: P
 
     assert status == 0, error
     assert files(measured / "out") == {
+        *IMAGES,
         "reports/summaries/m/result_summary.html",
         "reports/summaries/m/result_summary.md",
         "perf_analyzer_error.log",

@@ -251,7 +251,7 @@ class _Renderers(Generic[_R]):
 
     html: Callable[[_R, Drawings], str]
     paper: Callable[[_R, Drawings], str]
-    markdown: Callable[[_R], str]
+    markdown: Callable[[_R, Drawings], str]
 
 
 def _write_pages(
@@ -263,8 +263,8 @@ def _write_pages(
     formats: Collection[OutputFormat],
     place: tuple[str, ...],
 ) -> Sequence[Path]:
-    """Writes the report as HTML and in the other page `formats`. `place` are its folders below
-    `reports`, and the file name without suffix.
+    """Writes the report as HTML and in the other page `formats`, with the images of Markdown beside
+    it. `place` are its folders below `reports`, and the file name without suffix.
     """
     *folders, file = place
 
@@ -277,7 +277,10 @@ def _write_pages(
         printed = images.pdf(renderers.paper(report, drawings), f"{file} of {folders[-1]}")
         paths += _write_picture(directory, printed, *parts(OutputFormat.PDF))
     if OutputFormat.MARKDOWN in formats:
-        paths.append(directory.write(renderers.markdown(report), *parts(OutputFormat.MARKDOWN)))
+        text = renderers.markdown(report, drawings)
+        paths.append(directory.write(text, *parts(OutputFormat.MARKDOWN)))
+        for key, drawing in drawings.items():
+            _write_picture(directory, drawing, "reports", *folders, *f"{key}.svg".split("/"))
     return paths
 
 

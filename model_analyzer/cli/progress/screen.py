@@ -22,6 +22,7 @@ from model_analyzer.app.progress.events import (
     TrialLost,
     TrialStarted,
 )
+from model_analyzer.cli.progress.scatter import Dot, scatter
 from model_analyzer.cli.progress.values import (
     clock,
     duration,
@@ -29,6 +30,8 @@ from model_analyzer.cli.progress.values import (
     value_text,
     values_text,
 )
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.trials import Trial
 from model_analyzer.results.ranking import NO_GAIN
 
@@ -45,6 +48,15 @@ _PHASES = {
 # Without outcomes; what is above this height of a terminal is for them, up to so many.
 _OTHERS = 9
 _OUTCOMES = 6
+
+# Terminals of fewer lines show outcomes instead of the constraints.
+_WITH_LIMITS = 18
+
+# Large terminals, in cells, have a chart of so many lines, and more outcomes.
+_WIDE, _TALL = 110, 36
+_CHART = 16
+_MORE_OUTCOMES = 40
+_WIDEST_CHART = 140
 
 # More values are wider than any terminal.
 _VALUES = 1000
@@ -70,6 +82,7 @@ class Screen:
     # values: they are drawn by another thread
     outcomes: tuple[TrialFinished | TrialFailed, ...] = ()
     series: tuple[float | None, ...] = ()
+    dots: tuple[Dot, ...] = ()
     end_s: float | None = None  # when the run is expected to end
     busy_s: float = 0.0  # of all slots together, in finished trials
     number: int = 0
@@ -83,7 +96,7 @@ class Screen:
                 self.phase = event.phase
             case ModelStarted():
                 self.model, self.best, self.under_way = event, {}, {}
-                self.outcomes, self.series, self.busy_s = (), (), 0.0
+                self.outcomes, self.series, self.dots, self.busy_s = (), (), (), 0.0
                 self.number = self.expected = 0
                 self._expect(event)
             case TrialStarted():
@@ -100,12 +113,14 @@ class Screen:
     def _ended(self, event: TrialFinished | TrialFailed) -> None:
         if not event.resumed:
             self._leave(event.slot, event.elapsed_s)
-        self.outcomes = (*self.outcomes, event)[-_OUTCOMES:]
+        self.outcomes = (*self.outcomes, event)[-_MORE_OUTCOMES:]
         self.number, self.expected = event.number, event.expected_trials
         value = None
         if isinstance(event, TrialFinished) and self.tags:
             value = event.measurement.value(self.tags[0])
         self.series = (*self.series, value)[-_VALUES:]
+        if isinstance(event, TrialFinished) and (dot := self._dot(event.measurement)) is not None:
+            self.dots = (*self.dots, dot)[-_VALUES:]
         self._expect(event)
 
     def _leave(self, slot: str, elapsed_s: float) -> None:
@@ -126,15 +141,20 @@ class Screen:
 
     def lines(self, width: int, height: int, elapsed_s: float, *, stopping: bool) -> list[Text]:
         """At most `width` cells wide, and fewer than `height`."""
-        room = height - _OTHERS - 2 * (len(self._kinds) - 1)
+        limits = [*self._limits()] if height >= _WITH_LIMITS else []
+        room = height - _OTHERS - 2 * (len(self._kinds) - 1) - len(limits)
         now = [*self._now(elapsed_s, most_slots=max(room, 1))]
-        most = max(min(room + 1 - len(now), _OUTCOMES), 0)
+        chart = self._chart(width) if width >= _WIDE and height >= _TALL else []
+        most_outcomes = _MORE_OUTCOMES if height >= _TALL else _OUTCOMES
+        most = max(min(room + 1 - len(now) - len(chart), most_outcomes), 0)
         lines = [
             _rule(self._title(), self._phase_text(), width),
             self._bar(width, elapsed_s, stopping=stopping),
             *now,
             *self._best_lines(),
+            *limits,
             *self._spark(width),
+            *chart,
             *self._ended_lines(self.outcomes[-most:] if most else ()),
             *self._advice(stopping=stopping),
         ]
@@ -245,6 +265,32 @@ class Screen:
         if best.times == 1:
             text.append("  (measured once)", style="dim")
         return text
+
+    def _limits(self) -> Iterator[Text]:
+        """The constraints, and how a measurement that misses them is marked."""
+        models = () if self.model is None else self.model.goal.models
+        limits = "; ".join(dict.fromkeys(str(each) for goal in models for each in goal.constraints))
+        if limits:
+            yield _labelled("limit", Text.assemble(limits, ("   ○ misses it", "yellow")))
+
+    def _chart(self, width: int) -> list[Text]:
+        """The chart of all measurements, on a large terminal."""
+        best = self.best.get(self._kinds[0])
+        marked = None if best is None else self._dot(best.measurement)
+        across, up = (METRICS[tag].header for tag in self._axes)
+        return scatter(self.dots, marked, (across, up), min(width, _WIDEST_CHART), _CHART)
+
+    @property
+    def _axes(self) -> tuple[str, str]:
+        """The metrics of the chart: a latency, the constrained one if any, and a throughput."""
+        latencies = [tag for tag in self.tags if METRICS[tag].unit is Unit.MILLISECONDS]
+        others = [tag for tag in self.tags if METRICS[tag].better is Better.HIGHER]
+        return (*latencies, "perf_latency_p99")[0], (*others, "perf_throughput")[0]
+
+    def _dot(self, measurement: Measurement) -> Dot | None:
+        x, y = (measurement.value(tag) for tag in self._axes)
+        passes = self.model is None or self.model.goal.passes(measurement)
+        return None if x is None or y is None else Dot(x, y, passes)
 
     def _spark(self, width: int) -> Iterator[Text]:
         measured = [value for value in self.series if value is not None]

@@ -24,7 +24,7 @@ HEALTHY = ranking(observed(ONE, 1, 49, 20), observed(ONE, 2, 49, 20))
 def test_the_page_says_why_the_recommended_variant_is_as_fast_as_it_is() -> None:
     page = summary_page(STARVED)
 
-    for text in (html.render_summary(page, NOT_DRAWN), markdown.render_summary(page)):
+    for text in (html.render_summary(page, NOT_DRAWN), markdown.render_summary(page, {})):
         assert "Why p99 is what it is" in text
         assert "Too few instances" in text
         assert "1 instance worked 98 % of the time" in text
@@ -32,13 +32,13 @@ def test_the_page_says_why_the_recommended_variant_is_as_fast_as_it_is() -> None
 
 
 def test_the_page_says_that_nothing_is_unusual() -> None:
-    assert "Nothing unusual." in markdown.render_summary(summary_page(HEALTHY))
+    assert "Nothing unusual." in markdown.render_summary(summary_page(HEALTHY), {})
 
 
 def test_without_counters_of_the_server_the_page_explains_nothing() -> None:
     page = summary_page(ranking(record(variant(), measurement(100, 10))))
 
-    assert "Why p99" not in markdown.render_summary(page)
+    assert "Why p99" not in markdown.render_summary(page, {})
 
 
 def situation(measured: TrialRecord) -> Situation:

@@ -141,7 +141,7 @@ def test_the_table_of_all_measurements_has_every_kind_and_charts_point_to_its_ro
 
 
 def test_markdown_has_the_table_first_and_a_section_for_each_kind() -> None:
-    text = markdown.render_summary(page(*RECORDS))
+    text = markdown.render_summary(page(*RECORDS), {})
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == [
         "# Result summary: m",
@@ -149,9 +149,13 @@ def test_markdown_has_the_table_first_and_a_section_for_each_kind() -> None:
         "## On 1 x NVIDIA H100",
         "### What to do",
         "### Best configurations",
+        "### Map of the search",
+        "### Effect of each parameter",
         "## On 2 x NVIDIA L4",
         "### What to do",
         "### Best configurations",
+        "### Map of the search",
+        "### Effect of each parameter",
         "## How it was measured",
     ]
     assert "| 1 x NVIDIA H100 | m\\_config\\_default |" in text

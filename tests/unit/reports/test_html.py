@@ -42,7 +42,7 @@ class Page(HTMLParser):
         self.attributes: list[tuple[str, str, str]] = []
         self.texts: list[tuple[str, str]] = []
         self.unclosed: list[str] = []
-        self.feed(text)
+        self.feed(text.replace("<wbr>", ""))  # it interrupts no text
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -120,7 +120,7 @@ def quotes() -> tuple[Page, Page]:
 
 def test_a_script_in_a_name_is_no_script_on_the_page(evil: tuple[Page, Page]) -> None:
     for page in evil:
-        assert page.elements.count("script") == 4  # two of data, and our own two
+        assert page.elements.count("script") == 5  # two of data, and our own three
         assert not [name for tag, name, _ in page.attributes if tag == "script" and name != "type"
                     and name != "id"]  # fmt: skip
         assert page.unclosed == []

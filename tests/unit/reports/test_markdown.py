@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+import re
+
 from model_analyzer.domain.measurements import Notice, NoticeKind
 from model_analyzer.reports.build import build_detail
 from model_analyzer.reports.markdown import render_detail, render_summary
 from model_analyzer.reports.markup import escaped, fenced, markdown_table
+from model_analyzer.reports.renderer import Picture
 from model_analyzer.reports.tables import Table
+from tests.drawn import NOT_DRAWN
 from tests.unit.builders import (
     at_most,
     failure,
@@ -35,7 +39,7 @@ def summary(name: str = "m", *, complete: bool = True) -> str:
     )
     where = origin("H200", CPU="16 cores")
     return render_summary(
-        summary_page(ranked, where=where, difference=f"-a\n+{name}", complete=complete)
+        summary_page(ranked, where=where, difference=f"-a\n+{name}", complete=complete), NOT_DRAWN
     )
 
 
@@ -49,7 +53,7 @@ def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None
     assert [row.split(" | ")[0] for row in rows[:2]] == [
         "| m\\_config\\_0", "| m\\_config\\_default",
     ]  # fmt: skip
-    assert rows[0].endswith("| met |")
+    assert "| 200 | 6.50 | met | 1 concurrent request |" in rows[0]
     assert "| m\\_config\\_default: concurrency=2 | failed m | mend it |" in lines
     assert "* unstable m" in lines
     assert lines[lines.index("```diff") + 2] == "+m"
@@ -57,8 +61,8 @@ def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None
     assert "| GPUs | H200 |" in lines
     headings = [line for line in lines if line.startswith("## ")]
     assert headings == [
-        "## What to do", "## Best configurations", "## Failed trials", "## Caveats",
-        "## How it was measured",
+        "## What to do", "## Best configurations", "## Map of the search",
+        "## Effect of each parameter", "## Failed trials", "## Caveats", "## How it was measured",
     ]  # fmt: skip
     assert "[!WARNING]" not in summary()
     assert "> The run ended before the search was complete" in summary(complete=False)
@@ -71,7 +75,7 @@ def test_what_to_do_names_the_configuration_and_its_changes() -> None:
 
 
 def test_a_machine_without_gpus_has_no_line_about_them() -> None:
-    text = render_summary(summary_page(ranking(record(BEST, measurement(1, 1)))))
+    text = render_summary(summary_page(ranking(record(BEST, measurement(1, 1)))), {})
     assert "GPU" not in text
 
 
@@ -79,7 +83,7 @@ def test_failures_without_hints_have_no_column_for_them() -> None:
     found = ranking(
         record(BEST, measurement(1, 1)), record(BEST, failure("no", hint=""), concurrency=2)
     )
-    assert "| Trial | What happened |\n" in render_summary(summary_page(found))
+    assert "| Trial | What happened |\n" in render_summary(summary_page(found), {})
 
 
 def test_names_are_text() -> None:
@@ -101,13 +105,50 @@ def test_a_detailed_report_has_measurements_configuration_and_command() -> None:
     text = render_detail(
         build_detail(
             ranked.results[0], goal=ranked.goal, origin=origin(), configuration='name: "m"'
-        )
+        ),
+        NOT_DRAWN,
     )
     assert text.startswith("# Detailed report: m\\_config\\_0\n")
-    assert text.count("| concurrency=") == 100
+    assert len(re.findall(r"\n\| \d+ concurrent request", text)) == 100
     assert "… and 20 more." in text
     assert '```\nname: "m"\n```' in text
     assert "```sh\nperf -c 120\n```" in text
+
+
+def test_charts_are_images_beside_it_and_only_those_that_were_drawn() -> None:
+    page = summary_page(
+        ranking(
+            record(DEFAULT, measurement(100, 5)),
+            record(BEST, measurement(200, 9), concurrency=2),
+            record(BEST, measurement(150, 7)),
+        )
+    )
+    drawn = {chart.key: Picture(b"<svg/>") for chart in page.charts if chart.has_data}
+    assert set(drawn) == {
+        "throughput_v_latency", "throughput_v_concurrency", "latency_v_concurrency",
+    }  # fmt: skip
+    drawn["latency_v_concurrency"] = Picture(None, "out of memory")
+    images = re.findall(r"!\[(.*)\]\(<(.*)>\)", render_summary(page, drawn))
+    assert images == [
+        ("Throughput vs. Latency of 3 measurements", "throughput_v_latency.svg"),
+        ("Throughput vs. Concurrency", "throughput_v_concurrency.svg"),
+    ]
+    assert "## Charts" not in render_summary(page, NOT_DRAWN)
+
+
+def test_the_map_and_the_parameters_are_tables() -> None:
+    page = summary_page(
+        ranking(
+            record(DEFAULT, measurement(100, 5, requests=300)),
+            record(BEST, measurement(200, 9, requests=1200), concurrency=2),
+        )
+    )
+    lines = render_summary(page, NOT_DRAWN).splitlines()
+    assert "| Max batch size | 0 | 4 |" in lines
+    best = "200<br>2 concurrent requests<br>from 1,200 requests"
+    assert f"| Best | 100<br>1 concurrent request<br>from 300 requests | {best} |" in lines
+    assert "| Concurrent requests | 1 | 100 | 1 |" in lines
+    assert "|  | 2 | 200 | 1 |" in lines
 
 
 def test_tables_align_numbers_and_show_missing_values() -> None:
@@ -115,7 +156,7 @@ def test_tables_align_numbers_and_show_missing_values() -> None:
     assert markdown_table(table) == [
         "| Name | Value |",
         "| --- | ---: |",
-        "| a\\|b | 1.5 |",
+        "| a\\|b | 1.50 |",
         "| - | - |",
     ]
     assert escaped("a\n  <b> [c](d) & @e") == "a &lt;b> \\[c\\](d) &amp; \\@e"

@@ -94,6 +94,41 @@ def test_figures_are_those_of_the_first_beside_the_default() -> None:
     ]
 
 
+def test_figures_show_what_got_better_and_worse() -> None:
+    default = variant("m_config_default")
+    ranked = ranking(
+        record(default, measurement(100, 10, requests=900, host={"cpu_used_ram": 200.0})),
+        record(variant(), measurement(300, 20.5, requests=900, host={"cpu_used_ram": 100.0})),
+    )
+    shown = [(each.label, each.change, each.is_worse) for each in figures_of(answer_of(ranked))]
+    assert shown == [
+        ("Gain over the default", "", False),
+        ("Throughput", "", False),  # the gain says it
+        ("p99 Latency", "▲ 105 %", True),
+        ("RAM Usage", "▼ 50 %", False),
+    ]
+
+
+def test_tiles_of_tokens_have_the_percentiles_of_the_constraints() -> None:
+    answered = measurement(
+        10, 20, output_token_throughput=100.0, time_to_first_token_p99=9.0,
+        time_to_first_token_p90=5.0, inter_token_latency_p99=2.0,
+    )  # fmt: skip
+    ranked = ranking(record(variant(), answered), by=goal(*at_most(time_to_first_token_p90=10)))
+    assert [figure.label for figure in figures_of(answer_of(ranked))][:3] == [
+        "Output Token Throughput", "p90 Time To First Token", "p99 Inter Token Latency",
+    ]  # fmt: skip
+
+
+def test_a_change_within_noise_is_none() -> None:
+    default = variant("m_config_default")
+    ranked = ranking(
+        *(record(default, measurement(100, p99), repetition=n) for n, p99 in enumerate((8, 12))),
+        *(record(variant(), measurement(300, p99), repetition=n) for n, p99 in enumerate((9, 13))),
+    )
+    assert [each.change for each in figures_of(answer_of(ranked))] == ["", "", ""]
+
+
 def test_a_configuration_that_cannot_be_recommended_has_no_gain() -> None:
     assert figures_of(answer_of(example(limit=1)))[0].label == "Throughput"
     assert figures_of(answer_of(ranking())) == ()

@@ -64,6 +64,17 @@ def test_paper_has_the_effects_of_parameters_and_the_method() -> None:
     assert "<dt>Requests per p99 value</dt>" in page
 
 
+def test_paper_has_the_map_and_the_difference_in_colour() -> None:
+    ranked = ranking(
+        record(variant("m_config_0", max_batch_size=4), measurement(100, 6.5, requests=400)),
+        record(variant("m_config_1", max_batch_size=8), measurement(250, 6.5, requests=900)),
+    )
+    page = pdf.paper_of_summary(summary_page(ranked, difference="@@ -1 +1 @@\n-a\n+b"), NOT_DRAWN)
+    assert "<b>250</b><br>1 concurrent request<br>from 900 requests" in page
+    for style, line in (("at", "@@ -1 +1 @@"), ("cut", "-a"), ("add", "+b")):
+        assert f'<span class="{style}">{line}</span>' in page
+
+
 def test_paper_has_some_of_very_many_measurements_and_says_so() -> None:
     best = variant("m_config_0", max_batch_size=4)
     ranked = ranking(

@@ -308,6 +308,25 @@ def test_a_streamed_answer_with_unknown_server_times_has_no_breakdown() -> None:
     assert missing_breakdown([on_the_way]) == missing_breakdown([]) == ""
 
 
+@pytest.mark.parametrize(
+    ("queue", "expected"),
+    [
+        (4.0, {"Queue": 4, "To the first token": 26, "Further tokens": 370}),
+        (50.0, {"Queue": 30, "Further tokens": 370}),
+        (0.0, {"To the first token": 30, "Further tokens": 370}),
+    ],
+)
+def test_the_time_of_a_language_model_is_that_of_its_tokens(
+    queue: float, expected: dict[str, float]
+) -> None:
+    answer = measurement(
+        5, 500, perf_latency_avg=400.0, time_to_first_token_avg=30.0, perf_server_queue=queue,
+        perf_client_response_wait=399.0, perf_server_compute_infer=1.0,
+    )  # fmt: skip
+    assert phases(answer) == expected
+    assert missing_breakdown([answer]) == ""
+
+
 # ------------------------------------------------------------------- what a goal bounds
 
 

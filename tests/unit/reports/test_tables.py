@@ -18,7 +18,8 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial
 from model_analyzer.reports.explorer import explorer_of
-from model_analyzer.reports.loads import under
+from model_analyzer.reports.loads import load_words, under
+from model_analyzer.reports.markup import markdown_table
 from model_analyzer.reports.tables import (
     Table,
     answer_table,
@@ -428,31 +429,33 @@ def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
     ranked = example()
     table = summary_table(ranked.results, ranked)
     assert table.headers == (
-        "Model Config Name",
-        "Max Batch Size",
-        "Dynamic Batching",
-        "Total Instance Count",
-        "Load",
-        "p99 Latency (ms)",
+        "Configuration",
         "Throughput (infer/sec)",
+        "p99 Latency (ms)",
         "Constraints",
+        "Load",
+        "Instances",
+        "Max batch size",
+        "Dynamic batching",
     )
     assert [row[:4] for row in table.rows] == [
-        ("m_config_0", 8, "Enabled", "3:GPU + 2:CPU"),
-        ("m_config_default", 0, "Disabled", "1:CPU"),
+        ("m_config_0", 4022.65, 5.125, "met"),
+        ("m_config_default", 110.5, 9.25, "met"),
     ]
     assert [row[4:] for row in table.rows] == [
-        ("concurrency=2, client batch size=8", 5.125, 4022.65, "met"),
-        ("concurrency=1", 9.25, 110.5, "met"),
+        ("2 concurrent requests of batch 8", "3:GPU + 2:CPU", 8, "on"),
+        ("1 concurrent request", "1:CPU", 0, "off"),
     ]
-    assert table.marks == {(0, 7): Mark.MET, (1, 7): Mark.MET}
+    assert table.marks == {(0, 3): Mark.MET, (1, 3): Mark.MET}
+    assert [row[1:3] for row in table.texts()] == [("4,023", "5.12"), ("110", "9.25")]
 
 
 def test_the_summary_marks_missed_constraints_and_by_how_much() -> None:
     ranked = ranking(record(DEFAULT, measurement(1, 22.5)), by=goal(*at_most(perf_latency_p99=10)))
     table = summary_table(ranked.results, ranked)
-    assert table.rows[0][-1] == "missed by 125 %"
-    assert table.marks == {(0, len(table.headers) - 1): Mark.MISSED}
+    place = table.headers.index("Constraints")
+    assert table.rows[0][place] == "missed by 125 %"
+    assert table.marks == {(0, place): Mark.MISSED}
     assert answer_table(ranked.results, ranked.goal).rows[0][-1] == "NO"
 
 
@@ -488,8 +491,8 @@ def test_measured_metrics_of_the_goal_have_columns() -> None:
     answer = answer_table(ranked.results, wished)
 
     others = ("Server Queue time (ms)", "p90 Latency (ms)")
-    assert summary.headers[5:9] == ("p99 Latency (ms)", "Throughput (infer/sec)", *others)
-    assert summary.rows[0][5:9] == (22.5, 1, 2.5, 8.5)
+    assert summary.headers[1:5] == ("Throughput (infer/sec)", "p99 Latency (ms)", *others)
+    assert summary.rows[0][1:5] == (1, 22.5, 2.5, 8.5)
     assert answer.headers[4:] == ("Infer/s", "p99 ms", *others, "Meets")
     assert answer.rows[0][4:] == (1, 22.5, 2.5, 8.5, "yes")
 
@@ -554,9 +557,9 @@ def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> 
         "Requests",
     )
     assert table.rows == (
-        ("concurrency=4", 20.5, 3.5, 30, None),
-        ("concurrency=2", 9.5, None, 20, None),
-        ("concurrency=1", 5.5, None, 10, 900),
+        ("4 concurrent requests", 20.5, 3.5, 30, None),
+        ("2 concurrent requests", 9.5, None, 20, None),
+        ("1 concurrent request", 5.5, None, 10, 900),
     )
 
 
@@ -594,7 +597,7 @@ def test_a_measurement_without_latency_is_last_in_the_detail() -> None:
         record(DEFAULT, measurement(20)), record(DEFAULT, measurement(10, 5.5), concurrency=2)
     )
     table = detailed_table(ranked.results[0], offline=False)
-    assert [row[0] for row in table.rows] == ["concurrency=2", "concurrency=1"]
+    assert [row[0] for row in table.rows] == ["2 concurrent requests", "1 concurrent request"]
 
 
 @pytest.mark.parametrize(
@@ -625,10 +628,40 @@ def test_the_table_shows_how_often_a_load_was_measured_and_met_the_constraints()
         "m_config_1": ("2 times", "1 of 2"),
         "m_config_default": ("once", "yes"),
     }
-    assert summary.headers[-2:] == ("Measured", "Constraints")
-    assert [row[-2:] for row in summary.rows if row[0] == "m_config_1"] == [
-        ("2 times", "met in 1 of 2")
-    ]
+    rows = [dict(zip(summary.headers, row, strict=True)) for row in summary.rows]
+    assert [
+        (row["Measured"], row["Constraints"])
+        for row in rows
+        if row["Configuration"] == "m_config_1"
+    ] == [("2 times", "met in 1 of 2")]
+
+
+def test_models_that_were_measured_together_have_a_line_each() -> None:
+    def joint(name: str, fast: float, slow: float, concurrency: int) -> TrialRecord:
+        works = [
+            trial(
+                variant(f"{model}_config_{name}", model=model, max_batch_size=batch),
+                concurrency=concurrency,
+            ).workloads[0]
+            for model, batch in (("a", 4), ("b", 8))
+        ]
+        values = [{"perf_throughput": rate, "perf_latency_p99": 5.0} for rate in (fast, slow)]
+        return TrialRecord(
+            trial=Trial(workloads=tuple(works), setup=ServerSetup()), outcome=together(*values)
+        )
+
+    by = Goal(models=(ModelGoal(), ModelGoal()))
+    ranked = ranking(joint("default", 10, 20, 1), joint("0", 44, 16, 2), by=by, model="a,b")
+    table = summary_table(ranked.results, ranked)
+    best, default = (dict(zip(table.headers, row, strict=True)) for row in table.rows)
+    assert (
+        best["Total Throughput (infer/sec)"]
+        == "60.0\na 44.0 (4.4 times the default)\nb 16.0 (-20 %)"
+    )
+    assert default["Total Throughput (infer/sec)"] == "30.0\na 10.0\nb 20.0"
+    assert best["Max batch size"] == "4\n8"
+    assert best["Load"] == "2 concurrent requests for each model"
+    assert "a 10.0<br>b 20.0" in markdown_table(table)[-1]
 
 
 def test_the_load_of_each_of_several_models_has_its_name() -> None:
@@ -638,6 +671,7 @@ def test_the_load_of_each_of_several_models_has_its_name() -> None:
     ]
     joint = Trial(workloads=tuple(works), setup=ServerSetup())
     assert under(joint) == "with 16 concurrent requests for a and with 70 concurrent requests for b"
+    assert load_words(joint) == "16 concurrent requests for a, 70 concurrent requests for b"
 
 
 def test_parts_have_the_order_in_which_they_are_called() -> None:

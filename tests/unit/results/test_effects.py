@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.results.effects import Effects, effects
+from model_analyzer.results.effects import Effects, effects, in_order
 from model_analyzer.results.ranking import rank_across
 from tests.unit.builders import (
     at_most,
@@ -39,7 +39,7 @@ def test_each_value_has_the_best_result_with_it() -> None:
         )
     )
     assert values(result, "config.max_batch_size") == [(1, 110, 2), (8, 330, 1)]
-    assert values(result, "config.dynamic_batching") == [(None, 110, 2), ("{}", 330, 1)]
+    assert values(result, "config.dynamic_batching") == [("off", 110, 2), ("on", 330, 1)]
     assert values(result, "concurrency") == [(1, 100, 1), (4, 330, 2)]
     assert result is not None
     assert result.parameters[0].parameter == "concurrency"
@@ -106,3 +106,9 @@ def test_an_unset_value_comes_before_numbers_and_they_are_in_order() -> None:
     ]
     result = effects(ranking(*(record(changed, measurement(5, 5)) for changed in variants)))
     assert [value for value, _, _ in values(result, "config.priority")] == [None, 2, 16]
+
+
+def test_lists_of_numbers_are_in_the_order_of_numbers() -> None:
+    assert sorted(["16", "4,8", "none", "2", None, 3], key=in_order) == [
+        None, "2", 3, "4,8", "16", "none",
+    ]  # fmt: skip

@@ -49,6 +49,7 @@ def test_the_screen_in_eighty_columns() -> None:
         "now   choosing the next configuration",
         "best  210.0 infer/s · p99 20.0 ms  +50 % over the default  (measured once)",
         "      m_config_0: concurrency 1",
+        "limit Max p99 Latency: 80 ms   ○ misses it",
         "trend ▄▆▆█!  100.0 to 210.0 infer/s",
         "✓  1  100.0 infer/s · p99 10.0 ms  m_config_default: concurrency 1",
         "○  2  150.0 infer/s · p99 90.0 ms  m_config_default: concurrency 2",
@@ -68,8 +69,19 @@ def test_it_fits_every_terminal(width: int, height: int) -> None:
     assert len(shown) <= max(height - 1, 1)
 
 
+def test_large_terminals_have_a_chart_and_more_outcomes() -> None:
+    shown = lines(199, 49, model_ends=False)
+    assert "Throughput (infer/sec)" in shown
+    assert sum(line.count("◉") for line in shown) == 1
+    assert sum(line.count("○") for line in shown) == 3  # in the chart, the list and its explanation
+    assert "Throughput (infer/sec)" not in lines(199, 24, model_ends=False)
+    assert "Throughput (infer/sec)" not in lines(100, 49, model_ends=False)
+
+
 def test_few_lines_leave_out_outcomes_first() -> None:
     shown = lines(59, 12, model_ends=False)
+
+    assert not any(line.startswith("limit") for line in shown)
 
     assert [line[:1] for line in shown].count("✓") + [line[:1] for line in shown].count("✗") == 3
     assert shown[-1].startswith("Ctrl-C")
@@ -92,7 +104,7 @@ def test_reports_are_a_phase() -> None:
 def test_a_run_that_goes_on_says_what_was_known() -> None:
     shown = lines(79, resumed=2, model_ends=False)
 
-    assert shown[6].endswith("m_config_default: concurrency 1 (resumed)")
+    assert shown[7].endswith("m_config_default: concurrency 1 (resumed)")
 
 
 def test_before_anything_is_measured() -> None:
