@@ -25,7 +25,11 @@ from model_analyzer.reports.tables import Table
 from model_analyzer.reports.templating import render
 
 _STATIC = Path(__file__).with_name("static")
-_SCRIPTS = ("vega.js", "report.js")
+_LIBRARY = "vega.js"
+_SCRIPTS = (
+    "dom.js", "theme.js", "tip.js", "charts.js", "measurements.js", "chosen.js", "table.js",
+    "downloads.js", "report.js",
+)  # fmt: skip
 
 # Limits of rows: measurements where scripts do not run (in summaries, and in detailed reports),
 # and failures.
@@ -47,8 +51,8 @@ def render_detail(report: Detail, drawings: Drawings) -> str:
 
 
 def render_page(template: str, scripts: tuple[str, ...], **values: Any) -> str:
-    """A page of a template, with its style, the `scripts` (names of files in `static`), and the
-    policy that allows these alone.
+    """A page of a template, with its style, the charts' library, the `scripts` (names of files in
+    `static`) joined into one, and the policy that allows these two alone.
     """
     texts = _texts(scripts)
     return render(
@@ -81,8 +85,9 @@ def _render(template: str, report: Page | Detail, drawings: Drawings, first: Tab
 
 
 @lru_cache(maxsize=4)
-def _texts(scripts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple((_STATIC / name).read_text(encoding="utf-8") for name in scripts)
+def _texts(scripts: tuple[str, ...]) -> tuple[str, str]:
+    library, *own = ((_STATIC / name).read_text(encoding="utf-8") for name in (_LIBRARY, *scripts))
+    return library, "".join(own)
 
 
 @lru_cache(maxsize=4)
