@@ -18,6 +18,7 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
+from model_analyzer.reports.budget import Budget, budget_of
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.figures import (
@@ -87,7 +88,8 @@ class Summary:
     probably missed something better, that a constraint may be violated, or that the search was
     interrupted. `certainty` describes how sure the search is, "" if unknown. `recommended` is the
     name and the settings of the first variant, both "" if there is none. `gpus` lists the GPUs
-    whose metrics are shown, or "". `winners` is the number of table rows before the default.
+    whose metrics are shown, or "". `budget` is what a page needs to rank again at another limit,
+    None if it cannot. `winners` is the number of table rows before the default.
     `method` describes the measurements, as pairs of name and text.
     """
 
@@ -107,6 +109,7 @@ class Summary:
     winners: int
     composing: Table | None
     charts: tuple[Chart, ...]
+    budget: Budget | None
     importance: Importance | None
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
@@ -254,6 +257,7 @@ def build_summary(
     ranking = answer.ranking
     origin = origin.on_kind_of(ranking)
     chosen = top_with_default(ranking, best)
+    charts = _charts(ranking, chosen, offline=offline, start=start)
     remarks = (*_shortages(ranking, best, complete=complete), *remarks_of(answer))
     return Summary(
         model=ranking.model,
@@ -273,7 +277,8 @@ def build_summary(
         table=summary_table(chosen, ranking, always_gpus=always_gpus),
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
-        charts=_charts(ranking, chosen, offline=offline, start=start),
+        charts=charts,
+        budget=budget_of(ranking, charts, chosen, start=start, always_gpus=always_gpus),
         importance=importance_rows(effects(ranking)),
         failures=ranking.failed,
         notices=_notices(chosen, remarks),

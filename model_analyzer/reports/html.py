@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ _STATIC = Path(__file__).with_name("static")
 _LIBRARY = "vega.js"
 _SCRIPTS = (
     "dom.js", "theme.js", "tip.js", "charts.js", "measurements.js", "chosen.js", "table.js",
-    "downloads.js", "report.js",
+    "downloads.js", "ranking.js", "report.js",
 )  # fmt: skip
 
 # Limits of rows: measurements where scripts do not run (in summaries, and in detailed reports),
@@ -41,13 +41,14 @@ _MOST_FAILURES = 50
 def render_summary(report: Page, drawings: Drawings) -> str:
     """The summary page of a model."""
     first = report.explorer.first(_MOST_ROWS)
-    return _render("summary.html.j2", report, drawings, first)
+    budgets = [part.budget and part.budget.to_data() for part in report.parts]
+    return _render("summary.html.j2", report, drawings, first, {"budgets": budgets})
 
 
 def render_detail(report: Detail, drawings: Drawings) -> str:
     """The page of a detailed report."""
     first = report.explorer.first(_MOST_ROWS_OF_VARIANT)
-    return _render("detailed.html.j2", report, drawings, first)
+    return _render("detailed.html.j2", report, drawings, first, {"budgets": []})
 
 
 def render_page(template: str, scripts: tuple[str, ...], **values: Any) -> str:
@@ -71,7 +72,14 @@ def charts_data(charts: Iterable[Chart]) -> markupsafe.Markup:
     return _as_data(json.dumps({"configs": configs, "specs": specs}, separators=(",", ":")))
 
 
-def _render(template: str, report: Page | Detail, drawings: Drawings, first: Table) -> str:
+def _render(
+    template: str,
+    report: Page | Detail,
+    drawings: Drawings,
+    first: Table,
+    instruments: Mapping[str, Any],
+) -> str:
+    """The page; `instruments` is the data of its scripts besides charts and measurements."""
     return render_page(
         template,
         _SCRIPTS,
@@ -81,6 +89,7 @@ def _render(template: str, report: Page | Detail, drawings: Drawings, first: Tab
         most_failures=_MOST_FAILURES,
         charts=charts_data(report.charts),
         rows=_as_data(report.explorer.to_json()),
+        instruments=_as_data(json.dumps(instruments, separators=(",", ":"))),
     )
 
 
