@@ -7,6 +7,7 @@ const charts = (() => {
   const { configs, specs } = dom.data("charts");
   const figures = [...document.querySelectorAll("figure[data-chart]")];
   const narrow = matchMedia("(max-width: 48rem)");
+  let adapt = () => {};
   let narrowed = (config) => config;
   let connect = () => {};
 
@@ -14,6 +15,7 @@ const charts = (() => {
     const spec = structuredClone(specs[figure.dataset.chart]);
     const config = configs[theme.isDark() ? "dark" : "light"];
     spec.config = { ...(narrow.matches ? narrowed(config, spec) : config), background: null };
+    adapt(spec, figure.dataset.chart);
     spec.width = "container";
     // replaces the padding for unknown fonts; the last label of the x axis needs space on the right
     spec.padding = { left: 5, top: 5, right: 16, bottom: 5 };
@@ -27,15 +29,16 @@ const charts = (() => {
     connect(figure.embedded.view, figure);
   }
 
-  /** The views of all charts that are drawn. */
-  const views = () => figures.filter((figure) => figure.embedded).map((figure) => figure.embedded.view);
+  /** The view and the key of each chart that is drawn. */
+  const drawn = () => figures.filter((figure) => figure.embedded)
+    .map((figure) => [figure.embedded.view, figure.dataset.chart]);
 
   const redraw = () => figures.filter((figure) => figure.embedded).forEach(draw);
 
-  /** Begins to draw. `hooks.narrowed` adapts style and specification to a narrow screen, and returns
+  /** Begins to draw. `hooks.adapt` changes a specification before it is drawn; `hooks.narrowed` adapts style and specification to a narrow screen, and returns
       the style; `hooks.connect` gets each view that is drawn, and its figure. */
   function start(hooks) {
-    ({ narrowed, connect } = hooks);
+    ({ adapt = adapt, narrowed, connect } = hooks);
     const near = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue;
@@ -48,5 +51,5 @@ const charts = (() => {
     theme.onChange(redraw);
   }
 
-  return { start, views };
+  return { start, drawn };
 })();

@@ -10,7 +10,7 @@ const chosen = (() => {
 
   function choose(newRow) {
     row = newRow;
-    for (const view of charts.views()) mark(view);
+    for (const [view] of charts.drawn()) mark(view);
     for (const line of document.querySelectorAll(".rows tbody tr")) {
       line.classList.toggle("chosen", Number(line.dataset.row) === row);
     }

@@ -31,5 +31,35 @@ const measurements = (() => {
     (name, index) => (index ? [",", dom.make("wbr"), name] : [name]),
   );
 
-  return { total: variantOf.length, columns, title, cell, bestOf, breakable };
+  const cellOf = (key, row) => {
+    const column = columns.find((each) => each.key === key);
+    return column ? cell(column, row) : "";
+  };
+
+  /** "at 8" (concurrent requests), "at 100 requests/sec", or another load in words. */
+  function loadOf(row) {
+    const [concurrency, rate] = [cellOf("concurrency", row), cellOf("request_rate", row)];
+    const batch = cellOf("batch_size", row);
+    const load = concurrency ? `at ${concurrency}` : rate ? `at ${rate} requests/sec` : cellOf("load", row);
+    return batch ? `${load}, client batch size ${batch}` : load;
+  }
+
+  /** The same, as words that follow a configuration. */
+  function underOf(row) {
+    const concurrency = cellOf("concurrency", row);
+    const batch = cellOf("batch_size", row);
+    if (!concurrency) return loadOf(row);
+    return `with ${concurrency} concurrent request${concurrency === "1" ? "" : "s"}${batch ? ` of batch ${batch}` : ""}`;
+  }
+
+  /** The main settings of the configuration of a row. */
+  function settingsOf(row) {
+    const [batch, batching] = [cellOf("max_batch_size", row), cellOf("dynamic_batching", row)];
+    return [
+      `${cellOf("instances", row)} instances`,
+      ...(batch && batch !== "0" ? [`max batch size ${batch}`, `dynamic batching ${batching}`] : []),
+    ].join(", ");
+  }
+
+  return { total: variantOf.length, columns, title, cell, show, bestOf, breakable, loadOf, underOf, settingsOf };
 })();

@@ -20,17 +20,22 @@
   }
 
   charts.start({
+    adapt(spec, key) {
+      for (const budget of budgets) budget.adapt(spec, key);
+    },
     narrowed: (config) => ({
       ...config,
       legend: { ...config.legend, columns: 1, labelLimit: 240 },
       axis: { ...config.axis, labelLimit: 150 },
     }),
-    connect(view) {
+    connect(view, figure) {
       view.addEventListener("pointermove", (event, item) => point(event, rowOf(item)));
       view.addEventListener("pointerout", () => point(null, -1));
       view.addEventListener("click", (event, item) => rowOf(item) >= 0 && chosen.choose(rowOf(item)));
       if (chosen.row() >= 0) chosen.mark(view);
+      budgets.find((budget) => budget.figure === figure)?.connect(view);
     },
   });
   if (dom.byId("explorer")) downloads.start(table.start().matching);
+  hash.arrive();
 })();
