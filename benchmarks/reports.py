@@ -30,7 +30,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import DEFAULT_SUFFIX
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.reports.build import ReportOrigin, build_page
+from model_analyzer.reports.build import Deployment, ReportOrigin, build_page
 from model_analyzer.reports.html import render_summary
 from model_analyzer.reports.images import Images
 from model_analyzer.results.answer import answer_of
@@ -90,7 +90,7 @@ def make(source: Path, target: Path) -> None:
     ranked = time.perf_counter()
     origin = ReportOrigin(host=profile.host, devices=(), written="now", checkpoint=str(source))
     answer = ModelAnswer(model="resnet", answers=(answer_of(ranking),))
-    page = build_page(answer, [""], best=3, origin=origin, complete=True)
+    page = build_page(answer, [Deployment()], best=3, origin=origin, complete=True)
     with Images() as images:
         target.write_text(render_summary(page, images.svg(page.charts, "resnet")))
     status = Path("/proc/self/status").read_text().splitlines()

@@ -19,6 +19,7 @@ from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import Budget, budget_of
+from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.figures import (
@@ -80,6 +81,28 @@ class ReportOrigin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """How to use the recommendation: its config.pbtxt (of each model, if there are several), their
+    `difference` from those in the model repository, and the `command` that prints a Kubernetes
+    manifest. "" if unknown.
+    """
+
+    configuration: str = ""
+    difference: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actions:
+    """What a reader does with the answer: see what changes against the default (`changes`: field,
+    value of the default, own value), and copy `texts` (name and text).
+    """
+
+    changes: tuple[tuple[str, str, str], ...]
+    texts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """The answer for one model on one kind of hardware, with all that explains it.
 
@@ -114,6 +137,7 @@ class Summary:
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
     difference: str
+    actions: Actions
     why: ExplainReport | None
     method: tuple[tuple[str, str], ...]
     origin: ReportOrigin
@@ -204,7 +228,7 @@ class Detail:
 
 def build_page(
     answer: ModelAnswer,
-    differences: Sequence[str],
+    deployments: Sequence[Deployment],
     *,
     best: int,
     origin: ReportOrigin,
@@ -212,7 +236,7 @@ def build_page(
     offline: bool = False,
     always_gpus: bool = False,
 ) -> Page:
-    """The summary page of a model; `differences` are those of `build_summary` for each answer."""
+    """The summary page of a model; `deployments` are those of `build_summary` for each answer."""
     rankings = [each.ranking for each in answer.answers]
     starts = accumulate([0, *(len(ranking.measured) for ranking in rankings)])
     return Page(
@@ -223,13 +247,13 @@ def build_page(
                 each,
                 best=best,
                 origin=origin,
-                difference=difference,
+                deployment=deployment,
                 complete=complete,
                 offline=offline,
                 always_gpus=always_gpus,
                 start=start,
             )
-            for each, difference, start in zip(answer.answers, differences, starts, strict=False)
+            for each, deployment, start in zip(answer.answers, deployments, starts, strict=False)
         ),
         explorer=explorer_of(
             rankings, chain.from_iterable(map(front_of, rankings)), always_gpus=always_gpus
@@ -243,14 +267,14 @@ def build_summary(
     *,
     best: int,
     origin: ReportOrigin,
-    difference: str,
+    deployment: Deployment,
     complete: bool,
     offline: bool = False,
     always_gpus: bool = False,
     start: int = 0,
 ) -> Summary:
-    """The summary of a model on one kind of hardware with its `best` variants. `difference` is the
-    diff from the original to the recommended configuration; `complete` means that the search
+    """The summary of a model on one kind of hardware with its `best` variants. `deployment` is that
+    of the recommended configuration; `complete` means that the search
     finished. With `always_gpus`, GPU metrics of CPU-only variants are shown, too. In the table of
     all measurements, those of the answer begin at the row `start`.
     """
@@ -282,7 +306,8 @@ def build_summary(
         importance=importance_rows(effects(ranking)),
         failures=ranking.failed,
         notices=_notices(chosen, remarks),
-        difference=difference,
+        difference=deployment.difference,
+        actions=_actions(ranking, deployment),
         why=_why(ranking, origin),
         method=method_of(
             ranking.measured,
@@ -293,6 +318,27 @@ def build_summary(
             always_machines=bool(ranking.hardware),
         ),
         origin=origin,
+    )
+
+
+def _actions(ranking: Ranking, deployment: Deployment) -> Actions:
+    if not ranking.results:
+        return Actions(changes=(), texts=())
+    best, default = ranking.results[0], ranking.default
+    texts = {
+        "config.pbtxt": deployment.configuration,
+        "Kubernetes command": deployment.command,
+        "measuring command": "\n".join(dict.fromkeys(best.best.measurement.commands)),
+    }
+    return Actions(
+        changes=()
+        if default is None or default is best
+        else tuple(
+            change
+            for change in configuration_changes(default.best, best.best)
+            if change[0].rpartition(": ")[2] != "variant"
+        ),
+        texts=tuple((name, text) for name, text in texts.items() if text),
     )
 
 

@@ -27,8 +27,8 @@ from model_analyzer.reports.templating import render
 _STATIC = Path(__file__).with_name("static")
 _LIBRARY = "vega.js"
 _SCRIPTS = (
-    "dom.js", "hash.js", "theme.js", "tip.js", "charts.js", "measurements.js", "chosen.js", "table.js",
-    "downloads.js", "ranking.js", "budget.js", "report.js",
+    "dom.js", "hash.js", "theme.js", "tip.js", "charts.js", "measurements.js", "chosen.js",
+    "table.js", "downloads.js", "ranking.js", "budget.js", "actions.js", "report.js",
 )  # fmt: skip
 
 # Limits of rows: measurements where scripts do not run (in summaries, and in detailed reports),

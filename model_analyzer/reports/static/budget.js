@@ -40,9 +40,9 @@ const budgets = (() => {
     const field = make("input", { type: "number", min: 0, step: "any", class: "short", placeholder: "no limit" });
     const menu = make("select", {}, ...data.choices.map(({ name }, index) => make("option", { value: index }, name)));
     const reset = make("button", { type: "button" }, "Reset");
-    const status = make("output", { class: "outcome", role: "status" });
+    const status = make("span", { class: "outcome", "aria-live": "polite" });
     const handle = make("div", {
-      class: "handle", role: "slider", tabindex: 0, "aria-label": `Limit of the ${named}`, "aria-orientation": "horizontal",
+      class: "handle", role: "slider", tabindex: 0, "aria-label": `Maximum ${named}`, "aria-orientation": "horizontal",
     }, make("span", { class: "grip" }));
     const staircase = make("div", { class: "staircase", "aria-hidden": "true" });
     const controls = make(
@@ -189,6 +189,7 @@ const budgets = (() => {
         [point.over, point.off] = inside.get(row);
       }
       for (const layer of spec.layer) {
+        if (layer.mark.style === "noise") layer.transform.push({ filter: "datum.row === recommended" });
         for (const transform of layer.transform ?? []) {
           if (typeof transform.filter !== "string") continue;
           transform.filter = transform.filter

@@ -16,6 +16,7 @@ const charts = (() => {
     const config = configs[theme.isDark() ? "dark" : "light"];
     spec.config = { ...(narrow.matches ? narrowed(config, spec) : config), background: null };
     adapt(spec, figure.dataset.chart);
+    figure.values = spec.data.values;
     spec.width = "container";
     // replaces the padding for unknown fonts; the last label of the x axis needs space on the right
     spec.padding = { left: 5, top: 5, right: 16, bottom: 5 };

@@ -44,7 +44,7 @@ const hash = (() => {
 
   for (const heading of document.querySelectorAll("h2[id], h3[id]")) {
     if (heading.closest("aside")) continue;
-    heading.append(" ", make("a", { class: "anchor", href: `#${heading.id}`, "aria-label": `Link to ${heading.textContent}` }, "#"));
+    heading.append(" ", make("a", { class: "anchor", href: `#${heading.id}`, "aria-hidden": "true", tabindex: -1 }, "#"));
   }
 
   /** Shows the part of the page that the address names, once all parts are made. */

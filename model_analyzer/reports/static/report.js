@@ -5,11 +5,27 @@
 "use strict";
 (() => {
   const { columns, total, title, cell } = measurements;
+  const REACH = 20; // pixels from the pointer to the point that answers
+  const FAINT = 0.07;
+  let matches = null; // for each row whether it passes the filters; null: all do
 
-  /** The row that a mark of a chart stands for, or -1. */
-  function rowOf(item) {
-    const row = item && item.datum ? item.datum.row : undefined;
-    return typeof row === "number" && row < total ? row : -1;
+  /** The row of the mark under the pointer, or of the nearest point within reach; otherwise -1. */
+  function rowAt(view, figure, event, item) {
+    const own = item && item.datum ? item.datum.row : undefined;
+    if (typeof own === "number" && own < total) return own;
+    const [scaleX, scaleY] = ["x", "y"].map((name) => view.scale(name));
+    if (!scaleX || !scaleY || !scaleX.invert || !scaleY.invert) return -1;
+    const svg = figure.querySelector(".live svg").getBoundingClientRect();
+    const [left, top] = view.origin();
+    const { left: before, top: above } = view.padding();
+    const [x, y] = [event.clientX - svg.left - left - before, event.clientY - svg.top - top - above];
+    let [nearest, distance] = [-1, REACH];
+    for (const point of figure.values) {
+      if (!(point.row >= 0 && point.row < total)) continue;
+      const away = Math.hypot(scaleX(point.x) - x, scaleY(point.y) - y);
+      if (away < distance) [nearest, distance] = [point.row, away];
+    }
+    return nearest;
   }
 
   function point(event, row) {
@@ -19,9 +35,34 @@
     return tip.show(event, title(row), usual.map((column) => `${column.header}: ${cell(column, row)}`));
   }
 
+  /** Lets the filters of the table make points of a chart faint. */
+  function followFilters(spec) {
+    spec.params.push({ name: "matches", value: matches });
+    for (const { mark, encoding } of spec.layer) {
+      if (mark.type !== "point" || mark.opacity === 0 || ["ring", "pin"].includes(mark.style)) continue;
+      const usual = mark.opacity ?? spec.config?.style?.[mark.style]?.opacity ?? 0.8;
+      encoding.opacity = { condition: { test: "!matches || matches[datum.row]", value: usual }, value: FAINT };
+    }
+  }
+
+  let resting = 0;
+  function onFilter(rows) {
+    if (rows === null && matches === null) return;
+    matches = null;
+    if (rows) {
+      matches = Array(total).fill(false);
+      for (const row of rows) matches[row] = true;
+    }
+    clearTimeout(resting);
+    resting = setTimeout(() => {
+      for (const [view] of charts.drawn()) view.signal("matches", matches).runAsync();
+    }, 60);
+  }
+
   charts.start({
     adapt(spec, key) {
       for (const budget of budgets) budget.adapt(spec, key);
+      followFilters(spec);
     },
     narrowed: (config) => ({
       ...config,
@@ -29,13 +70,17 @@
       axis: { ...config.axis, labelLimit: 150 },
     }),
     connect(view, figure) {
-      view.addEventListener("pointermove", (event, item) => point(event, rowOf(item)));
+      view.addEventListener("pointermove", (event, item) => point(event, rowAt(view, figure, event, item)));
       view.addEventListener("pointerout", () => point(null, -1));
-      view.addEventListener("click", (event, item) => rowOf(item) >= 0 && chosen.choose(rowOf(item)));
+      view.addEventListener("click", (event, item) => {
+        const row = rowAt(view, figure, event, item);
+        if (row >= 0) chosen.choose(row);
+      });
       if (chosen.row() >= 0) chosen.mark(view);
       budgets.find((budget) => budget.figure === figure)?.connect(view);
     },
   });
-  if (dom.byId("explorer")) downloads.start(table.start().matching);
+  if (dom.byId("explorer")) downloads.start(table.start(onFilter).matching);
+  chosen.restore();
   hash.arrive();
 })();

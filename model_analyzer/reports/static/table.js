@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of all measurements: search, filters, sorting, pages.
 "use strict";
-const table = { start() {
+const table = { start(onFilter) {
   const { byId, make } = dom;
   const { total, columns, title, cell, breakable } = measurements;
   const section = byId("explorer");
@@ -69,6 +69,8 @@ const table = { start() {
     matching = [];
     for (let row = 0; row < total; row++) if (isMatch(row)) matching.push(row);
     if (order) matching.sort(compare);
+    remember();
+    onFilter(matching.length < total ? matching : null);
     const count = Number(size.value);
     const last = Math.max(0, Math.ceil(matching.length / count) - 1);
     page = Math.min(toPage, last);
@@ -80,6 +82,26 @@ const table = { start() {
       : "No measurement matches.";
     byId("first").disabled = byId("previous").disabled = page === 0;
     byId("last").disabled = byId("next").disabled = page === last;
+  }
+
+  /** Keeps search, filters and order in the address. */
+  function remember() {
+    hash.set("search", search.value);
+    hash.set("filter", limit.value === "" ? null : `${where.value}${operator.value}${limit.value}`);
+    hash.set("passing", passing.checked ? "yes" : null);
+    hash.set("sort", order ? `${order.column.key}:${order.ascending ? "up" : "down"}` : null);
+  }
+
+  function restore() {
+    search.value = hash.get("search") ?? "";
+    const [, key, sign, bound] = /^(.*)(<=|>=)(.*)$/.exec(hash.get("filter") ?? "") ?? [];
+    if (columns.some((column) => column.number && column.key === key)) {
+      [where.value, operator.value, limit.value] = [key, sign, bound];
+    }
+    passing.checked = Boolean(constraint) && hash.get("passing") === "yes";
+    const [name, direction] = (hash.get("sort") ?? "").split(":");
+    const column = columns.find((each) => each.key === name);
+    if (column) order = { column, ascending: direction === "up" };
   }
 
   function headerOf(column) {
@@ -135,6 +157,7 @@ const table = { start() {
     order = null;
     refresh(0);
   });
+  restore();
   refresh(0);
 
   return { matching: () => matching };

@@ -9,7 +9,7 @@ import pytest
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.reports.budget import Budget
 from model_analyzer.results.ranking import Ranking, rank_across
-from tests.budget_cases import CASES, answer_at, limits_of, ranking_of
+from tests.budget_cases import CASES, answer_at, limits_of
 from tests.unit.builders import (
     at_least,
     at_most,

@@ -62,7 +62,7 @@ def example(by: Goal | None = None) -> Chart:
 
 
 def rules(chart: Chart) -> list[dict[str, Any]]:
-    return [layer["encoding"] for layer in chart.spec["layer"] if layer["mark"]["type"] == "rule"]
+    return [layer["encoding"] for layer in chart.spec["layer"] if layer["mark"] == {"type": "rule"}]
 
 
 def scale_of_latency(slow: float) -> str:
