@@ -56,7 +56,8 @@ class ObjectiveChoice:
 class Budget:
     """The measurements of one model on one kind of hardware, to be ranked at other limits.
 
-    `chart` is the key of the chart whose x axis is the metric `limit`, `maximum` the limit of the
+    `chart` is the key of the chart whose x axis is the metric `limit` (its y axis is
+    `height`), `maximum` the limit of the
     run (None: no limit). `constraints` (metric, minimum, maximum) are the others. The first of the
     `choices` is that of the run. The rows of the page's table begin at `start`; `shown` are those
     in the table of the best configurations.
@@ -71,6 +72,7 @@ class Budget:
 
     chart: str
     limit: str
+    height: str
     name: str
     unit: str
     maximum: float | None
@@ -129,6 +131,7 @@ def budget_of(
     return Budget(
         chart=next(chart.key for chart in charts if chart.name == plot.name),
         limit=quantity.tag,
+        height=Axes(ranking.goal, ranking.results).quantity(plot.y_axis).tag,
         name=quantity.name,
         unit=str(metric.unit),
         maximum=min(upper, default=None),

@@ -123,3 +123,34 @@ def test_headings_are_anchors_beside_the_state(open_report: Open) -> None:
     wait_until(page, "location.hash === '#at=measurements&search=config_5'")
     page.reload()
     expect(page.get_by_role("heading", name="All measurements")).to_be_in_viewport()
+
+
+def test_a_region_of_the_chart_filters_the_table(open_report: Open) -> None:
+    page = open_report("met")
+    draw_all(page)
+    chart = page.locator("figure[data-chart=throughput_v_latency] .live svg")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 70, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 60)
+    page.mouse.move(box["x"] + 400, box["y"] + 200)
+    page.mouse.up()
+    region = page.get_by_role("button", name="Remove the region")
+    expect(region).to_be_visible()
+    status = page.get_by_role("status")
+    expect(status).to_contain_text("(35 in total)")
+    expect(page.get_by_role("complementary")).to_be_hidden()  # it was no click
+    region.click()
+    expect(status).to_have_text("1 to 25 of 35")
+
+
+def test_a_name_in_the_legend_isolates_its_line(open_report: Open) -> None:
+    page = open_report("met")
+    draw_all(page)
+    chart = page.locator("figure[data-chart=throughput_v_latency]")
+    faint = chart.locator(".live .mark-line path[opacity='0.07']")
+    expect(faint).to_have_count(0)
+    chart.locator(".live .role-legend-label text", has_text="m_config_3").click(force=True)
+    expect(faint).to_have_count(3)

@@ -199,7 +199,8 @@ const budgets = (() => {
       }
     }
 
-    const isLimitLine = ({ encoding, data: own }) => own && encoding && encoding.x && encoding.x.datum === data.maximum && data.maximum !== null;
+    const isLimitLine = ({ encoding }, axes) => data.maximum !== null
+      && axes.some((axis) => encoding[axis] && encoding[axis].datum === data.maximum);
 
     /** The pixels of the left edge and of the top of the plot inside the figure. */
     function origin() {
@@ -325,6 +326,63 @@ const budgets = (() => {
       });
     }
 
+    // ------------------------------------------------------------------ a region of the chart
+
+    let listener = () => {};
+    let start = null; // where the pointer went down
+    let isBrushed = false; // whether the last press drew a region: then it is no click
+    const live = figure.querySelector(".live");
+    const frame = make("div", { class: "region", hidden: true });
+    live.after(frame);
+    const placeOf = (event) => {
+      const box = figure.getBoundingClientRect();
+      return [event.clientX - box.left - figure.clientLeft, event.clientY - box.top - figure.clientTop];
+    };
+
+    function brush(event) {
+      const end = placeOf(event);
+      const sizes = [0, 1].map((axis) => Math.abs(end[axis] - start[axis]));
+      if (Math.min(...sizes) < 8 && frame.hidden) return;
+      frame.hidden = false;
+      isBrushed = true;
+      frame.style.left = `${Math.min(start[0], end[0])}px`;
+      frame.style.top = `${Math.min(start[1], end[1])}px`;
+      [frame.style.width, frame.style.height] = sizes.map((size) => `${size}px`);
+    }
+
+    function finishBrush(event) {
+      document.removeEventListener("pointermove", brush);
+      document.removeEventListener("pointerup", finishBrush);
+      if (!isBrushed) return;
+      const corners = [start, placeOf(event)];
+      const bounds = ["x", "y"].map((name, axis) => {
+        const scale = view.scale(name);
+        return corners.map((corner) => scale.invert(corner[axis] - origin()[axis])).sort((a, b) => a - b);
+      });
+      frame.hidden = true;
+      listener(regionOf(bounds));
+    }
+
+    live.addEventListener("pointerdown", (event) => {
+      isBrushed = false;
+      if (event.button !== 0 || event.pointerType === "touch" || !view) return;
+      start = placeOf(event);
+      document.addEventListener("pointermove", brush);
+      document.addEventListener("pointerup", finishBrush);
+      event.preventDefault(); // no selection of text
+    });
+
+    /** The rows between bounds of both axes. */
+    function regionOf([across, up]) {
+      const isIn = (value, [low, high]) => value !== null && low <= value && value <= high;
+      const height = columns.find(({ key }) => key === data.height);
+      return {
+        text: `${named} ${short(across[0])} to ${short(across[1])} ${data.unit}, ${height.header} ${short(up[0])} to ${short(up[1])}`,
+        has: (row) => row >= data.start && row < data.start + ranked.count
+          && isIn(ranked.over(row - data.start), across) && isIn(height.valueOf(row), up),
+      };
+    }
+
     function connect(newView) {
       view = newView;
       place();
@@ -348,12 +406,18 @@ const budgets = (() => {
     update();
 
     return {
-      figure, connect, set, limit: () => limit,
+      figure, connect, set,
+      isBrushed: () => isBrushed,
+      onRegion(newListener) { listener = newListener; },
       /** Adapts the specification of a chart, if it is of this kind of hardware. */
       adapt(spec, key) {
         if (!isOwn(key)) return;
         adapt(spec);
-        if (key === data.chart) spec.layer = spec.layer.filter((layer) => !isLimitLine(layer));
+        if (key === data.chart) spec.layer = spec.layer.filter((layer) => !isLimitLine(layer, ["x"]));
+        // lines of other charts are those of the run
+        for (const layer of spec.layer.filter((each) => isLimitLine(each, ["x", "y"]))) {
+          layer.mark.opacity = { expr: `budget === ${data.maximum} ? 1 : 0` };
+        }
       },
     };
   }

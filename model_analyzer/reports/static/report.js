@@ -7,6 +7,7 @@
   const { columns, total, title, cell } = measurements;
   const REACH = 20; // pixels from the pointer to the point that answers
   const FAINT = 0.07;
+  const OTHERS = 0.45; // the opacity of points without a line
   let matches = null; // for each row whether it passes the filters; null: all do
 
   /** The row of the mark under the pointer, or of the nearest point within reach; otherwise -1. */
@@ -35,13 +36,21 @@
     return tip.show(event, title(row), usual.map((column) => `${column.header}: ${cell(column, row)}`));
   }
 
-  /** Lets the filters of the table make points of a chart faint. */
+  /** Lets the filters of the table, and clicks on the legend, make points and lines faint. */
   function followFilters(spec) {
     spec.params.push({ name: "matches", value: matches });
+    const legend = spec.layer.find(({ mark, encoding }) => mark.type === "line" && encoding.color?.field === "variant");
+    if (legend) {
+      legend.params = [{ name: "isolated", select: { type: "point", fields: ["variant"] }, bind: "legend" }];
+    }
     for (const { mark, encoding } of spec.layer) {
-      if (mark.type !== "point" || mark.opacity === 0 || ["ring", "pin"].includes(mark.style)) continue;
-      const usual = mark.opacity ?? spec.config?.style?.[mark.style]?.opacity ?? 0.8;
-      encoding.opacity = { condition: { test: "!matches || matches[datum.row]", value: usual }, value: FAINT };
+      const isLine = mark.type === "line" && encoding.color?.field === "variant";
+      const isPoint = mark.type === "point" && mark.opacity !== 0 && !["ring", "pin"].includes(mark.style);
+      if (!isLine && !isPoint) continue;
+      const tests = isPoint ? ["!matches || matches[datum.row]"] : [];
+      if (legend) tests.push({ param: "isolated" });
+      const usual = mark.opacity ?? (mark.style ? OTHERS : 1);
+      encoding.opacity = { condition: { test: { and: tests }, value: usual }, value: FAINT };
     }
   }
 
@@ -72,15 +81,21 @@
     connect(view, figure) {
       view.addEventListener("pointermove", (event, item) => point(event, rowAt(view, figure, event, item)));
       view.addEventListener("pointerout", () => point(null, -1));
+      const budget = budgets.find((each) => each.figure === figure);
       view.addEventListener("click", (event, item) => {
+        if (budget && budget.isBrushed()) return;
         const row = rowAt(view, figure, event, item);
         if (row >= 0) chosen.choose(row);
       });
       if (chosen.row() >= 0) chosen.mark(view);
-      budgets.find((budget) => budget.figure === figure)?.connect(view);
+      budget?.connect(view);
     },
   });
-  if (dom.byId("explorer")) downloads.start(table.start(onFilter).matching);
+  if (dom.byId("explorer")) {
+    const { matching, setRegion } = table.start(onFilter);
+    downloads.start(matching);
+    for (const budget of budgets) budget.onRegion(setRegion);
+  }
   chosen.restore();
   hash.arrive();
 })();

@@ -17,6 +17,7 @@ const table = { start(onFilter) {
   let order = null; // { column, ascending }; null: best first
   let matching = [];
   let page = 0;
+  let region = null; // of a chart, drawn by the reader
 
   byId("passing-label").hidden = !constraint;
   const numbers = columns.filter((column) => column.number);
@@ -42,6 +43,7 @@ const table = { start(onFilter) {
     const column = columns.find(({ key }) => key === where.value);
     const bound = limit.value === "" ? null : Number(limit.value);
     return (row) => {
+      if (region && !region.has(row)) return false;
       if (passing.checked && constraint && constraint.valueOf(row) !== "yes") return false;
       if (column && bound !== null) {
         const value = column.valueOf(row);
@@ -82,6 +84,14 @@ const table = { start(onFilter) {
       : "No measurement matches.";
     byId("first").disabled = byId("previous").disabled = page === 0;
     byId("last").disabled = byId("next").disabled = page === last;
+  }
+
+  /** Shows the rows of a region of a chart only; null: all. */
+  function setRegion(newRegion) {
+    region = newRegion;
+    byId("region").hidden = !region;
+    byId("region").textContent = region ? `✕ ${region.text}` : "";
+    refresh(0);
   }
 
   /** Keeps search, filters and order in the address. */
@@ -155,10 +165,11 @@ const table = { start(onFilter) {
     search.value = limit.value = "";
     passing.checked = false;
     order = null;
-    refresh(0);
+    setRegion(null);
   });
+  byId("region").addEventListener("click", () => setRegion(null));
   restore();
   refresh(0);
 
-  return { matching: () => matching };
+  return { matching: () => matching, setRegion };
 } };
