@@ -6,7 +6,8 @@
 
 Creating a page runs in a separate process, measured from its start to its end, with its peak
 memory. CPU time includes the process that draws charts. A page is open when its answer, its first
-chart and the first rows of its table are visible.
+chart and the first rows of its table are visible. A step of the limit's handle ends when answer,
+table and chart show it; the columns have the median and the longest of 40 steps.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import DEFAULT_SUFFIX
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.reports.build import ReportOrigin, build_page
+from model_analyzer.reports.build import Deployment, ReportOrigin, build_page
 from model_analyzer.reports.html import render_summary
 from model_analyzer.reports.images import Images
 from model_analyzer.results.answer import answer_of
@@ -90,7 +91,7 @@ def make(source: Path, target: Path) -> None:
     ranked = time.perf_counter()
     origin = ReportOrigin(host=profile.host, devices=(), written="now", checkpoint=str(source))
     answer = ModelAnswer(model="resnet", answers=(answer_of(ranking),))
-    page = build_page(answer, [""], best=3, origin=origin, complete=True)
+    page = build_page(answer, [Deployment()], best=3, origin=origin, complete=True)
     with Images() as images:
         target.write_text(render_summary(page, images.svg(page.charts, "resnet")))
     status = Path("/proc/self/status").read_text().splitlines()
@@ -105,8 +106,25 @@ def make(source: Path, target: Path) -> None:
     print(json.dumps(costs))
 
 
-def opened(page: Path, program: str) -> float:
-    """Seconds until the page is usable in Chromium, which must not report errors."""
+# Moves the limit over the axis in 40 steps; gives the milliseconds of each.
+_DRAG = """async () => {
+  const [[view]] = charts.drawn(), [budget] = budgets, times = [];
+  const width = view.signal("width");
+  for (let step = 1; step <= 40; step++) {
+    const begin = performance.now();
+    budget.set(view.scale("x").invert(width * step / 41));
+    await view.runAsync();
+    times.push(performance.now() - begin);
+    await new Promise(requestAnimationFrame);
+  }
+  return times;
+}"""
+
+
+def opened(page: Path, program: str) -> tuple[float, float, float]:
+    """Seconds until the page is usable in Chromium, which must not report errors; the milliseconds
+    of the median and of the longest step of its limit.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -123,9 +141,10 @@ def opened(page: Path, program: str) -> float:
         window.wait_for_selector(".rows tbody tr", state="attached")
         window.wait_for_selector("figure .live svg", state="attached")
         seconds = time.perf_counter() - begin
+        steps = sorted(window.evaluate(_DRAG))
         browser.close()
     assert not complaints, complaints
-    return seconds
+    return seconds, steps[len(steps) // 2], steps[-1]
 
 
 def main() -> None:
@@ -140,7 +159,7 @@ def main() -> None:
         return
     print(
         "measurements  process [s]  load  rank  page   CPU [s]  peak memory [MB]"
-        "  page [MB]  opened [s]"
+        "  page [MB]  opened [s]  step [ms]  longest [ms]"
     )
     with tempfile.TemporaryDirectory() as scratch:
         directory = arguments.keep or Path(scratch)
@@ -156,11 +175,14 @@ def main() -> None:
             )  # fmt: skip
             seconds = time.perf_counter() - begin
             costs = json.loads(done.stdout)
-            open_s = f"{opened(page, arguments.chromium):10.2f}" if arguments.chromium else ""
+            in_browser = ""
+            if arguments.chromium:
+                open_s, step_ms, longest_ms = opened(page, arguments.chromium)
+                in_browser = f"{open_s:10.2f}  {step_ms:9.1f}  {longest_ms:12.1f}"
             print(
                 f"{size:12,}  {seconds:11.2f}  {costs['load']:4.1f}  {costs['rank']:4.1f}"
                 f"  {costs['page']:4.1f}  {costs['cpu']:8.2f}  {costs['peak_mb']:16.0f}"
-                f"  {page.stat().st_size / 1e6:9.2f}  {open_s}"
+                f"  {page.stat().st_size / 1e6:9.2f}  {in_browser}"
             )
 
 

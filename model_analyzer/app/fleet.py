@@ -25,7 +25,7 @@ from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint
-from model_analyzer.reports.build import build_page
+from model_analyzer.reports.build import Deployment, build_page
 from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.libraries import check_installed
@@ -151,7 +151,7 @@ def _models(
         page = build_page(
             answer,
             [
-                configuration_difference(each.ranking, originals, masks=True)
+                Deployment(difference=configuration_difference(each.ranking, originals, masks=True))
                 for each in answer.answers
             ],
             best=_BEST,

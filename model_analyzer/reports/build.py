@@ -18,6 +18,8 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
+from model_analyzer.reports.budget import Budget, budget_of
+from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.choices_text import choices_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
@@ -86,6 +88,28 @@ class ReportOrigin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """How to use the recommendation: its config.pbtxt (of each model, if there are several), their
+    `difference` from those in the model repository, and the `command` that prints a Kubernetes
+    manifest. "" if unknown.
+    """
+
+    configuration: str = ""
+    difference: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actions:
+    """What a reader does with the answer: see what changes against the default (`changes`: field,
+    value of the default, own value), and copy `texts` (name and text).
+    """
+
+    changes: tuple[tuple[str, str, str], ...]
+    texts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """The answer for one model on one kind of hardware, with all that explains it.
 
@@ -94,10 +118,10 @@ class Summary:
     probably missed something better, that a constraint may be violated, or that the search was
     interrupted. `certainty` describes how sure the search is, "" if unknown. `recommended` is the
     name and the settings of the first variant, both "" if there is none. `choices` are what else
-    one could choose. `gpus` lists the GPUs whose metrics are shown, or "". `winners` is the number
-    of table rows before the default. `same_memory` is a sentence about memory that is the same
-    everywhere, or "". `method` describes the measurements, as pairs of name and
-    text.
+    one could choose. `gpus` lists the GPUs whose metrics are shown, or "". `budget` is what a page
+    needs to rank again at another limit, None if it cannot. `winners` is the number of table rows
+    before the default. `same_memory` is a sentence about memory that is the same everywhere, or "".
+    `method` describes the measurements, as pairs of name and text.
     """
 
     model: str
@@ -119,10 +143,12 @@ class Summary:
     charts: tuple[Chart, ...]
     same_memory: str
     search_map: MapView | None
+    budget: Budget | None
     importance: Importance | None
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
     difference: str
+    actions: Actions
     why: ExplainReport | None
     method: tuple[tuple[str, str], ...]
     origin: ReportOrigin
@@ -213,7 +239,7 @@ class Detail:
 
 def build_page(
     answer: ModelAnswer,
-    differences: Sequence[str],
+    deployments: Sequence[Deployment],
     *,
     best: int,
     origin: ReportOrigin,
@@ -221,7 +247,7 @@ def build_page(
     offline: bool = False,
     always_gpus: bool = False,
 ) -> Page:
-    """The summary page of a model; `differences` are those of `build_summary` for each answer."""
+    """The summary page of a model; `deployments` are those of `build_summary` for each answer."""
     rankings = [each.ranking for each in answer.answers]
     starts = accumulate([0, *(len(ranking.measured) for ranking in rankings)])
     return Page(
@@ -232,13 +258,13 @@ def build_page(
                 each,
                 best=best,
                 origin=origin,
-                difference=difference,
+                deployment=deployment,
                 complete=complete,
                 offline=offline,
                 always_gpus=always_gpus,
                 start=start,
             )
-            for each, difference, start in zip(answer.answers, differences, starts, strict=False)
+            for each, deployment, start in zip(answer.answers, deployments, starts, strict=False)
         ),
         explorer=explorer_of(
             rankings, chain.from_iterable(map(front_of, rankings)), always_gpus=always_gpus
@@ -252,20 +278,21 @@ def build_summary(
     *,
     best: int,
     origin: ReportOrigin,
-    difference: str,
+    deployment: Deployment,
     complete: bool,
     offline: bool = False,
     always_gpus: bool = False,
     start: int = 0,
 ) -> Summary:
-    """The summary of a model on one kind of hardware with its `best` variants. `difference` is the
-    diff from the original to the recommended configuration; `complete` means that the search
+    """The summary of a model on one kind of hardware with its `best` variants. `deployment` is that
+    of the recommended configuration; `complete` means that the search
     finished. With `always_gpus`, GPU metrics of CPU-only variants are shown, too. In the table of
     all measurements, those of the answer begin at the row `start`.
     """
     ranking = answer.ranking
     origin = origin.on_kind_of(ranking)
     chosen = top_with_default(ranking, best)
+    charts = _charts(ranking, chosen, offline=offline, start=start)
     remarks = (*_shortages(ranking, best, complete=complete), *remarks_of(answer))
     return Summary(
         model=ranking.model,
@@ -286,13 +313,15 @@ def build_summary(
         table=summary_table(chosen, ranking, always_gpus=always_gpus),
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
-        charts=_charts(ranking, chosen, offline=offline, start=start),
+        charts=charts,
+        budget=budget_of(ranking, charts, chosen, start=start, always_gpus=always_gpus),
         same_memory="" if offline else same_memory_text(chosen),
         search_map=map_view(ranking),
         importance=importance_rows(effects(ranking)),
         failures=ranking.failed,
         notices=_notices(chosen, remarks),
-        difference=difference,
+        difference=deployment.difference,
+        actions=_actions(ranking, deployment),
         why=_why(ranking, origin),
         method=method_of(
             ranking.measured,
@@ -303,6 +332,27 @@ def build_summary(
             always_machines=bool(ranking.hardware),
         ),
         origin=origin,
+    )
+
+
+def _actions(ranking: Ranking, deployment: Deployment) -> Actions:
+    if not ranking.results:
+        return Actions(changes=(), texts=())
+    best, default = ranking.results[0], ranking.default
+    texts = {
+        "config.pbtxt": deployment.configuration,
+        "Kubernetes command": deployment.command,
+        "measuring command": "\n".join(dict.fromkeys(best.best.measurement.commands)),
+    }
+    return Actions(
+        changes=()
+        if default is None or default is best
+        else tuple(
+            change
+            for change in configuration_changes(default.best, best.best)
+            if change[0].rpartition(": ")[2] != "variant"
+        ),
+        texts=tuple((name, text) for name, text in texts.items() if text),
     )
 
 

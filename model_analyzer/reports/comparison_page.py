@@ -4,16 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Any
 
-from model_analyzer.domain.differences import settings_differences
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted
+from model_analyzer.reports.changes import changes_between
 from model_analyzer.reports.comparison_charts import comparison_charts
 from model_analyzer.reports.comparison_report import (
     ComparisonReport,
@@ -26,7 +22,6 @@ from model_analyzer.reports.comparison_report import (
 )
 from model_analyzer.reports.html import charts_data, render_page
 from model_analyzer.reports.images import Drawings
-from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.change import ChangeVerdict
@@ -34,13 +29,10 @@ from model_analyzer.results.comparison import Comparison, verdict
 from model_analyzer.results.gate import Status
 from model_analyzer.results.ranking import Ranking
 
-_SCRIPTS = ("vega.js", "comparison.js")
+_SCRIPTS = ("dom.js", "theme.js", "tip.js", "charts.js", "sortable.js", "comparison.js")
 
 # A longer table of trials is folded: the charts above it show the same.
 _MOST_OPEN = 12
-
-# Fields of a configuration that the page shows in another way.
-_SHOWN_OTHERWISE = ("name", "instance_group")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,50 +151,9 @@ def _model(comparison: Comparison, base: Ranking, new: Ranking, folder: str) -> 
     return ComparedModel(
         name=comparison.name,
         title=best_title(comparison),
-        changes=() if best is None else tuple(_changes(best.base, best.new)),
+        changes=() if best is None else tuple(changes_between(best.base, best.new)),
         best=best_table(comparison),
         trials_title=trials_title(comparison),
         trials=trials_table(comparison),
         charts=tuple(comparison_charts(comparison, base, new, folder)),
     )
-
-
-def _changes(base: MeasuredTrial, new: MeasuredTrial) -> Iterator[tuple[str, str, str]]:
-    """What differs between two measured configurations and their loads."""
-    for old, later in zip_longest(_parts(base), _parts(new)):
-        if old is None or later is None or old.model != later.model:
-            continue
-        prefix = f"{later.model}: " if len(_parts(new)) > 1 else ""
-        pairs = [("variant", old.name, later.name)]
-        if not later.is_ensemble:
-            counts = _instances(old, base), _instances(later, new)
-            pairs.append(("instances", *counts))
-        kept = [_kept(part) for part in (old, later)]
-        pairs += [
-            (each.subject.removeprefix(": "), _setting(each.then), _setting(each.now))
-            for each in settings_differences("", *kept)
-        ]
-        for name, before, after in pairs:
-            if before != after:
-                yield f"{prefix}{name}", before, after
-    if load_text(base.trial) != load_text(new.trial):
-        yield "load", load_text(base.trial), load_text(new.trial)
-
-
-def _kept(variant: ModelVariant) -> Mapping[str, Any]:
-    """The configuration without the fields that are shown in another way."""
-    return {key: value for key, value in variant.config.items() if key not in _SHOWN_OTHERWISE}
-
-
-def _instances(variant: ModelVariant, item: MeasuredTrial) -> str:
-    counts = variant.instances(gpus=item.trial.gpus)
-    return " + ".join(f"{count}:{kind}" for count, kind in counts)
-
-
-def _setting(value: str) -> str:
-    """A value in a configuration; an empty one, such as that of `dynamic_batching`, is a switch."""
-    return {"": "not set", "{}": "on"}.get(value, value)
-
-
-def _parts(item: MeasuredTrial) -> Sequence[ModelVariant]:
-    return [part for work in item.trial.workloads for part in work.variant.with_parts()]

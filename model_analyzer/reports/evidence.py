@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import math
+
+from model_analyzer.domain.noise import Interval
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted
 from model_analyzer.results.columns import requests_behind, show
@@ -33,3 +36,22 @@ def times_text(item: MeasuredTrial) -> str:
     if item.measurement.is_instalment:
         return counted(count, "instalment")
     return "once" if count == 1 else f"{count} times"
+
+
+def rounded_text(value: float, interval: Interval | None) -> str:
+    """A value with the digits that its 95 % interval supports, such as `1 360 ± 60`; without an
+    interval like other values.
+    """
+    reach = 0.0 if interval is None else (interval.high - interval.low) / 2
+    if not reach or not math.isfinite(reach):
+        return show(value)
+    return f"{like(value, reach)} ± {like(reach, reach)}"
+
+
+def like(value: float, reach: float) -> str:
+    """A value rounded to the place of the first digit of `reach`, or the next if that is a 1."""
+    place = math.floor(math.log10(reach))
+    if reach / 10**place < 2:
+        place -= 1
+    rounded = round(value, -place)
+    return f"{rounded:,.{max(0, -place)}f}".replace(",", "\u202f")

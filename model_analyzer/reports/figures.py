@@ -14,6 +14,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.noise import ratio_noise
 from model_analyzer.reports.axes import Axes, token_tags
+from model_analyzer.reports.evidence import rounded_text
 from model_analyzer.reports.headline import is_plain_throughput, over_models, unit_text
 from model_analyzer.reports.numbers import number_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
@@ -63,10 +64,11 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
     default_measurement = None if default is None else default.best.measurement
     figures = []
     for tag in tags:
-        for name, value, base in _values(best, tag, default_measurement):
+        for name, index, value, base in _values(best, tag, default_measurement):
+            interval = best.noise_model.interval(best.best.runs, tag, index)
             figure = Figure(
                 label=f"{METRICS[tag].name}{name}",
-                value=show(value),
+                value=rounded_text(value, interval),
                 unit=unit_text(tag, ranking.currency),
                 note=_note(tag, base, measurement),
             )
@@ -116,14 +118,19 @@ def _note(tag: str, default: float | None, measurement: Measurement) -> str:
 
 def _values(
     best: VariantResult, tag: str, default: Measurement | None
-) -> Iterator[tuple[str, float, float | None]]:
+) -> Iterator[tuple[str, int | None, float, float | None]]:
     """The metric of each of several models that have it, otherwise of the whole trial: a suffix
-    for its name, its value, and the value of the default.
+    for its name, its index, its value, and the value of the default.
     """
     measurement = best.best.measurement
     if len(best.variants) > 1:
         of_models = [
-            (f" of {variant.model}", value, default.model_value(index, tag) if default else None)
+            (
+                f" of {variant.model}",
+                index,
+                value,
+                default.model_value(index, tag) if default else None,
+            )
             for index, variant in enumerate(best.variants)
             if (value := measurement.models[index].values.get(tag)) is not None
         ]
@@ -132,7 +139,7 @@ def _values(
             return
     value = measurement.value(tag)
     if value is not None:
-        yield "", value, default.value(tag) if default else None
+        yield "", None, value, default.value(tag) if default else None
 
 
 def _gain(answer: Answer) -> tuple[Figure, ...]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from model_analyzer.domain.profiles import MeasuredTrial
@@ -14,6 +14,7 @@ from model_analyzer.domain.words import counted
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.curve_labels import label_layers
 from model_analyzer.reports.plots import (
+    NO_ROW,
     THROUGHPUT_OVER_LATENCY,
     TOKENS_OVER_FIRST,
     Chart,
@@ -41,6 +42,10 @@ _HEIGHT = 430
 _MOST_POINTS = 800
 _CELLS = 40  # in each direction
 _MOST_ON_FRONT = 1000
+
+_NOISE_CAPTION = (
+    " Whiskers are 95 % intervals; the pale band is that of the recommended throughput."
+)
 
 
 def front_charts(
@@ -112,6 +117,7 @@ def _front(
         *_data("other", drawn, ranking, start),
         *_data("front", front, ranking, start),
         *({"part": "line", **point} for point in on_lines),
+        *(noises := list(_noises(shown, plot, axes, places))),
     ]
     limits = limit_layers(plot, axes)
     x = x_axis(plot.x_axis, [x for _, x, _ in points], axes)
@@ -126,12 +132,40 @@ def _front(
         + f"the ring marks the {ring_caption(shown)}"
         + (", numbers along its line are loads" if len(shown[0].variants) == 1 else "")
         + (", dashed lines are constraints." if limits else ".")
+        + (_NOISE_CAPTION if noises else "")
         + thinning_caption(len(on_lines), shown, plot, axes)
     )
     if len(drawn) < len(others):
         caption += f" {len(drawn)} of {len(others)} grey points are shown: one for each small area."
     layers = _layers(shown, x, y, [*limits, *labels])
     return Chart(name=plot.name, caption=caption, spec=vega_lite(values, layers, height=_HEIGHT))
+
+
+def _noises(
+    shown: Sequence[VariantResult], plot: PlotSettings, axes: Axes, places: Places
+) -> Iterator[dict[str, Any]]:
+    """The 95 % intervals of the best measurement of each variant, where they are known; `band` is
+    true for the first.
+    """
+    x, y = axes.quantity(plot.x_axis), axes.quantity(plot.y_axis)
+    for result in shown:
+        item = result.best
+        values = [quantity.value(item.measurement) for quantity in (x, y)]
+        if None in values:
+            continue
+        over, up = (
+            result.noise_model.interval(item.runs, quantity.tag, quantity.index)
+            for quantity in (x, y)
+        )
+        if over is None and up is None:
+            continue
+        point = {"part": "noise", "x": values[0], "y": values[1], "band": result is shown[0]}
+        point["row"] = places.get(id(item), NO_ROW)
+        if over is not None:
+            point |= {"left": over.low, "right": over.high}
+        if up is not None:
+            point |= {"low": up.low, "high": up.high}
+        yield point
 
 
 _Layer = dict[str, Any]
@@ -156,13 +190,38 @@ def _layers(
         for misses in (False, True)
     )
     lines, *marks = line_layers(shown, x, y)
+    band, *whiskers = (_only("noise", layer) for layer in _noise_layers(x, y))
     return [
         _only("front", front),
+        band,
         *(_only("other", layer) for layer in others),
         _only("line", lines),
         *notes,  # below the points, which must receive the pointer
+        *whiskers,
         *(_only("line", layer) for layer in marks),
         *mark_layers(x, y),
+    ]
+
+
+def _noise_layers(x: _Layer, y: _Layer) -> list[_Layer]:
+    """The band of values within noise of the best, and whiskers in both directions."""
+    low, high = {**y, "field": "low"}, {"field": "high"}
+    return [
+        {
+            "transform": [{"filter": "datum.band && datum.high"}],
+            "mark": {"type": "rect", "style": "noise"},
+            "encoding": {"y": low, "y2": high},
+        },
+        {
+            "transform": [{"filter": "datum.high"}],
+            "mark": {"type": "rule", "style": "whisker"},
+            "encoding": {"x": x, "y": low, "y2": high},
+        },
+        {
+            "transform": [{"filter": "datum.right"}],
+            "mark": {"type": "rule", "style": "whisker"},
+            "encoding": {"x": {**x, "field": "left"}, "x2": {"field": "right"}, "y": y},
+        },
     ]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,12 @@ from model_analyzer.reports.tables import Table
 from model_analyzer.reports.templating import render
 
 _STATIC = Path(__file__).with_name("static")
-_SCRIPTS = ("vega.js", "report.js", "map.js")
+_LIBRARY = "vega.js"
+_SCRIPTS = (
+    "dom.js", "hash.js", "theme.js", "tip.js", "charts.js", "measurements.js", "chosen.js",
+    "table.js", "downloads.js", "ranking.js", "budget.js", "actions.js", "report.js",
+    "map.js",
+)  # fmt: skip
 
 # Limits of rows: measurements where scripts do not run (in summaries, and in detailed reports),
 # and failures.
@@ -37,18 +42,19 @@ _MOST_FAILURES = 50
 def render_summary(report: Page, drawings: Drawings) -> str:
     """The summary page of a model."""
     first = report.explorer.first(_MOST_ROWS)
-    return _render("summary.html.j2", report, drawings, first)
+    budgets = [part.budget and part.budget.to_data() for part in report.parts]
+    return _render("summary.html.j2", report, drawings, first, {"budgets": budgets})
 
 
 def render_detail(report: Detail, drawings: Drawings) -> str:
     """The page of a detailed report."""
     first = report.explorer.first(_MOST_ROWS_OF_VARIANT)
-    return _render("detailed.html.j2", report, drawings, first)
+    return _render("detailed.html.j2", report, drawings, first, {"budgets": []})
 
 
 def render_page(template: str, scripts: tuple[str, ...], **values: Any) -> str:
-    """A page of a template, with its style, the `scripts` (names of files in `static`), and the
-    policy that allows these alone.
+    """A page of a template, with its style, the charts' library, the `scripts` (names of files in
+    `static`) joined into one, and the policy that allows these two alone.
     """
     texts = _texts(scripts)
     return render(
@@ -67,7 +73,14 @@ def charts_data(charts: Iterable[Chart]) -> markupsafe.Markup:
     return _as_data(json.dumps({"configs": configs, "specs": specs}, separators=(",", ":")))
 
 
-def _render(template: str, report: Page | Detail, drawings: Drawings, first: Table) -> str:
+def _render(
+    template: str,
+    report: Page | Detail,
+    drawings: Drawings,
+    first: Table,
+    instruments: Mapping[str, Any],
+) -> str:
+    """The page; `instruments` is the data of its scripts besides charts and measurements."""
     return render_page(
         template,
         _SCRIPTS,
@@ -77,12 +90,14 @@ def _render(template: str, report: Page | Detail, drawings: Drawings, first: Tab
         most_failures=_MOST_FAILURES,
         charts=charts_data(report.charts),
         rows=_as_data(report.explorer.to_json()),
+        instruments=_as_data(json.dumps(instruments, separators=(",", ":"))),
     )
 
 
 @lru_cache(maxsize=4)
-def _texts(scripts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple((_STATIC / name).read_text(encoding="utf-8") for name in scripts)
+def _texts(scripts: tuple[str, ...]) -> tuple[str, str]:
+    library, *own = ((_STATIC / name).read_text(encoding="utf-8") for name in (_LIBRARY, *scripts))
+    return library, "".join(own)
 
 
 @lru_cache(maxsize=4)

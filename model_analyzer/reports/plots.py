@@ -97,6 +97,8 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
             },
             "other": {"size": 22, "color": soft, "filled": True, "opacity": 0.45},
             "label": {"color": soft, "fontSize": 11},
+            "whisker": {"color": text, "strokeDash": [1, 0], "strokeWidth": 1.4, "opacity": 0.75},
+            "noise": {"color": "#12a05c", "opacity": 0.1},
             "front": {"color": "#12a05c", "opacity": 0.3, "strokeWidth": 9},
         },
         "rule": {"color": limit, "strokeDash": [6, 4]},

@@ -33,7 +33,7 @@ from model_analyzer.domain.trials import (
     Workload,
 )
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.reports.build import Page, ReportOrigin, build_page
+from model_analyzer.reports.build import Deployment, Page, ReportOrigin, build_page
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.model_answer import ModelAnswer
 from model_analyzer.results.ranking import Ranking, rank
@@ -290,13 +290,14 @@ def summary_page(
     best: int = 3,
     where: ReportOrigin | None = None,
     difference: str = "",
+    deployment: Deployment | None = None,
     complete: bool = True,
     offline: bool = False,
 ) -> Page:
     """The summary page of a model, with a ranking for each kind of hardware."""
     return build_page(
         ModelAnswer(model=rankings[0].model, answers=tuple(map(answer_of, rankings))),
-        [difference for _ in rankings],
+        [deployment or Deployment(difference=difference) for _ in rankings],
         best=best,
         origin=where or origin(),
         complete=complete,

@@ -14,7 +14,7 @@ from model_analyzer.app.selection.goals import goals_of
 from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.domain.goals import GoalOverride
-from model_analyzer.reports.build import ReportOrigin, Summary, build_summary
+from model_analyzer.reports.build import Deployment, ReportOrigin, Summary, build_summary
 from model_analyzer.reports.tables import Table, answer_table, hardware_table
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer, answer_of
@@ -50,7 +50,11 @@ class BestVariants:
         results = top_with_default(ranking, self.count)
         return (
             build_summary(
-                answer, best=self.count, origin=self.origin, difference="", complete=True
+                answer,
+                best=self.count,
+                origin=self.origin,
+                deployment=Deployment(),
+                complete=True,
             ),
             answer_table(results, ranking.goal),
         )

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from model_analyzer.app.delivery.files import (
     configuration_difference,
+    head_of,
+    masked_configurations,
     origin_of,
     write_best,
     write_detail,
@@ -27,7 +29,7 @@ from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExportSettings, OutputFormat, ProfileSettings
-from model_analyzer.reports.build import Page, ReportOrigin, build_page
+from model_analyzer.reports.build import Deployment, Page, ReportOrigin, build_page
 from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.renderer import Renderer
@@ -105,9 +107,10 @@ def answers_to(
     originals: Mapping[str, ModelConfig],
     complete: bool | None,
     searched: Collection[str] | None = None,
+    other_goals: Mapping[str, Goal] = _NO_GOALS,
 ) -> Answers:
     """The answers of these rankings, one for each model on each kind of hardware; writes nothing.
-    For the parameters see `Answers`.
+    For the parameters see `Answers` and `deliver`.
     """
     origin = origin_of(profile, checkpoint)
     _log_count(rankings, is_cut_short=complete is False)
@@ -118,7 +121,18 @@ def answers_to(
         searched=searched,
         pages=[
             (
-                _page(model, settings, origin, originals, complete=complete),
+                build_page(
+                    model,
+                    [
+                        _deployment(answer, checkpoint, settings, originals, other_goals)
+                        for answer in model.answers
+                    ],
+                    best=_shown(model, settings),
+                    origin=origin,
+                    complete=complete is not False,
+                    offline=settings.offline,
+                    always_gpus=settings.monitors.always_gpus,
+                ),
                 [_answer_table(answer, settings) for answer in model.answers],
             )
             for model in by_model(every)
@@ -176,25 +190,29 @@ def _deployments(
             yield f"{ranking.model}{kind}", command
 
 
-def _page(
-    model: ModelAnswer,
+def _deployment(
+    answer: Answer,
+    checkpoint: Path | None,
     settings: ProfileSettings,
-    origin: ReportOrigin,
     originals: Mapping[str, ModelConfig],
-    *,
-    complete: bool | None,
-) -> Page:
-    export = settings.export
-    rankings = [answer.ranking for answer in model.answers]
-    return build_page(
-        model,
-        [configuration_difference(ranking, originals, masks=True) for ranking in rankings],
-        best=export.best_of_all if rankings[0].is_across_models else export.best,
-        origin=origin,
-        complete=complete is not False,
-        offline=settings.offline,
-        always_gpus=settings.monitors.always_gpus,
+    other_goals: Mapping[str, Goal],
+) -> Deployment:
+    """How to use an answer, for its page, with masked secrets."""
+    ranking, command = answer.ranking, ""
+    if answer.is_met and checkpoint is not None and not ranking.is_across_models:
+        goal = other_goals.get(ranking.model)
+        command = _deploy_command(ranking, checkpoint, settings, goal)
+    return Deployment(
+        configuration=head_of(answer) + masked_configurations(answer.best) if answer.best else "",
+        difference=configuration_difference(ranking, originals, masks=True),
+        command=command,
     )
+
+
+def _shown(model: ModelAnswer, settings: ProfileSettings) -> int:
+    """The number of best configurations on a page."""
+    is_across_models = model.answers[0].ranking.is_across_models
+    return settings.export.best_of_all if is_across_models else settings.export.best
 
 
 def _answer_table(answer: Answer, settings: ProfileSettings) -> Table:

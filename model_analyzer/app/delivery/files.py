@@ -73,6 +73,11 @@ def configurations_of(result: VariantResult) -> Mapping[str, str]:
     return {part.model: to_text(part.config) for part in parts_of(result)}
 
 
+def masked_configurations(result: VariantResult) -> str:
+    """All of them together, with secrets in parameters masked, for report pages."""
+    return "\n".join(to_text(masked_values(part.config)) for part in parts_of(result))
+
+
 def originals_of(profile: Profile) -> Mapping[str, ModelConfig]:
     """The measured configurations of the model repository, by model. If a model has changed
     meanwhile, its newest one.
@@ -225,7 +230,7 @@ def write_detail(
         hardware=ranking.hardware,
         currency=ranking.currency,
         origin=origin.on_kind_of(ranking),
-        configuration="\n".join(to_text(masked_values(part.config)) for part in parts_of(result)),
+        configuration=masked_configurations(result),
         plots=plots,
         offline=offline,
         always_gpus=always_gpus,

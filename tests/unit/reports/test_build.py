@@ -15,6 +15,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.reports.build import (
+    Deployment,
     Summary,
     build_detail,
     build_summary,
@@ -353,7 +354,7 @@ def summary(ranked: Ranking, *, best: int = 3, complete: bool = True) -> Summary
         answer_of(ranked),
         best=best,
         origin=origin(),
-        difference="",
+        deployment=Deployment(),
         complete=complete,
         offline=False,
     )
@@ -702,7 +703,11 @@ def test_a_summary_names_the_gpus_that_were_observed(
     names: list[str], uuids: list[str], line: str
 ) -> None:
     report = build_summary(
-        answer_of(on_gpus(*uuids)), best=3, origin=origin(*names), difference="", complete=True
+        answer_of(on_gpus(*uuids)),
+        best=3,
+        origin=origin(*names),
+        deployment=Deployment(),
+        complete=True,
     )
     assert report.gpus == line
     assert ("Max GPU Memory Usage (MB)" in report.table.headers) == bool(uuids)

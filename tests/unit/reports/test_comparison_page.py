@@ -73,7 +73,7 @@ def test_changes_of_the_best_configuration_are_in_the_words_of_a_configuration()
     assert changes == (
         ("variant", "m_config_1", "m_config_2"),
         ("instances", "1:CPU", "2:CPU"),
-        ("dynamic_batching", "not set", "on"),
+        ("dynamic_batching", "off", "on"),
         ("max_batch_size", "4", "8"),
     )
 

@@ -120,7 +120,7 @@ def quotes() -> tuple[Page, Page]:
 
 def test_a_script_in_a_name_is_no_script_on_the_page(evil: tuple[Page, Page]) -> None:
     for page in evil:
-        assert page.elements.count("script") == 5  # two of data, and our own three
+        assert page.elements.count("script") == 5  # three of data, and our own two
         assert not [name for tag, name, _ in page.attributes if tag == "script" and name != "type"
                     and name != "id"]  # fmt: skip
         assert page.unclosed == []

@@ -89,7 +89,7 @@ def test_figures_are_those_of_the_first_beside_the_default() -> None:
     ]
     assert shown == [
         ("Gain over the default", "+100 ± 44", ""),
-        ("Throughput", "200", "default 100"),
+        ("Throughput", "200 ± 50", "default 100"),
         ("p99 Latency", "9.5", "default 8.5"),
     ]
 

@@ -62,7 +62,7 @@ def example(by: Goal | None = None) -> Chart:
 
 
 def rules(chart: Chart) -> list[dict[str, Any]]:
-    return [layer["encoding"] for layer in chart.spec["layer"] if layer["mark"]["type"] == "rule"]
+    return [layer["encoding"] for layer in chart.spec["layer"] if layer["mark"] == {"type": "rule"}]
 
 
 def scale_of_latency(slow: float) -> str:
@@ -496,3 +496,18 @@ def test_the_front_of_very_many_loads_is_bounded_and_none_of_them_is_grey() -> N
     assert parts.count("front") <= 1000
     assert parts.count("line") <= 1000
     assert parts.count("other") == 0
+
+
+def test_the_front_has_whiskers_where_the_noise_is_known() -> None:
+    windows = [99.0, 100.0, 101.0]
+    known = ranking(record(BEST, measurement(100, 10, windows=windows)))
+    places = {id(item): place for place, item in enumerate(known.measured)}
+    (chart,) = front_charts(known, known.results, places)
+    (noise,) = [point for point in chart.spec["data"]["values"] if point["part"] == "noise"]
+    assert noise["low"] < 100 < noise["high"]
+    assert "left" not in noise  # one measurement says nothing about the noise of its p99
+    assert "Whiskers" in chart.caption
+    unknown = ranking(record(BEST, measurement(100, 10)))
+    (chart,) = front_charts(unknown, unknown.results, {})
+    assert not [point for point in chart.spec["data"]["values"] if point["part"] == "noise"]
+    assert "Whiskers" not in chart.caption

@@ -1,0 +1,256 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a page needs to rank the measurements of a model again, at another limit of the latency.
+
+The script `ranking.js` follows the rules of `results.ranking` and `domain.ties`. What those rules
+derive from runs and configurations is computed here: costs, windows, the noise of instalments.
+Values of metrics are those of the page's table. Cases in tests/golden/budget hold for both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from model_analyzer.domain.efficiency import EFFICIENCY
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, ModelGoal, Objective
+from model_analyzer.domain.lag import sent_late
+from model_analyzer.domain.metrics import ALIASES, METRICS, Better, Unit
+from model_analyzer.domain.noise import pooled, spread
+from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.domain.pooling import in_instalments
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.ties import cost
+from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST, Chart
+from model_analyzer.results.columns import reports_gpus
+from model_analyzer.results.ranking import Ranking, VariantResult
+
+# Objectives that the reader can choose, besides that of the run.
+_CHOICES = (DEFAULT_OBJECTIVE, "output_token_throughput", *EFFICIENCY)
+
+# The noise of instalments takes time to compute. Above this number of measurements, only those are
+# worth it that reach this share of the best one with at most the same latency.
+_MOST_WITH_NOISE = 2000
+_CLOSE = 0.75
+
+# One number for each measurement; a single number if it is the same for all.
+_Numbers = Sequence[float] | float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectiveChoice:
+    """A way to rank: `objectives` are pairs of metric and weight. `better` is 1 for each metric of
+    which more is better, otherwise -1.
+    """
+
+    name: str
+    unit: str
+    objectives: tuple[tuple[str, float], ...]
+    better: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The measurements of one model on one kind of hardware, to be ranked at other limits.
+
+    `chart` is the key of the chart whose x axis is the metric `limit` (its y axis is
+    `height`), `maximum` the limit of the
+    run (None: no limit). `constraints` (metric, minimum, maximum) are the others. The first of the
+    `choices` is that of the run. The rows of the page's table begin at `start`; `shown` are those
+    in the table of the best configurations.
+
+    Of each variant: `counts` has the number of rows, `contents` a number that is the same for
+    equal configurations, `instances` and `batch_limits` its costs, `defaults` whether it is the
+    default. Of each row: `loads` and `memory` (of GPUs, of the host) are costs as in `ties.cost`,
+    `windows` has the spread of the windows as squares and degrees of freedom. `late` are rows whose
+    client was late. `runs` has the values of each metric of repeated rows, `errors` the standard
+    error of each metric of rows in instalments, `usual` the usual error of a metric.
+    """
+
+    chart: str
+    limit: str
+    height: str
+    name: str
+    unit: str
+    maximum: float | None
+    constraints: tuple[tuple[str, float | None, float | None], ...]
+    choices: tuple[ObjectiveChoice, ...]
+    start: int
+    shown: tuple[int, ...]
+    counts: tuple[int, ...]
+    contents: tuple[int, ...]
+    instances: tuple[int, ...]
+    batch_limits: tuple[int, ...]
+    defaults: tuple[bool, ...]
+    loads: _Numbers
+    memory: tuple[_Numbers, _Numbers]
+    windows: tuple[_Numbers, _Numbers]
+    late: tuple[int, ...]
+    runs: Mapping[int, Mapping[str, Sequence[float | None]]]
+    errors: Mapping[str, Mapping[int, float | None]]
+    usual: Mapping[str, float]
+
+    def to_data(self) -> Mapping[str, Any]:
+        """Its fields, ready for JSON."""
+        return asdict(self)
+
+
+def budget_of(
+    ranking: Ranking,
+    charts: Sequence[Chart],
+    shown: Sequence[VariantResult],
+    *,
+    start: int,
+    always_gpus: bool,
+) -> Budget | None:
+    """The data to rank again; None if no chart is over latency, or if the rules need more than the
+    table of the page has: for several models, and for metrics of GPUs that are not shown.
+    """
+    plot = next((plot for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY)
+                 if any(chart.name == plot.name for chart in charts)), None)  # fmt: skip
+    if plot is None or ranking.is_across_models or len(ranking.goal.models) != 1:
+        return None
+    (goal,), items = ranking.goal.models, ranking.measured
+    quantity = Axes(ranking.goal, ranking.results).quantity(plot.x_axis)
+    on_limit = [each for each in goal.constraints if _canonical(each.tag) == quantity.tag]
+    choices = _choices(goal, ranking)
+    tags = {quantity.tag, *goal.tags, *(tag for each in choices for tag, _ in each.objectives)}
+    are_shown = [reports_gpus(item, always=always_gpus) for item in items]
+    if any(tag.startswith("gpu_") for tag in tags) and not all(are_shown):
+        return None
+    upper = [each.maximum for each in on_limit if each.maximum is not None]
+    costs = [cost(item.trial, item.measurement) for item in items]
+    best_costs = [cost(each.best.trial, each.best.measurement) for each in ranking.results]
+    contents = {each.best.trial.content: None for each in ranking.results}
+    numbers = {content: number for number, content in enumerate(contents)}
+    places = {id(item): place for place, item in enumerate(items)}
+    metric = METRICS[quantity.tag]
+    return Budget(
+        chart=next(chart.key for chart in charts if chart.name == plot.name),
+        limit=quantity.tag,
+        height=Axes(ranking.goal, ranking.results).quantity(plot.y_axis).tag,
+        name=quantity.name,
+        unit=str(metric.unit),
+        maximum=min(upper, default=None),
+        constraints=tuple(
+            (_canonical(each.tag), each.minimum, None if each in on_limit else each.maximum)
+            for each in goal.constraints
+            if each not in on_limit or each.minimum is not None
+        ),
+        choices=choices,
+        start=start,
+        shown=tuple(places[id(result.best)] for result in shown),
+        counts=tuple(len(result.measured) for result in ranking.results),
+        contents=tuple(numbers[each.best.trial.content] for each in ranking.results),
+        instances=tuple(int(each[2]) for each in best_costs),
+        batch_limits=tuple(int(each[4]) for each in best_costs),
+        defaults=tuple(result.is_default for result in ranking.results),
+        loads=_compact([each[3] for each in costs]),
+        memory=(_compact([each[0] for each in costs]), _compact([each[1] for each in costs])),
+        windows=_windows(items),
+        late=tuple(place for place, item in enumerate(items) if sent_late(item.measurement)),
+        runs=_repeated(items, tags),
+        errors=_errors(ranking, tags, quantity.tag),
+        usual=_usual_errors(tags),
+    )
+
+
+def _canonical(tag: str) -> str:
+    return ALIASES.get(tag, tag)
+
+
+def _choices(goal: ModelGoal, ranking: Ranking) -> tuple[ObjectiveChoice, ...]:
+    """The objectives of the run, and single metrics that were measured."""
+    own = [each for each in goal.objectives if each.weight > 0] or list(goal.objectives)
+    others = [
+        [Objective(tag=tag)]
+        for tag in _CHOICES
+        if tag in ranking.columns.tags and [_canonical(each.tag) for each in own] != [tag]
+    ]
+    return tuple(_choice(each, ranking.currency) for each in (own, *others))
+
+
+def _choice(objectives: Sequence[Objective], currency: str) -> ObjectiveChoice:
+    metrics = [METRICS[_canonical(each.tag)] for each in objectives]
+    unit = str(metrics[0].unit) if len(metrics) == 1 else ""
+    return ObjectiveChoice(
+        name=", ".join(metric.name for metric in metrics),
+        unit=currency if metrics[0].unit is Unit.CURRENCY else unit,
+        objectives=tuple(
+            (metric.tag, each.weight) for metric, each in zip(metrics, objectives, strict=True)
+        ),
+        better=tuple(1 if metric.better is Better.HIGHER else -1 for metric in metrics),
+    )
+
+
+def _compact(numbers: Sequence[float]) -> _Numbers:
+    return numbers[0] if len(set(numbers)) == 1 else numbers
+
+
+def _windows(items: Sequence[MeasuredTrial]) -> tuple[_Numbers, _Numbers]:
+    """The spread of the windows of each row, as squares and degrees of freedom; 0 if unknown."""
+    squares, freedoms = [], []
+    for item in items:
+        noise = None
+        if not in_instalments(item.runs):
+            noise = pooled(spread(run.models[0].windows) for run in item.runs)
+        squares.append(0.0 if noise is None else _rounded(noise.error**2 * noise.freedom))
+        freedoms.append(0.0 if noise is None else noise.freedom)
+    return _compact(squares), _compact(freedoms)
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.7g}")
+
+
+def _repeated(
+    items: Sequence[MeasuredTrial], tags: set[str]
+) -> Mapping[int, Mapping[str, Sequence[float | None]]]:
+    return {
+        row: {tag: [run.value(tag) for run in item.runs] for tag in sorted(tags)}
+        for row, item in enumerate(items)
+        if len(item.runs) > 1
+    }
+
+
+def _errors(
+    ranking: Ranking, tags: set[str], limit: str
+) -> Mapping[str, Mapping[int, float | None]]:
+    rows = [row for row, item in enumerate(ranking.measured) if in_instalments(item.runs)]
+    if len(rows) > _MOST_WITH_NOISE:
+        close = _close(ranking, limit)
+        rows = [row for row in rows if row in close]
+    errors: dict[str, dict[int, float | None]] = {}
+    for tag in sorted(tags):
+        errors[tag] = {}
+        for row in rows:
+            noise = ranking.noise_model.of(ranking.measured[row].runs, tag)
+            errors[tag][row] = None if noise is None else _rounded(noise.error)
+    return errors
+
+
+def _close(ranking: Ranking, limit: str) -> set[int]:
+    """The rows that may be the best at some limit, or tie with it."""
+    tag = _canonical(ranking.goal.models[0].objectives[0].tag)
+    sign = 1 if METRICS[tag].better is Better.HIGHER else -1
+    values, over = ranking.columns.of(tag), ranking.columns.of(limit)
+    known = [
+        (over[row] or 0.0, row, value)
+        for row, value in enumerate(values)
+        if value is not None and value > 0
+    ]
+    close, best = set(), -math.inf
+    for _, row, value in sorted(known):
+        merit = sign * math.log(value)
+        best = max(best, merit)
+        if merit >= best + math.log(_CLOSE):
+            close.add(row)
+    return close
+
+
+def _usual_errors(tags: set[str]) -> Mapping[str, float]:
+    """The error of each metric if nothing else is known."""
+    return {tag: NoiseModel(()).expected_deviation(tag).error for tag in sorted(tags)}

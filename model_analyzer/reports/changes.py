@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What differs between two measured configurations, in the words of config.pbtxt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from model_analyzer.domain.differences import settings_differences
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.reports.loads import load_text
+
+# Fields of a configuration that have another name here, or none.
+_SHOWN_OTHERWISE = ("name", "instance_group")
+
+
+def changes_between(base: MeasuredTrial, new: MeasuredTrial) -> Iterator[tuple[str, str, str]]:
+    """What differs between two measured configurations and their loads: name and both values."""
+    yield from configuration_changes(base, new)
+    if load_text(base.trial) != load_text(new.trial):
+        yield "load", load_text(base.trial), load_text(new.trial)
+
+
+def configuration_changes(
+    base: MeasuredTrial, new: MeasuredTrial
+) -> Iterator[tuple[str, str, str]]:
+    """What differs between two measured configurations: name of the field and both values."""
+    for old, later in zip_longest(_parts(base), _parts(new)):
+        if old is None or later is None or old.model != later.model:
+            continue
+        prefix = f"{later.model}: " if len(_parts(new)) > 1 else ""
+        pairs = [("variant", old.name, later.name)]
+        if not later.is_ensemble:
+            counts = _instances(old, base), _instances(later, new)
+            pairs.append(("instances", *counts))
+        kept = [_kept(part) for part in (old, later)]
+        pairs += [
+            (name, _setting(name, each.then), _setting(name, each.now))
+            for each in settings_differences("", *kept)
+            for name in (each.subject.removeprefix(": "),)
+        ]
+        for name, before, after in pairs:
+            if before != after:
+                yield f"{prefix}{name}", before, after
+
+
+def _kept(variant: ModelVariant) -> Mapping[str, Any]:
+    """The configuration without the fields that are shown in another way."""
+    return {key: value for key, value in variant.config.items() if key not in _SHOWN_OTHERWISE}
+
+
+def _instances(variant: ModelVariant, item: MeasuredTrial) -> str:
+    counts = variant.instances(gpus=item.trial.gpus)
+    return " + ".join(f"{count}:{kind}" for count, kind in counts)
+
+
+def _setting(name: str, value: str) -> str:
+    """A value in a configuration; an empty one, such as that of `dynamic_batching`, is a switch."""
+    missing = "off" if name == "dynamic_batching" else "not set"
+    return {"": missing, "{}": "on"}.get(value, value)
+
+
+def _parts(item: MeasuredTrial) -> Sequence[ModelVariant]:
+    return [part for work in item.trial.workloads for part in work.variant.with_parts()]

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The model-analyzer authors
+// SPDX-License-Identifier: Apache-2.0
+// The selected measurement: a panel with all its values, a mark in charts and in the table. A second
+// one can be pinned: then the panel shows both side by side, with what differs.
+"use strict";
+const chosen = (() => {
+  const { root, byId, make } = dom;
+  const { columns, title, cell, bestOf, breakable, loadOf, total } = measurements;
+  const panel = byId("chosen");
+  const pin = byId("chosen-pin");
+  // the parts of a request's time, with their columns and colours
+  const PHASES = [
+    ["queue", "perf_server_queue", "#e69f00"], ["compute input", "perf_server_compute_input", "#56b4e9"],
+    ["compute infer", "perf_server_compute_infer", "#009e73"], ["compute output", "perf_server_compute_output", "#cc79a7"],
+  ];
+  let row = -1;
+  let pinned = -1;
+
+  function choose(newRow) {
+    row = newRow;
+    for (const [view] of charts.drawn()) mark(view);
+    for (const line of document.querySelectorAll(".rows tbody tr")) {
+      line.classList.toggle("chosen", Number(line.dataset.row) === row);
+    }
+    show();
+  }
+
+  function show() {
+    panel.hidden = row < 0;
+    if (row >= 0) fill();
+    hash.set("chosen", row < 0 ? null : row);
+    hash.set("pinned", pinned < 0 ? null : pinned);
+    // keeps the targets of links and of keyboard focus visible above the panel
+    root.style.scrollPaddingBottom = `${panel.offsetHeight}px`;
+  }
+
+  const nameOf = (each) => `${title(each)} ${loadOf(each)}`;
+
+  function fill() {
+    const isPair = pinned >= 0 && pinned !== row;
+    pin.textContent = pinned < 0 ? "Compare with another" : "Unpin";
+    byId("chosen-hint").textContent = pinned < 0 || isPair ? "" : "Pinned. Select another measurement in a chart or in the table.";
+    byId("chosen-name").replaceChildren(
+      ...(isPair ? [...breakable(nameOf(pinned)), " and ", ...breakable(nameOf(row))] : breakable(title(row))),
+    );
+    byId("chosen-body").hidden = isPair;
+    byId("chosen-pair").hidden = !isPair;
+    if (isPair) fillPair();
+    else {
+      const details = columns.slice(1).filter((column) => cell(column, row));
+      byId("chosen-body").replaceChildren(...details.map((column) => make(
+        "div", {}, make("dt", {}, column.header),
+        make("dd", {}, `${cell(column, row)}${bracketed(difference(column, row, bestOf(row)))}`),
+      )));
+    }
+    panel.scrollTop = 0;
+  }
+
+  const bracketed = (text) => (text ? ` (${text})` : "");
+
+  /** The difference of a metric from that of another row, in percent. */
+  function difference(column, of, from) {
+    const [value, base] = [column.valueOf(of), column.valueOf(from)];
+    if (of === from || !column.metric || typeof value !== "number" || !base) return "";
+    const percent = (value / base - 1) * 100;
+    return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(0)} %`;
+  }
+
+  /** Both measurements: parameters that differ, then metrics with their differences, then times. */
+  function fillPair() {
+    const known = columns.filter((column) => cell(column, pinned) || cell(column, row));
+    const parameters = known.filter((column) => !column.metric && cell(column, pinned) !== cell(column, row));
+    const lineOf = (column) => {
+      const change = difference(column, row, pinned);
+      const isBetter = change && (column.valueOf(row) > column.valueOf(pinned)) === column.high;
+      return make(
+        "tr", {}, make("th", { scope: "row" }, column.header),
+        make("td", { class: column.number ? "number" : null }, cell(column, pinned)),
+        make("td", { class: column.number ? "number" : null }, cell(column, row)),
+        make("td", { class: `number ${change && change.slice(1) !== "0 %" ? (isBetter ? "met" : "missed") : ""}` }, change),
+      );
+    };
+    byId("chosen-pair").replaceChildren(
+      make("table", { "aria-label": "Two measurements" },
+        make("thead", {}, make("tr", {}, ...["", "Pinned", "Selected", "Δ"].map((text) => make("th", { scope: "col" }, text)))),
+        make("tbody", {}, ...[...parameters, ...known.filter(({ metric }) => metric)].map(lineOf))),
+      ...timeBars(),
+    );
+  }
+
+  /** A bar for each of both: where the time of a request goes, on the same scale. */
+  function timeBars() {
+    const phases = PHASES.map(([name, key, colour]) => [name, columns.find((column) => column.key === key), colour])
+      .filter(([, column]) => column);
+    const sums = [pinned, row].map((each) => phases.reduce((sum, [, column]) => sum + (column.valueOf(each) ?? 0), 0));
+    const longest = Math.max(...sums);
+    if (!longest) return [];
+    const bars = [pinned, row].map((each, place) => make(
+      "div", { class: "times" },
+      make("span", {}, nameOf(each)),
+      make("span", { class: "stack", role: "img", "aria-label": phases.map(([name, column]) => `${name} ${cell(column, each)} ms`).join(", ") },
+        ...phases.map(([name, column, colour]) => {
+          const part = make("i", { title: `${name} ${cell(column, each)} ms` });
+          part.style.background = colour;
+          part.style.width = `${(column.valueOf(each) ?? 0) / longest * 100}%`;
+          return part;
+        })),
+      make("span", {}, `${sums[place].toPrecision(3)} ms`),
+    ));
+    const legend = make("p", { class: "lead" }, "Average time in the server: ", ...phases.flatMap(([name,, colour], index) => {
+      const swatch = make("i", { class: "swatch" });
+      swatch.style.background = colour;
+      return [index ? ", " : "", swatch, ` ${name}`];
+    }));
+    return [...bars, legend];
+  }
+
+  /** Marks the selected measurement in a chart. */
+  const mark = (view) => view.signal("chosen", row).runAsync();
+
+  /** Selects what the address says. */
+  function restore() {
+    const [first, second] = ["pinned", "chosen"].map((name) => Number(hash.get(name) ?? -1));
+    const isRow = (each) => Number.isInteger(each) && each >= 0 && each < total;
+    if (isRow(first)) pinned = first;
+    if (isRow(second)) choose(second);
+  }
+
+  function close() {
+    pinned = -1;
+    choose(-1);
+  }
+
+  pin.addEventListener("click", () => {
+    pinned = pinned < 0 ? row : -1;
+    show();
+  });
+  byId("chosen-close").addEventListener("click", close);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+  });
+
+  return { choose, mark, restore, row: () => row };
+})();

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The model-analyzer authors
+// SPDX-License-Identifier: Apache-2.0
+// All measurements. A row is identified by its index. Data is stored by column: each has the cells of
+// all rows.
+"use strict";
+const measurements = (() => {
+  const table = dom.data("rows");
+  const variantOf = table.counts.flatMap((count, index) => Array(count).fill(table.variants[index]));
+  const columns = [
+    ...table.own.map((column, index) => ({ ...column, valueOf: (row) => variantOf[row][index] })),
+    ...table.columns.map((column, index) => ({ ...column, valueOf: (row) => table.cells[index][row] })),
+  ];
+
+  /** A value as text; numbers with significant decimals only, as in the rest of the page. */
+  function show(value) {
+    if (value === null || value === undefined) return "";
+    if (typeof value !== "number" || Number.isInteger(value)) return String(value);
+    if (Math.abs(value) >= 99.95) return value.toFixed(1);
+    const text = value.toFixed(3).replace(/0+$/, "");
+    return text.endsWith(".") ? text + "0" : text;
+  }
+
+  const title = (row) => variantOf[row][0];
+  const cell = (column, row) => show(column.valueOf(row));
+
+  /** The best row of the same kind of hardware. */
+  const bestOf = (row) => table.starts.findLast((start) => start <= row);
+
+  /** A comma-separated list of model names, with line breaks allowed after each comma. */
+  const breakable = (names) => names.split(",").flatMap(
+    (name, index) => (index ? [",", dom.make("wbr"), name] : [name]),
+  );
+
+  const cellOf = (key, row) => {
+    const column = columns.find((each) => each.key === key);
+    return column ? cell(column, row) : "";
+  };
+
+  /** "at 8" (concurrent requests), "at 100 requests/sec", or another load in words. */
+  function loadOf(row) {
+    const [concurrency, rate] = [cellOf("concurrency", row), cellOf("request_rate", row)];
+    const batch = cellOf("batch_size", row);
+    const load = concurrency ? `at ${concurrency}` : rate ? `at ${rate} requests/sec` : cellOf("load", row);
+    return batch ? `${load}, client batch size ${batch}` : load;
+  }
+
+  /** The same, as words that follow a configuration. */
+  function underOf(row) {
+    const concurrency = cellOf("concurrency", row);
+    const batch = cellOf("batch_size", row);
+    if (!concurrency) return loadOf(row);
+    return `with ${concurrency} concurrent request${concurrency === "1" ? "" : "s"}${batch ? ` of batch ${batch}` : ""}`;
+  }
+
+  /** The main settings of the configuration of a row. */
+  function settingsOf(row) {
+    const [batch, batching] = [cellOf("max_batch_size", row), cellOf("dynamic_batching", row)];
+    return [
+      `${cellOf("instances", row)} instances`,
+      ...(batch && batch !== "0" ? [`max batch size ${batch}`, `dynamic batching ${batching}`] : []),
+    ].join(", ");
+  }
+
+  return { total: variantOf.length, columns, title, cell, show, bestOf, breakable, loadOf, underOf, settingsOf };
+})();

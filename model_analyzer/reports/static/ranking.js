@@ -1,0 +1,377 @@
+// SPDX-FileCopyrightText: 2026 The model-analyzer authors
+// SPDX-License-Identifier: Apache-2.0
+// Ranks the measurements of a model at another limit or by another objective. These are the rules of
+// results/ranking.py and domain/ties.py, with the same constants; the cases in tests/golden/budget
+// hold for both. `reports/budget.py` describes the data.
+"use strict";
+const ranking = (() => {
+  const DEVIATIONS = 2.0;
+  const MOST = 0.01;
+  const PRICES = [[0.3, 0.03], [0.55, 0.02]];
+  const LATENCY = "perf_latency_p99";
+  const AS_SURE = 0.1;
+  const ALLOWED = 1.0;
+  const CAUTION = 2;
+  const SAFE = 0.9;
+  const LEAST_NOISE = 0.01;
+  const OUTLYING = 3.0;
+  const MOST_OF_WINDOWS = 4;
+  const NO_GAIN = 0.5;
+  const CLOSEST = 200;
+  const USUAL_FREEDOM = 1.0;
+
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+
+  /** The probability that a standard normal number is below `x`. */
+  function normal(x) {
+    const z = Math.abs(x) / Math.SQRT2;
+    const t = 1 / (1 + 0.5 * z);
+    // Chebyshev fit of the complementary error function; relative error below 1.2e-7
+    const terms = [
+      -1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398,
+      1.48851587, -0.82215223, 0.17087277,
+    ];
+    const tail = 0.5 * t * Math.exp(-z * z + terms.reduceRight((total, term) => total * t + term, 0));
+    return x > 0 ? 1 - tail : tail;
+  }
+
+  /** Noises of [squares, degrees of freedom] as one: [error, degrees of freedom], or null. */
+  function pooled(noises) {
+    const squares = sum(noises.map((noise) => noise[0]));
+    const freedom = sum(noises.map((noise) => noise[1]));
+    return freedom ? [Math.sqrt(squares / freedom), freedom] : null;
+  }
+
+  const worth = ([error, freedom], most) => {
+    const kept = Math.max(0, Math.min(freedom, most));
+    return [error ** 2 * kept, kept];
+  };
+
+  /** The values of a tag, by row; null where it was not measured. */
+  function values(data, tag) {
+    const column = measurements.columns.find(({ key }) => key === tag);
+    return column ? (row) => column.valueOf(data.start + row) ?? null : () => null;
+  }
+
+  /** A ranking of `data` by one of its choices of objectives: functions of rows and of a limit. */
+  function create(data, choice) {
+    const count = sum(data.counts);
+    const variantOf = data.counts.flatMap((rows, variant) => Array(rows).fill(variant));
+    const entry = (numbers, row) => (Array.isArray(numbers) ? numbers[row] : numbers);
+    const { objectives, better } = choice;
+    const weights = sum(objectives.map(([, weight]) => weight));
+    const objectiveValues = objectives.map(([tag]) => values(data, tag));
+    const over = values(data, data.limit);
+    const latency = values(data, LATENCY);
+    const others = data.constraints.map(([tag, minimum, maximum]) => ({ tag, minimum, maximum, valueOf: values(data, tag) }));
+    const isLate = new Set(data.late);
+    const isInstalment = (row) => row in data.errors[data.limit];
+    const isThroughput = objectives.every(([tag]) => tag === "perf_throughput");
+    const times = (row) => (data.runs[row] ? data.runs[row][data.limit].length : 1);
+    const isDefault = (row) => data.defaults[variantOf[row]];
+    const content = (row) => data.contents[variantOf[row]];
+
+    // ------------------------------------------------------------------ goal
+
+    const constraintsAt = (limit) => [{ tag: data.limit, minimum: null, maximum: limit, valueOf: over }, ...others];
+
+    function margin({ minimum, maximum }, value) {
+      const above = minimum === null ? Infinity : (value - minimum) / Math.abs(minimum || 1);
+      const below = maximum === null ? Infinity : (maximum - value) / Math.abs(maximum || 1);
+      return Math.min(above, below);
+    }
+
+    /** By how much values (by constraint) miss the constraints; 0 if they meet them. */
+    function shortfall(constraints, valuesOf) {
+      let total = 0;
+      for (const constraint of constraints) {
+        const value = valuesOf(constraint);
+        if (value !== null && value !== undefined) total += Math.max(0, -margin(constraint, value)) * 100;
+      }
+      return total;
+    }
+
+    /** How much better values are than others, both by objective. */
+    function scoreOf(news, olds) {
+      let [score, known] = [0, 0];
+      for (let place = 0; place < objectives.length; place++) {
+        const [now, old] = [news[place], olds[place]];
+        if (now === null && old === null) continue;
+        if (old === null) return 1;
+        if (now === null) return -1;
+        const weight = objectives[place][1];
+        known += weight;
+        if (now !== old) score += weight * 2 * better[place] * (now - old) / (Math.abs(now) + Math.abs(old));
+      }
+      return known ? score / known : 0;
+    }
+
+    const valuesAt = (row) => objectiveValues.map((valueOf) => valueOf(row));
+    const score = (a, b) => scoreOf(valuesAt(a), valuesAt(b));
+
+    function gainPercent(a, b) {
+      let [gain, known] = [0, 0];
+      objectives.forEach(([, weight], place) => {
+        const [now, old] = [objectiveValues[place](a), objectiveValues[place](b)];
+        if (now === null && old === null) return;
+        known += weight;
+        if (now === null || old === null) gain += weight * (old === null ? 100 : -100);
+        else if (now !== old) {
+          const base = better[place] > 0 ? old : now;
+          gain += weight * better[place] * (now - old) / (base || 1) * 100;
+        }
+      });
+      return known ? gain / known : 0;
+    }
+
+    // rows by merit: the limit decides only which of them count
+    const byMerit = Array.from({ length: count }, (_, row) => row).sort((a, b) => score(b, a) || a - b);
+
+    /** The best rows: those that meet the constraints first, then the nearest to them. */
+    function closest(missed) {
+      const rows = [];
+      for (const row of byMerit) {
+        if (missed[row] === 0) rows.push(row);
+        if (rows.length === CLOSEST) return rows;
+      }
+      const missing = byMerit.filter((row) => missed[row] > 0);
+      missing.sort((a, b) => missed[a] - missed[b]); // stable: equals stay in the order of merit
+      return [...rows, ...missing.slice(0, CLOSEST - rows.length)];
+    }
+
+    // ------------------------------------------------------------------ noise
+
+    const mean = (list) => sum(list) / list.length;
+
+    /** The spread of repeated values around their mean, as squares and degrees of freedom. */
+    function spread(list) {
+      const present = list.filter((value) => value !== null);
+      if (present.length < 2 || mean(present) <= 0) return null;
+      const middle = mean(present);
+      return [sum(present.map((value) => (value / middle - 1) ** 2)), present.length - 1];
+    }
+
+    /** The standard deviation of the score of one measurement; null if unknown. */
+    function scoreNoise(rows) {
+      const once = rows.filter((row) => !isInstalment(row));
+      const windows = isThroughput ? pooled(once.map(windowsOf)) : null;
+      const repeated = once.filter((row) => times(row) > 1).map((row) => {
+        const lists = objectives.map(([tag]) => data.runs[row][tag]);
+        const middle = valuesAt(row);
+        const squares = sum(lists[0].map((_, run) => scoreOf(lists.map((list) => list[run]), middle) ** 2));
+        return [squares, times(row) - 1];
+      });
+      const sources = repeated.map(([squares, freedom]) => [Math.sqrt(squares / freedom), freedom]);
+      if (windows) sources.unshift(repeated.length ? [windows[0], Math.min(windows[1], MOST_OF_WINDOWS)] : windows);
+      if (!sources.length) return null;
+      const errors = sources.map(([error]) => error).sort((a, b) => a - b);
+      const most = OUTLYING * Math.max(errors[Math.floor((errors.length - 1) / 2)], LEAST_NOISE);
+      return pooled(sources.map(([error, freedom]) => [Math.min(error, most) ** 2 * freedom, freedom]))[0];
+    }
+
+    const windowsOf = (row) => [entry(data.windows[0], row), entry(data.windows[1], row)];
+
+    /** The standard error of a metric of a row; `rows` are all whose noise counts. */
+    function expectedErrors(rows) {
+      const known = new Map();
+      const once = rows.filter((row) => !isInstalment(row));
+      function deviation(tag) {
+        if (known.has(tag)) return known.get(tag);
+        const repetitions = pooled(once.filter((row) => times(row) > 1).map((row) => spread(data.runs[row][tag])).filter(Boolean));
+        const windows = tag === "perf_throughput" ? pooled(once.map(windowsOf)) : null;
+        let measured = windows;
+        if (repetitions) measured = pooled([worth(repetitions, Infinity), windows ? worth(windows, MOST_OF_WINDOWS) : [0, 0]]);
+        const usual = data.usual[tag] ** 2 * USUAL_FREEDOM;
+        known.set(tag, pooled([[usual, USUAL_FREEDOM], measured ? worth(measured, Infinity) : [0, 0]])[0]);
+        return known.get(tag);
+      }
+      return (row, tag) => {
+        const root = Math.sqrt(times(row));
+        return isInstalment(row) ? data.errors[tag][row] ?? data.usual[tag] / root : deviation(tag) / root;
+      };
+    }
+
+    // ------------------------------------------------------------------ ties
+
+    function comparisonOf(rows) {
+      const noise = scoreNoise(rows);
+      const errors = new Map();
+      function error(row) {
+        if (!errors.has(row)) errors.set(row, errorOf(row));
+        return errors.get(row);
+      }
+      function errorOf(row) {
+        const root = Math.sqrt(times(row));
+        let error = noise === null ? null : noise / root;
+        if (isInstalment(row)) {
+          const parts = objectives.filter(([tag], place) => objectiveValues[place](row) !== null)
+            .map(([tag, weight]) => [weight / weights, data.errors[tag][row] ?? null]);
+          error = parts.length && parts.every(([, own]) => own !== null)
+            ? Math.sqrt(sum(parts.map(([share, own]) => (share * own) ** 2))) : null;
+        }
+        return error === null ? null : Math.max(error, LEAST_NOISE / root);
+      }
+      const apart = (a, b) => (error(a) === null || error(b) === null
+        ? 0 : Math.max(DEVIATIONS * Math.hypot(error(a), error(b)), MOST));
+      function isFarBetter(a, b) {
+        const [first, second] = [a, b].map((row) => Math.max(error(row) ?? 0, LEAST_NOISE) * Math.sqrt(times(row)));
+        return score(a, b) > Math.max(DEVIATIONS * Math.hypot(first, second), MOST);
+      }
+      return {
+        knowsNoise: noise !== null || rows.some(isInstalment),
+        error, apart, isFarBetter,
+        isBetter: (a, b) => score(a, b) > apart(a, b),
+      };
+    }
+
+    /** The part of the score that a much shorter latency is worth. */
+    function price(slow, fast) {
+      const [long, short] = [latency(slow), latency(fast)];
+      if (long === null || short === null) return MOST;
+      const part = short / Math.max(long, 1e-9);
+      const [, allowed] = PRICES.find(([most]) => part <= most) ?? [0, MOST];
+      return allowed;
+    }
+
+    function undefeated(comparison, rows, counts) {
+      const [unbeaten, seen] = [[], []];
+      for (const row of rows) {
+        const beating = seen.filter((other) => counts(other) && comparison.isBetter(other, row));
+        if (beating.some((other) => comparison.isFarBetter(other, row))) break;
+        if (!beating.length) unbeaten.push(row);
+        seen.push(row);
+      }
+      return unbeaten;
+    }
+
+    function assuredFirst(comparison, rows, sure) {
+      if (!comparison.knowsNoise) return rows;
+      const merit = (row) => sure(row) ** CAUTION * Math.exp(score(row, rows[0]));
+      const top = (list) => list.reduce((best, row) => (merit(row) > merit(best) ? row : best));
+      let best = top(rows);
+      const repeated = rows.filter((row) => times(row) > 1);
+      if (repeated.length && times(best) === 1) {
+        const most = top(repeated);
+        const noise = Math.hypot(comparison.error(best) ?? 0, comparison.error(most) ?? 0);
+        if (score(best, most) <= DEVIATIONS * noise) best = most;
+      }
+      return [best, ...rows.filter((row) => row !== best)];
+    }
+
+    function tied(comparison, [first, ...rows], sure) {
+      if (!comparison.knowsNoise) return [first];
+      const least = sure(first) - AS_SURE;
+      return [first, ...rows.filter((row) => {
+        const difference = Math.abs(score(first, row));
+        return difference <= comparison.apart(first, row) && difference <= price(first, row) && sure(row) >= least;
+      })];
+    }
+
+    const memoryOf = (row) => data.memory.map((numbers) => entry(numbers, row));
+
+    function compareLists(a, b) {
+      const place = a.findIndex((value, index) => value !== b[index]);
+      return place < 0 ? 0 : a[place] - b[place];
+    }
+
+    function cheapestFirst(rows) {
+      const memory = new Map();
+      for (const row of rows) {
+        const least = memory.get(content(row));
+        if (!least || compareLists(memoryOf(row), least) < 0) memory.set(content(row), memoryOf(row));
+      }
+      const costOf = (row) => [
+        ...memory.get(content(row)), data.instances[variantOf[row]], entry(data.loads, row), data.batch_limits[variantOf[row]],
+      ];
+      return [...rows].sort((a, b) => compareLists(costOf(a), costOf(b)));
+    }
+
+    // ------------------------------------------------------------------ the default
+
+    function needsMore(row, than) {
+      const resources = (each) => [...memoryOf(each), data.instances[variantOf[each]]];
+      return content(row) !== content(than) && compareLists(resources(row), resources(than)) > 0;
+    }
+
+    function isEnough(row, best, missed, mostLead) {
+      const gain = gainPercent(best, row);
+      return (missed[row] === 0) === (missed[best] === 0) && -mostLead < gain && gain < NO_GAIN
+        && !needsMore(row, best) && !(price(row, best) > MOST);
+    }
+
+    /** The default first, if the gain over it is negligible. */
+    function defaultFirst(best, ties, missed) {
+      if (isDefault(best)) return { best, ties };
+      let own = ties.find((row) => isDefault(row) && isEnough(row, best, missed, Infinity));
+      if (own === undefined) {
+        own = firstDefault(missed);
+        if (own === undefined || !isEnough(own, best, missed, NO_GAIN)) return { best, ties };
+      }
+      return { best: own, ties: [best, ...ties.filter((row) => row !== own)] };
+    }
+
+    const defaults = byMerit.filter(isDefault);
+
+    function firstDefault(missed) {
+      return defaults.find((row) => missed[row] === 0)
+        ?? [...defaults].sort((a, b) => missed[a] - missed[b])[0];
+    }
+
+    // ------------------------------------------------------------------ all together
+
+    /** The best row at a limit (null: none) and its ties; `passes` says whether it meets the
+        constraints. Null without measurements. */
+    function at(limit) {
+      if (!count) return null;
+      const constraints = constraintsAt(limit);
+      const missed = new Float64Array(count);
+      for (let row = 0; row < count; row++) missed[row] = shortfall(constraints, ({ valueOf }) => valueOf(row));
+      const rows = closest(missed);
+      const meeting = rows.filter((row) => missed[row] === 0);
+      const inTime = meeting.filter((row) => !isLate.has(row));
+      const passing = inTime.length ? inTime : meeting;
+      let tie = rows.slice(0, 1);
+      if (passing.length) {
+        const comparison = comparisonOf(rows);
+        const expected = expectedErrors(rows);
+        const chances = new Map();
+        const sure = (row) => {
+          if (!chances.has(row)) chances.set(row, chance(constraints, expected, row));
+          return chances.get(row);
+        };
+        const hasRepeated = rows.some((row) => times(row) > 1);
+        const isMet = (row) => {
+          if (times(row) === 1 || isInstalment(row)) return missed[row] === 0 && sure(row) >= SAFE;
+          return data.runs[row][data.limit].every((_, run) => shortfall(constraints, ({ tag }) => data.runs[row][tag][run]) === 0);
+        };
+        const best = undefeated(comparison, passing, (row) => !hasRepeated || isMet(row));
+        tie = cheapestFirst(tied(comparison, hasRepeated ? assuredFirst(comparison, best, sure) : best, sure));
+      }
+      const { best, ties } = defaultFirst(tie[0], tie.slice(1), missed);
+      return { best, ties: ties.filter((row) => !isSameTrial(row, best)), passes: missed[best] === 0 };
+    }
+
+    /** Whether two rows are the same trial under two names. */
+    const isSameTrial = (a, b) => content(a) === content(b) && entry(data.loads, a) === entry(data.loads, b);
+
+    /** The chance that a row meets the constraints, or misses them by no more than noise. */
+    function chance(constraints, expected, row) {
+      let probability = 1;
+      for (const tag of new Set(constraints.map((constraint) => constraint.tag))) {
+        const margins = constraints.filter((each) => each.tag === tag && each.valueOf(row) !== null)
+          .map((each) => margin(each, each.valueOf(row)));
+        const least = Math.min(Infinity, ...margins);
+        const error = expected(row, tag);
+        probability *= error ? normal(least / error + ALLOWED) : Number(least >= 0);
+      }
+      return probability;
+    }
+
+    /** Whether a row meets all constraints but the limit. */
+    const meetsOthers = (row) => shortfall(others, ({ valueOf }) => valueOf(row)) === 0;
+
+    return { at, count, gainPercent, over, value: objectiveValues[0], meetsOthers, isDefault };
+  }
+
+  return { create };
+})();

@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader does with a page: copies, links to a view, filters charts, compares two rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from model_analyzer.reports.build import Deployment
+from tests.browser.conftest import Opened
+from tests.browser.pages import met
+from tests.browser.test_budget import wait_until
+from tests.browser.test_reports import draw_all, violations
+from tests.drawn import page_of
+from tests.unit.builders import summary_page
+
+Open = Callable[..., Page]
+
+
+def deployable(tmp_path: Path) -> Path:
+    deployment = Deployment(
+        configuration='name: "m"\nmax_batch_size: 8\n',
+        command="model-analyzer best -m m --format kubernetes",
+    )
+    path = tmp_path / "page.html"
+    path.write_text(page_of(summary_page(met(), deployment=deployment)))
+    return path
+
+
+def test_the_answer_is_copied_and_said_to_be(
+    open_file: Callable[..., Opened], tmp_path: Path
+) -> None:
+    page = open_file(deployable(tmp_path), permissions=["clipboard-read", "clipboard-write"]).page
+    answer = page.get_by_label("Recommendation")
+    expect(answer).to_contain_text("max_batch_size 1 → 8")
+    expect(answer).to_contain_text("instances 1:CPU → 3:CPU")
+    expect(answer).to_contain_text("dynamic_batching off → on")
+    for name, text in {
+        "config.pbtxt": 'name: "m"\nmax_batch_size: 8\n',
+        "Kubernetes command": "model-analyzer best -m m --format kubernetes",
+        "measuring command": "perf_analyzer -m m --concurrency-range 16",
+        "link to this view": page.url,
+    }.items():
+        page.get_by_role("button", name=f"Copy {name}").click()
+        expect(page.locator("#copied")).to_have_text(f"Copied the {name}.")
+        assert page.evaluate("navigator.clipboard.readText()") == text
+
+
+def test_without_access_to_the_clipboard_a_selection_is_copied(
+    open_file: Callable[..., Opened], tmp_path: Path
+) -> None:
+    page = open_file(deployable(tmp_path)).page
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.evaluate(
+        "document.addEventListener('copy', () => window.copied = document.activeElement.value)"
+    )
+    page.get_by_role("button", name="Copy config.pbtxt").click()
+    expect(page.locator("#copied")).to_have_text("Copied the config.pbtxt.")
+    assert page.evaluate("window.copied") == 'name: "m"\nmax_batch_size: 8\n'
+
+
+def test_filters_make_points_faint_and_are_in_the_address(open_report: Open) -> None:
+    page = open_report("met")
+    draw_all(page)
+    faint = "document.querySelectorAll(\".live path[opacity='0.07']\").length"
+    assert page.evaluate(faint) == 0
+    page.get_by_label("Search").fill("config_5")
+    page.locator(".rows").get_by_role("button", name="p99 Latency").click()
+    wait_until(page, f"{faint} > 20")
+    wait_until(page, "location.hash === '#search=config_5&sort=perf_latency_p99%3Aup'")
+    page.reload()
+    expect(page.get_by_role("status")).to_have_text("1 to 5 of 5 (35 in total)")
+    expect(page.locator("th[aria-sort=ascending]")).to_have_count(1)
+    page.locator("#clear").click()
+    wait_until(page, "location.hash === ''")
+
+
+def test_two_measurements_are_compared(open_report: Open) -> None:
+    page = open_report("met")
+    page.locator(".rows tbody button").nth(0).click()
+    card = page.get_by_role("complementary")
+    card.get_by_role("button", name="Compare with another").click()
+    expect(card).to_contain_text("Select another measurement")
+    page.locator(".rows tbody button").nth(7).click()
+    expect(card.locator("h2")).to_have_text("m_config_5 at 16 and m_config_3 at 4")
+    pair = card.get_by_role("table", name="Two measurements")
+    expect(pair).to_contain_text("Instances")
+    expect(pair).not_to_contain_text("Max batch size")  # the same in both
+    expect(pair.get_by_role("row", name="Throughput")).to_contain_text("%")
+    expect(card.locator(".stack")).to_have_count(2)
+    assert violations(page) == []
+    wait_until(
+        page, "location.hash === '#pinned=0&chosen=7' || location.hash === '#chosen=7&pinned=0'"
+    )
+    page.reload()
+    expect(page.get_by_role("complementary").locator("h2")).to_contain_text(" and ")
+    page.get_by_role("button", name="Unpin").click()
+    expect(page.get_by_role("complementary").locator("h2")).to_have_text("m_config_3")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("complementary")).to_be_hidden()
+
+
+def test_the_nearest_point_answers(open_report: Open) -> None:
+    page = open_report("met")
+    draw_all(page)
+    chart = page.locator("figure[data-chart=throughput_v_latency]")
+    mark = chart.locator(".role-mark path[fill='#8a8a8a']").last
+    mark.scroll_into_view_if_needed()
+    box = mark.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2 + 12, box["y"] + box["height"] / 2 + 9)
+    expect(page.locator("#tip")).to_contain_text("m_config_default")
+
+
+def test_headings_are_anchors_beside_the_state(open_report: Open) -> None:
+    page = open_report("met")
+    page.get_by_role("link", name="All measurements").click()
+    wait_until(page, "location.hash === '#measurements'")
+    page.get_by_label("Search").fill("config_5")
+    wait_until(page, "location.hash === '#at=measurements&search=config_5'")
+    page.reload()
+    expect(page.get_by_role("heading", name="All measurements")).to_be_in_viewport()
+
+
+def test_a_region_of_the_chart_filters_the_table(open_report: Open) -> None:
+    page = open_report("met")
+    draw_all(page)
+    chart = page.locator("figure[data-chart=throughput_v_latency] .live svg")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 70, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 60)
+    page.mouse.move(box["x"] + 400, box["y"] + 200)
+    page.mouse.up()
+    region = page.get_by_role("button", name="Remove the region")
+    expect(region).to_be_visible()
+    status = page.get_by_role("status")
+    expect(status).to_contain_text("(35 in total)")
+    expect(page.get_by_role("complementary")).to_be_hidden()  # it was no click
+    region.click()
+    expect(status).to_have_text("1 to 25 of 35")
+
+
+def test_a_name_in_the_legend_isolates_its_line(open_report: Open) -> None:
+    page = open_report("met")
+    draw_all(page)
+    chart = page.locator("figure[data-chart=throughput_v_latency]")
+    faint = chart.locator(".live .mark-line path[opacity='0.07']")
+    expect(faint).to_have_count(0)
+    chart.locator(".live .role-legend-label text", has_text="m_config_3").click(force=True)
+    expect(faint).to_have_count(3)
