@@ -39,7 +39,7 @@ def times_text(item: MeasuredTrial) -> str:
 
 
 def rounded_text(value: float, interval: Interval | None) -> str:
-    """A value with the digits that its 95 % interval supports, such as `1 360 ± 60`; without an
+    """A value with the digits that its 95 % interval supports, such as `1,360 ± 60`; without an
     interval like other values.
     """
     reach = 0.0 if interval is None else (interval.high - interval.low) / 2
@@ -54,4 +54,4 @@ def like(value: float, reach: float) -> str:
     if reach / 10**place < 2:
         place -= 1
     rounded = round(value, -place)
-    return f"{rounded:,.{max(0, -place)}f}".replace(",", "\u202f")
+    return f"{rounded:,.{max(0, -place)}f}"

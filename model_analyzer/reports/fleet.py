@@ -20,6 +20,7 @@ from model_analyzer.reports.figures import limits_of
 from model_analyzer.reports.headline import settings_text, unit_text
 from model_analyzer.reports.html import render_page
 from model_analyzer.reports.loads import load_text
+from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text
 from model_analyzer.reports.sparkline import Sparkline, sparkline
 from model_analyzer.results.answer import Answer, AnswerVerdict
@@ -248,7 +249,7 @@ def _latency(model: FleetModel, answer: Answer) -> FleetCell:
         return _EMPTY
     short = quantity.name.replace(" Latency", "")
     return FleetCell(
-        text=f"{short} {rounded(value)}",
+        text=f"{short} {number_text(value)}",
         value=value,
         title=quantity.name,
     )
@@ -279,7 +280,7 @@ def _metric(answer: Answer, tag: str) -> FleetCell:
         return _EMPTY
     unit = unit_text(tag, answer.ranking.currency)
     return FleetCell(
-        text=rounded(value),
+        text=number_text(value),
         value=value,
         title=f"{METRICS[tag].name}: {value:.6g} {unit}",
     )
@@ -351,10 +352,3 @@ def _certainty(model: FleetModel, answer: Answer) -> FleetCell:
     if _is_unfinished(model, answer):
         return FleetCell(text="unfinished", title=UNFINISHED, style="unchecked")
     return _EMPTY
-
-
-def rounded(value: float) -> str:
-    """A number with three significant digits, or all digits before the point, in groups."""
-    if abs(value) >= 99.95:
-        return f"{value:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-    return f"{value:.3g}"

@@ -12,7 +12,7 @@ const budgets = (() => {
   /** "1 360": three significant digits, thousands apart. */
   function short(value) {
     const rounded = Number(value.toPrecision(3));
-    return Math.abs(rounded) >= 1000 ? rounded.toLocaleString("en").replaceAll(",", "\u202f") : String(rounded);
+    return Math.abs(rounded) >= 1000 ? rounded.toLocaleString("en") : String(rounded);
   }
 
   const signed = (percent) => `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(0)} %`;

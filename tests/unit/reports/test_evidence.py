@@ -12,7 +12,7 @@ from model_analyzer.reports.evidence import rounded_text
 @pytest.mark.parametrize(
     ("value", "reach", "text"),
     [
-        (1362.4, 61.0, "1\N{NARROW NO-BREAK SPACE}360 ± 60"),
+        (1362.4, 61.0, "1,360 ± 60"),
         (29.098, 1.31, "29.1 ± 1.3"),
         (29.098, 0.4, "29.1 ± 0.4"),
         (0.01234, 0.0021, "0.012 ± 0.002"),

@@ -19,7 +19,6 @@ from model_analyzer.reports.fleet import (
     FleetPage,
     fleet_page,
     render_fleet,
-    rounded,
 )
 from model_analyzer.reports.sparkline import HEIGHT, WIDTH, sparkline
 from model_analyzer.results.answer import answer_of
@@ -84,7 +83,7 @@ def test_a_row_has_the_answer_its_gain_and_its_limits() -> None:
         "model": "m",
         "answer": "recommended",
         "throughput": "200",
-        "latency": "p99 20",
+        "latency": "p99 20.0",
         "gain": texts["gain"],
         "limits": "✓ p99 ≤ 40 ms",
         "configuration": "2:CPU, max batch 8, dynamic",
@@ -187,15 +186,6 @@ def test_the_same_model_of_two_checkpoints_has_two_rows() -> None:
 def test_many_rows_are_compact() -> None:
     assert not page_of(*[fleet_model(ranking(*records()))] * 20).is_compact
     assert page_of(*[fleet_model(ranking(*records()))] * 21).is_compact
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0, "0"), (0.01234, "0.0123"), (9.5367, "9.54"), (99.9, "99.9"), (99.96, "100"),
-     (1234567.8, "1\u202f234\u202f568")],
-)  # fmt: skip
-def test_numbers_have_three_digits_and_groups(value: float, text: str) -> None:
-    assert rounded(value) == text
 
 
 def test_whatever_a_model_is_called_is_text_and_its_link_a_path() -> None:
