@@ -139,7 +139,7 @@ def fleet_page(
 
 def render_fleet(page: FleetPage) -> str:
     """The page as HTML."""
-    return render_page("fleet.html.j2", _SCRIPTS, page=page)
+    return render_page("fleet.html.j2", _SCRIPTS, has_charts=False, page=page)
 
 
 def _sentence(rows: Sequence[tuple[FleetModel, Answer]]) -> str:

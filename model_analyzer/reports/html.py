@@ -52,11 +52,13 @@ def render_detail(report: Detail, drawings: Drawings) -> str:
     return _render("detailed.html.j2", report, drawings, first, {"budgets": []})
 
 
-def render_page(template: str, scripts: tuple[str, ...], **values: Any) -> str:
-    """A page of a template, with its style, the charts' library, the `scripts` (names of files in
-    `static`) joined into one, and the policy that allows these two alone.
+def render_page(
+    template: str, scripts: tuple[str, ...], *, has_charts: bool = True, **values: Any
+) -> str:
+    """A page of a template, with its style, the library of its charts, the `scripts` (names of
+    files in `static`) joined into one, and the policy that allows these alone.
     """
-    texts = _texts(scripts)
+    texts = _texts(scripts, has_charts=has_charts)
     return render(
         template,
         policy=_policy(texts),
@@ -95,9 +97,11 @@ def _render(
 
 
 @lru_cache(maxsize=4)
-def _texts(scripts: tuple[str, ...]) -> tuple[str, str]:
-    library, *own = ((_STATIC / name).read_text(encoding="utf-8") for name in (_LIBRARY, *scripts))
-    return library, "".join(own)
+def _texts(scripts: tuple[str, ...], *, has_charts: bool) -> tuple[str, ...]:
+    files = [(_LIBRARY,), scripts] if has_charts else [scripts]
+    return tuple(
+        "".join((_STATIC / name).read_text(encoding="utf-8") for name in names) for names in files
+    )
 
 
 @lru_cache(maxsize=4)

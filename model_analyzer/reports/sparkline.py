@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.front import Point, front_points, points_of
+from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, evenly
 from model_analyzer.results.ranking import Ranking
 
@@ -69,7 +70,7 @@ def sparkline(ranking: Ranking) -> Sparkline | None:
         limit=round(WIDTH * share(min(inside)), 1) if inside else None,
         label=(
             f"Throughput over latency of {counted(len(points), 'measurement')}:"
-            f" up to {max(throughputs):.3g} infer/sec, latencies from {min(latencies):.3g} to"
-            f" {max(latencies):.3g} ms"
+            f" up to {number_text(max(throughputs))} infer/sec, latencies from"
+            f" {number_text(min(latencies))} to {number_text(max(latencies))} ms"
         ),
     )

@@ -79,7 +79,7 @@ def test_prices_give_costs(run: Run, tmp_path: Path) -> None:
 
     assert (status, error) == (0, "")
     (text,) = rows(tmp_path / "reports" / "index.html").values()
-    assert "1 EUR" in text, "8 cores at 0.45 for 3.6 million inferences"
+    assert "1.00 EUR" in text, "8 cores at 0.45 for 3.6 million inferences"
 
 
 def test_what_cannot_be_read_is_left_out_and_said_at_the_end(run: Run, tmp_path: Path) -> None:
