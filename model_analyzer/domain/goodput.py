@@ -9,14 +9,15 @@ docs/decisions/0022-goodput.md has the reasons.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import is_
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, ModelGoal
 from model_analyzer.domain.joint_histogram import BETWEEN_TOKENS, FIRST_TOKEN, LATENCY
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import ALIASES
+from model_analyzer.domain.value_rows import DerivedValues
 
 GOODPUT = "perf_goodput"
 
@@ -50,45 +51,71 @@ def with_goodput(measurement: Measurement, goal: Goal) -> Measurement:
 
     Without any limit, or if the times of requests of a model are unknown, it has no goodput.
     """
-    values: list[float | None] = [None] * len(goal.models)
-    if has_request_limits(goal):
-        values = [
-            _goodput(model, request_limits(own))
-            for model, own in zip(measurement.models, goal.models, strict=True)
-        ]
-    if None in values:
-        values = [None] * len(values)
-    models = tuple(map(_with_value, measurement.models, values))
+    return within_limits(measurement, [*map(request_limits, goal.models)])
+
+
+def within_limits(measurement: Measurement, limits: Sequence[Mapping[str, float]]) -> Measurement:
+    """The same, by the limits of each model."""
+    if any(limits) and all(map(_has_times, measurement.models, limits)):
+        models = tuple(map(_completed, measurement.models, limits))
+    else:
+        models = tuple(map(_measured, measurement.models))
     if all(map(is_, models, measurement.models)):
         return measurement
     return replace(measurement, models=models)
 
 
-def _with_value(model: ModelMeasurement, value: float | None) -> ModelMeasurement:
-    if value == model.values.get(GOODPUT):
+@dataclass(frozen=True, slots=True)
+class _Goodput:
+    """The goodput of a model that has a throughput and the times that its limits are about."""
+
+    model: ModelMeasurement
+    limits: Mapping[str, float]
+
+    def __call__(self) -> float:
+        throughput = self.model.values[DEFAULT_OBJECTIVE]
+        share = _share_within(self.model, self.limits)
+        return throughput if share == 1 else round(throughput * share, _DECIMALS)
+
+
+def _measured(model: ModelMeasurement) -> ModelMeasurement:
+    """The model without a goodput."""
+    values = model.values
+    if isinstance(values, DerivedValues):
+        values = values.measured
+    if GOODPUT in values:
+        values = {tag: value for tag, value in values.items() if tag != GOODPUT}
+    return model if values is model.values else replace(model, values=values)
+
+
+def _completed(model: ModelMeasurement, limits: Mapping[str, float]) -> ModelMeasurement:
+    """The model with the goodput by these limits, instead of any other goodput."""
+    measured = _measured(model)
+    compute = _Goodput(measured, limits)
+    if isinstance(model.values, DerivedValues) and model.values.compute == compute:
         return model
-    others = {tag: other for tag, other in model.values.items() if tag != GOODPUT}
-    return replace(model, values=others if value is None else {**others, GOODPUT: value})
+    # it is computed when it is read: to decode the times of requests takes long for many
+    return replace(measured, values=DerivedValues(measured.values, GOODPUT, compute))
 
 
-def _goodput(model: ModelMeasurement, limits: Mapping[str, float]) -> float | None:
-    """The goodput of a model; None if it is unknown."""
-    throughput = model.values.get(DEFAULT_OBJECTIVE)
-    share = _share_within(model, limits)
-    if throughput is None or share is None:
-        return None
-    return throughput if share == 1 else round(throughput * share, _DECIMALS)
+def _has_times(model: ModelMeasurement, limits: Mapping[str, float]) -> bool:
+    """Whether the goodput by these limits is known."""
+    if DEFAULT_OBJECTIVE not in model.values:
+        return False
+    if not limits:
+        return True
+    if limits.keys() == {LATENCY}:
+        histogram = model.histograms.get(LATENCY)
+        return histogram is not None and not (histogram.is_approximate or histogram.is_empty)
+    return model.joint is not None and not model.joint.is_empty
 
 
-def _share_within(model: ModelMeasurement, limits: Mapping[str, float]) -> float | None:
-    """The share of the requests within all limits; None if it is unknown."""
+def _share_within(model: ModelMeasurement, limits: Mapping[str, float]) -> float:
+    """The share of the requests within all limits."""
     if not limits:
         return 1.0
     if limits.keys() == {LATENCY}:
-        histogram = model.histograms.get(LATENCY)
-        if histogram is None or histogram.is_approximate or not histogram.total:
-            return None
+        histogram = model.histograms[LATENCY]
         return histogram.within(limits[LATENCY]) / histogram.total
-    if model.joint is None or not model.joint.total:
-        return None
+    assert model.joint is not None
     return model.joint.within(limits) / model.joint.total

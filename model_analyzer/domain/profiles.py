@@ -11,7 +11,7 @@ from typing import NamedTuple
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.efficiency import Efficiency
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.goodput import with_goodput
+from model_analyzer.domain.goodput import request_limits, within_limits
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
@@ -89,12 +89,12 @@ class Profile:
         metrics that follow from measured ones: goodput by the constraints of the `goal`, costs and
         idle energy.
         """
-        efficiency = self.efficiency
+        efficiency, limits = self.efficiency, [*map(request_limits, goal.models)]
 
         def completed(trial: Trial, outcome: Outcome) -> Outcome:
             if isinstance(outcome, Failure):
                 return outcome
-            return efficiency.completed(trial, with_goodput(outcome, goal))
+            return efficiency.completed(trial, within_limits(outcome, limits))
 
         return completed
 

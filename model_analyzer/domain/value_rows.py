@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, KeysView, Mapping, Sequence
+from collections.abc import Callable, Iterator, KeysView, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import TypeVar
@@ -54,10 +54,50 @@ class ValueRow(Mapping[str, float]):
         return ValueRow, (tuple(self._places), self._numbers)
 
 
+class DerivedValues(Mapping[str, float]):
+    """`measured` values, and the one with this `name`, which `compute` gives when it is read first.
+    It is none of those that are measured.
+    """
+
+    __slots__ = ("_derived", "compute", "measured", "name")
+
+    def __init__(
+        self, measured: Mapping[str, float], name: str, compute: Callable[[], float]
+    ) -> None:
+        self.measured = measured
+        self.name = name
+        self.compute = compute
+        self._derived: float | None = None
+
+    def __getitem__(self, name: str) -> float:
+        if name != self.name:
+            return self.measured[name]
+        if self._derived is None:
+            self._derived = self.compute()
+        return self._derived
+
+    def get(self, name: str, default: D | None = None) -> float | D | None:  # type: ignore[override]
+        return self[name] if name == self.name else self.measured.get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        return name == self.name or name in self.measured
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.measured
+        yield self.name
+
+    def __len__(self) -> int:
+        return len(self.measured) + 1
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({dict(self)})"
+
+
 class ValueTable:
     """Rows that are read column by column."""
 
     def __init__(self, rows: Sequence[Mapping[str, float]]) -> None:
+        rows = [row.measured if isinstance(row, DerivedValues) else row for row in rows]
         self._rows: Sequence[Mapping[str, float] | array[float]] = rows
         self._places: Mapping[str, int] | None = None
         places = {id(row._places): row._places for row in rows if isinstance(row, ValueRow)}
@@ -67,6 +107,6 @@ class ValueTable:
             self._rows = [row._numbers for row in rows if isinstance(row, ValueRow)]
 
     def column(self, name: str) -> Sequence[float]:
-        """The value of each row. Raises KeyError if a row has none."""
+        """The measured value of each row. Raises KeyError if a row has none."""
         step: str | int = name if self._places is None else self._places[name]
         return list(map(itemgetter(step), self._rows))

@@ -12,7 +12,7 @@ import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.goodput import GOODPUT, request_limits, with_goodput
-from model_analyzer.domain.histograms import approximate
+from model_analyzer.domain.histograms import Histogram, approximate
 from model_analyzer.domain.joint_histogram import JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.noise_model import NoiseModel
@@ -99,6 +99,26 @@ def test_it_follows_the_constraints_of_each_ranking() -> None:
     first = with_goodput(SEVEN, goal(*at_most(perf_latency_p99=20)))
     assert goodput(first, goal(*at_most(perf_latency_p99=50))) == pytest.approx(18)
     assert goodput(first, goal()) is None
+
+
+def test_only_a_goodput_that_is_read_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkpoint may have 100 000 measurements: decoding the times of requests takes long."""
+    fresh = instalment([5.0, 15.0, 30.0])
+    read: list[float] = []
+    within = Histogram.within
+
+    def counted(self: Histogram, limit: float) -> float:
+        read.append(limit)
+        return within(self, limit)
+
+    monkeypatch.setattr(Histogram, "within", counted)
+    completed = with_goodput(fresh, goal(*at_most(perf_latency_p99=20)))
+    assert completed.value("perf_throughput") == fresh.value("perf_throughput")
+    assert GOODPUT in completed.models[0].values
+    assert read == []
+    assert completed.value(GOODPUT) == pytest.approx(2)
+    assert completed.totals[GOODPUT] == pytest.approx(2)
+    assert read == [20]
 
 
 @pytest.mark.parametrize(
