@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.goals import Objective
-from model_analyzer.domain.metrics import ALIASES, METRICS, Better
+from model_analyzer.domain.metrics import Better, metric_of
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import Trial
@@ -123,7 +123,7 @@ def _shortened(loads: Sequence[str]) -> Iterator[str]:
 
 def _wishes(objectives: Sequence[Objective]) -> Iterator[str]:
     for objective in objectives:
-        metric = METRICS[ALIASES.get(objective.tag, objective.tag)]
+        metric = metric_of(objective.tag)
         way = "high" if metric.better is Better.HIGHER else "low"
         weight = f" (weight {objective.weight:g})" if len(objectives) > 1 else ""
         yield f"{way} {metric.header}{weight}"

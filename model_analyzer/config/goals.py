@@ -8,7 +8,7 @@ from model_analyzer.config.fragments import Schema, any_of, closed
 from model_analyzer.config.kinds import ListOf, Number, Text
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 from model_analyzer.domain.goals import Constraint, Objective
-from model_analyzer.domain.metrics import ALIASES, METRICS, Better
+from model_analyzer.domain.metrics import ALIASES, METRICS, Better, canonical, metric_of
 
 _TAGS = (*METRICS, *ALIASES)
 
@@ -23,7 +23,7 @@ class Tag:
         word = Text().parse(node)
         if word not in _TAGS:
             raise node.problem(f"unknown metric {word!r}", did_you_mean(word, _TAGS))
-        return ALIASES.get(word, word)
+        return canonical(word)
 
     def schema(self) -> Schema:
         return {"enum": list(_TAGS)}
@@ -108,9 +108,9 @@ class Constraints:
 
 def _bound(tag: str) -> str:
     """The kind of limit, `min` or `max`, that a metric can have."""
-    return "min" if METRICS[ALIASES.get(tag, tag)].better is Better.HIGHER else "max"
+    return "min" if metric_of(tag).better is Better.HIGHER else "max"
 
 
 def _meaning(tag: str) -> str:
     """The name of a metric with its unit, as help for editors."""
-    return METRICS[ALIASES.get(tag, tag)].header
+    return metric_of(tag).header

@@ -20,7 +20,7 @@ from model_analyzer.config.fragments import (
 )
 from model_analyzer.config.kinds import Boolean, Fields, Kind, ListOf, Text
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import ALIASES, METRICS, canonical
 from model_analyzer.domain.settings import PlotSettings
 
 # Parameters of the load that can be an axis.
@@ -37,7 +37,7 @@ class AxisMetric:
         words = (*METRICS, *ALIASES, *LOAD_AXES)
         if word not in words:
             raise node.problem(f"unknown metric {word!r}", did_you_mean(word, words))
-        return ALIASES.get(word, word)
+        return canonical(word)
 
     def schema(self) -> Schema:
         return {"enum": [*METRICS, *ALIASES, *LOAD_AXES]}

@@ -19,7 +19,7 @@ from model_analyzer.domain.flags import (
 )
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
-from model_analyzer.domain.metrics import ALIASES, METRICS, Source
+from model_analyzer.domain.metrics import Source, metric_of
 from model_analyzer.domain.quick_limits import (
     ALTERNATIVE,
     SIZES,
@@ -474,7 +474,7 @@ def _costs(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     for place in (given, *(model.given for model in models)):
         for key in ("objectives", "constraints"):
             for each in place.values.get(key) or ():
-                if METRICS[ALIASES.get(each.tag, each.tag)].source is Source.PRICES:
+                if metric_of(each.tag).source is Source.PRICES:
                     yield Problem(
                         where=place.where[key],
                         message=f"{each.tag} needs prices of the hardware",

@@ -16,7 +16,7 @@ from functools import cmp_to_key
 from typing import TypeVar
 
 from model_analyzer.domain.measurements import Columns, Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS, Reduction, Source
+from model_analyzer.domain.metrics import METRICS, Reduction, Source, canonical, metric_of
 from model_analyzer.domain.models import fingerprint
 
 DEFAULT_WEIGHT = 10
@@ -53,7 +53,7 @@ class Constraint:
         return min(above, below)
 
     def __str__(self) -> str:
-        metric = METRICS[ALIASES.get(self.tag, self.tag)]
+        metric = metric_of(self.tag)
         name, unit = metric.name, str(metric.unit)
         if metric.source is Source.GPU and metric.over_gpus is Reduction.SUM:
             unit += " over all GPUs"
@@ -75,7 +75,7 @@ class ModelGoal:
         """The metrics that it is judged by, objectives first, each once."""
         tags = [objective.tag for objective in self.objectives]
         tags += [constraint.tag for constraint in self.constraints]
-        return tuple(dict.fromkeys(ALIASES.get(tag, tag) for tag in tags))
+        return tuple(dict.fromkeys(canonical(tag) for tag in tags))
 
     def needs(self, source: Source) -> bool:
         """Whether it cannot be judged without metrics from there."""
@@ -104,11 +104,9 @@ class GoalOverride:
     def over(self, goal: ModelGoal) -> ModelGoal:
         """The goal with these parts in place of its own."""
         constraints = goal.constraints if self.constraints is None else self.constraints
-        bounded = {ALIASES.get(bound.tag, bound.tag) for bound in self.bounds}
+        bounded = {canonical(bound.tag) for bound in self.bounds}
         others = [
-            constraint
-            for constraint in constraints
-            if ALIASES.get(constraint.tag, constraint.tag) not in bounded
+            constraint for constraint in constraints if canonical(constraint.tag) not in bounded
         ]
         return ModelGoal(
             objectives=goal.objectives if self.objectives is None else self.objectives,
@@ -188,7 +186,7 @@ class Goal:
                 margins += [
                     constraint.margin(value)
                     for constraint in goal.constraints
-                    if ALIASES.get(constraint.tag, constraint.tag) == tag
+                    if canonical(constraint.tag) == tag
                 ]
         return min(margins, default=math.inf)
 
@@ -213,7 +211,7 @@ class Goal:
         goal = self.models[index]
         score, weights = 0.0, 0.0
         for objective in goal.objectives:
-            metric = METRICS[ALIASES.get(objective.tag, objective.tag)]
+            metric = metric_of(objective.tag)
             new, old = a.model_value(index, metric.tag), b.model_value(index, metric.tag)
             if new is None and old is None:
                 continue  # without data on either side the objective cannot tell them apart
@@ -238,7 +236,7 @@ class Goal:
         goal = self.models[index]
         gain, weights = 0.0, 0.0
         for objective in goal.objectives:
-            metric = METRICS[ALIASES.get(objective.tag, objective.tag)]
+            metric = metric_of(objective.tag)
             new, old = a.model_value(index, metric.tag), b.model_value(index, metric.tag)
             if new is None and old is None:
                 continue
@@ -269,7 +267,7 @@ class Goal:
         objectives = [objective for model in self.models for objective in model.objectives]
         if len(objectives) == len(self.models) == 1 and objectives[0].weight > 0:
             # one number tells the same as every comparison of two, in a fraction of the time
-            metric = METRICS[ALIASES.get(objectives[0].tag, objectives[0].tag)]
+            metric = metric_of(objectives[0].tag)
             sign = -metric.gain(1, 0)  # gains are differences
             merits = [
                 (shortfall, value is None, sign * (value or 0.0))

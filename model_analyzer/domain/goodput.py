@@ -16,7 +16,7 @@ from operator import is_
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, ModelGoal
 from model_analyzer.domain.joint_histogram import BETWEEN_TOKENS, FIRST_TOKEN, LATENCY
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
-from model_analyzer.domain.metrics import ALIASES
+from model_analyzer.domain.metrics import canonical
 from model_analyzer.domain.value_rows import DerivedValues
 
 GOODPUT = "perf_goodput"
@@ -34,7 +34,7 @@ def request_limits(goal: ModelGoal) -> Mapping[str, float]:
     """
     limits: dict[str, float] = {}
     for constraint in goal.constraints:
-        family = ALIASES.get(constraint.tag, constraint.tag).rpartition("_")[0]
+        family = canonical(constraint.tag).rpartition("_")[0]
         if family in _FAMILIES and constraint.maximum is not None:
             limits[family] = min(limits.get(family, math.inf), constraint.maximum)
     return limits

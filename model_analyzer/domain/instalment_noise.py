@@ -20,7 +20,7 @@ from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.goodput_noise import share_drift, share_error
 from model_analyzer.domain.histograms import Histogram, clustering_at, merged
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
-from model_analyzer.domain.metrics import ALIASES, METRICS, PERCENTILES
+from model_analyzer.domain.metrics import METRICS, PERCENTILES, canonical
 from model_analyzer.domain.noise import Interval, Noise, combined, pooled, spread
 from model_analyzer.domain.pooling import histogram_of, pool
 
@@ -71,7 +71,7 @@ class InstalmentNoise:
 
     def of(self, runs: Sequence[Measurement], tag: str, index: int | None = None) -> Noise | None:
         """The noise of the pooled value: see `NoiseModel.of`."""
-        tag = ALIASES.get(tag, tag)
+        tag = canonical(tag)
         count = len(runs[0].models)
         if index is not None or count == 1 or METRICS[tag].is_of_the_server:
             return self._of_model(runs, tag, index or 0)
@@ -88,7 +88,7 @@ class InstalmentNoise:
         """The 95 % interval of the pooled value. That of a percentile reaches as far to each side
         as its latencies do.
         """
-        tag = ALIASES.get(tag, tag)
+        tag = canonical(tag)
         whole = pool(runs)
         value = whole.value(tag) if index is None else whole.model_value(index, tag)
         noise = self.of(runs, tag, index)

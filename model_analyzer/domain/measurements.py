@@ -14,7 +14,7 @@ from typing import Any
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.joint_histogram import JointHistogram
-from model_analyzer.domain.metrics import ALIASES, METRICS, Source, is_best_high
+from model_analyzer.domain.metrics import METRICS, Source, canonical, is_best_high, metric_of
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.statistics import ServerStatistics
@@ -116,7 +116,7 @@ class Measurement:
             value = self.models[0].values.get(tag)
             if value is not None:
                 return value  # the usual case
-        metric = METRICS[ALIASES.get(tag, tag)]
+        metric = metric_of(tag)
         if metric.is_of_the_host:
             return self.host.get(metric.tag)
         if metric.source is Source.GPU:
@@ -148,7 +148,7 @@ class Measurement:
         """The metric of one model of the trial; device metrics belong to the whole server."""
         if len(self.models) == 1:
             return self.value(tag)
-        metric = METRICS[ALIASES.get(tag, tag)]
+        metric = metric_of(tag)
         if metric.is_of_the_server:
             return self.value(metric.tag)
         return self.models[index].values.get(metric.tag)
@@ -175,7 +175,7 @@ class Columns:
         """The `value` of each measurement, in their order."""
         column = self._columns.get(tag)
         if column is None:
-            column = self._columns[tag] = self._column(ALIASES.get(tag, tag))
+            column = self._columns[tag] = self._column(canonical(tag))
         return column
 
     def _column(self, tag: str) -> Sequence[float | None]:

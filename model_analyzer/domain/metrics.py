@@ -112,19 +112,26 @@ class Metric:
         return new - old if self.better is Better.HIGHER else old - new
 
 
-def _load(tag: str, name: str, unit: Unit, better: Better, over_models: Reduction) -> Metric:
+def _rate(tag: str, name: str, unit: Unit, source: Source) -> Metric:
     return Metric(
         tag=tag,
         name=name,
         unit=unit,
-        better=better,
-        source=Source.LOAD_GENERATOR,
-        over_models=over_models,
+        better=Better.HIGHER,
+        source=source,
+        over_models=Reduction.SUM,
     )
 
 
-def _latency(tag: str, name: str) -> Metric:
-    return _load(tag, name, Unit.MILLISECONDS, Better.LOWER, Reduction.MEAN)
+def _latency(tag: str, name: str, source: Source = Source.LOAD_GENERATOR) -> Metric:
+    return Metric(
+        tag=tag,
+        name=name,
+        unit=Unit.MILLISECONDS,
+        better=Better.LOWER,
+        source=source,
+        over_models=Reduction.MEAN,
+    )
 
 
 def _device(
@@ -152,31 +159,14 @@ def _llm_latencies(tag: str, name: str) -> list[Metric]:
     statistics = {"avg": "Avg", "min": "Min", "max": "Max"}
     statistics |= {f"p{p}": f"p{p}" for p in (99, 95, 90, 75, 50, 25)}
     return [
-        Metric(
-            tag=f"{tag}_{short}",
-            name=f"{shown} {name}",
-            unit=Unit.MILLISECONDS,
-            better=Better.LOWER,
-            source=Source.LLM,
-            over_models=Reduction.MEAN,
-        )
+        _latency(f"{tag}_{short}", f"{shown} {name}", Source.LLM)
         for short, shown in statistics.items()
     ]
 
 
 _ROWS = [
-    _load(
-        "perf_throughput", "Throughput", Unit.INFERENCES_PER_SECOND,
-        Better.HIGHER, Reduction.SUM,
-    ),
-    Metric(
-        tag="perf_goodput",
-        name="Goodput",
-        unit=Unit.INFERENCES_PER_SECOND,
-        better=Better.HIGHER,
-        source=Source.REQUESTS,
-        over_models=Reduction.SUM,
-    ),
+    _rate("perf_throughput", "Throughput", Unit.INFERENCES_PER_SECOND, Source.LOAD_GENERATOR),
+    _rate("perf_goodput", "Goodput", Unit.INFERENCES_PER_SECOND, Source.REQUESTS),
     _latency("perf_latency_avg", "Avg Latency"),
     _latency("perf_latency_p50", "p50 Latency"),
     _latency("perf_latency_p90", "p90 Latency"),
@@ -240,13 +230,8 @@ _ROWS = [
     ),
     *_llm_latencies("time_to_first_token", "Time To First Token"),
     *_llm_latencies("inter_token_latency", "Inter Token Latency"),
-    Metric(
-        tag="output_token_throughput",
-        name="Output Token Throughput",
-        unit=Unit.TOKENS_PER_SECOND,
-        better=Better.HIGHER,
-        source=Source.LLM,
-        over_models=Reduction.SUM,
+    _rate(
+        "output_token_throughput", "Output Token Throughput", Unit.TOKENS_PER_SECOND, Source.LLM
     ),
 ]  # fmt: skip
 
@@ -265,7 +250,17 @@ PERCENTILES: Mapping[str, tuple[str, float]] = MappingProxyType(
 ALIASES: Mapping[str, str] = MappingProxyType({"perf_latency": "perf_latency_p99"})
 
 
+def canonical(tag: str) -> str:
+    """The name of a metric today; other names stay as they are."""
+    return ALIASES.get(tag, tag)
+
+
+def metric_of(tag: str) -> Metric:
+    """The metric with this name, which may be that of an older configuration."""
+    return METRICS[canonical(tag)]
+
+
 def is_best_high(column: str) -> bool:
     """Whether the highest value of a column is its best; false if it is not a metric."""
-    metric = METRICS.get(ALIASES.get(column, column))
+    metric = METRICS.get(canonical(column))
     return metric is not None and metric.better is Better.HIGHER

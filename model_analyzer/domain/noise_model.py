@@ -14,7 +14,7 @@ from functools import cached_property
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, ModelGoal
 from model_analyzer.domain.instalment_noise import InstalmentNoise
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
-from model_analyzer.domain.metrics import ALIASES
+from model_analyzer.domain.metrics import canonical
 from model_analyzer.domain.noise import Interval, Noise, around, combined, pooled, spread
 from model_analyzer.domain.pooling import in_instalments, pool
 
@@ -181,7 +181,7 @@ class NoiseModel:
 
 
 def _usual(tag: str) -> Noise:
-    is_usual = ALIASES.get(tag, tag).startswith(_USUAL_PREFIX)
+    is_usual = canonical(tag).startswith(_USUAL_PREFIX)
     return Noise(error=_USUAL_ERROR if is_usual else 0.0, freedom=_USUAL_FREEDOM)
 
 
@@ -189,14 +189,14 @@ def _shares(goal: ModelGoal) -> Mapping[str, float]:
     """The objectives of a model by their tags, with weights that add up to one."""
     total = sum(objective.weight for objective in goal.objectives)
     return {
-        ALIASES.get(objective.tag, objective.tag): objective.weight / total
+        canonical(objective.tag): objective.weight / total
         for objective in goal.objectives
         if objective.weight
     }
 
 
 def _has_windows(tag: str) -> bool:
-    return ALIASES.get(tag, tag) == DEFAULT_OBJECTIVE
+    return canonical(tag) == DEFAULT_OBJECTIVE
 
 
 def _with_windows(repetitions: Noise | None, windows: Noise | None) -> Noise | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Columns, Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.results.columns import Column, metric_column
 from model_analyzer.results.ranking import VariantResult
@@ -135,7 +135,7 @@ class Axes:
         several = len(self.goal.models) > 1 and bool(self._results)
         for index, goal in enumerate(self.goal.models):
             for constraint in goal.constraints:
-                tag = ALIASES.get(constraint.tag, constraint.tag)
+                tag = canonical(constraint.tag)
                 if several and not METRICS[tag].is_of_the_server:
                     model = self._results[0].variants[index].model
                     yield Quantity(tag=tag, index=index, model=model), constraint

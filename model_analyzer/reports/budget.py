@@ -17,7 +17,7 @@ from typing import Any
 from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, ModelGoal, Objective
 from model_analyzer.domain.lag import sent_late
-from model_analyzer.domain.metrics import ALIASES, METRICS, Better, Unit
+from model_analyzer.domain.metrics import METRICS, Better, Unit, canonical, metric_of
 from model_analyzer.domain.noise import pooled, spread
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import in_instalments
@@ -115,7 +115,7 @@ def budget_of(
         return None
     (goal,), items = ranking.goal.models, ranking.measured
     quantity = Axes(ranking.goal, ranking.results).quantity(plot.x_axis)
-    on_limit = [each for each in goal.constraints if _canonical(each.tag) == quantity.tag]
+    on_limit = [each for each in goal.constraints if canonical(each.tag) == quantity.tag]
     choices = _choices(goal, ranking)
     tags = {quantity.tag, *goal.tags, *(tag for each in choices for tag, _ in each.objectives)}
     are_shown = [reports_gpus(item, always=always_gpus) for item in items]
@@ -136,7 +136,7 @@ def budget_of(
         unit=str(metric.unit),
         maximum=min(upper, default=None),
         constraints=tuple(
-            (_canonical(each.tag), each.minimum, None if each in on_limit else each.maximum)
+            (canonical(each.tag), each.minimum, None if each in on_limit else each.maximum)
             for each in goal.constraints
             if each not in on_limit or each.minimum is not None
         ),
@@ -158,23 +158,19 @@ def budget_of(
     )
 
 
-def _canonical(tag: str) -> str:
-    return ALIASES.get(tag, tag)
-
-
 def _choices(goal: ModelGoal, ranking: Ranking) -> tuple[ObjectiveChoice, ...]:
     """The objectives of the run, and single metrics that were measured."""
     own = [each for each in goal.objectives if each.weight > 0] or list(goal.objectives)
     others = [
         [Objective(tag=tag)]
         for tag in _CHOICES
-        if tag in ranking.columns.tags and [_canonical(each.tag) for each in own] != [tag]
+        if tag in ranking.columns.tags and [canonical(each.tag) for each in own] != [tag]
     ]
     return tuple(_choice(each, ranking.currency) for each in (own, *others))
 
 
 def _choice(objectives: Sequence[Objective], currency: str) -> ObjectiveChoice:
-    metrics = [METRICS[_canonical(each.tag)] for each in objectives]
+    metrics = [metric_of(each.tag) for each in objectives]
     unit = str(metrics[0].unit) if len(metrics) == 1 else ""
     return ObjectiveChoice(
         name=", ".join(metric.name for metric in metrics),
@@ -234,7 +230,7 @@ def _errors(
 
 def _close(ranking: Ranking, limit: str) -> set[int]:
     """The rows that may be the best at some limit, or tie with it."""
-    tag = _canonical(ranking.goal.models[0].objectives[0].tag)
+    tag = canonical(ranking.goal.models[0].objectives[0].tag)
     sign = 1 if METRICS[tag].better is Better.HIGHER else -1
     values, over = ranking.columns.of(tag), ranking.columns.of(limit)
     known = [

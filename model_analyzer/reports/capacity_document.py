@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.domain.metrics import ALIASES
+from model_analyzer.domain.metrics import canonical
 from model_analyzer.domain.prices import cost_per_million, in_cents
 from model_analyzer.reports.capacity_text import (
     CapacityReport,
@@ -71,7 +71,7 @@ def _on_kind(report: CapacityReport) -> dict[str, Any]:
 
 def _constraint(constraint: Constraint) -> dict[str, Any]:
     return {
-        "metric": ALIASES.get(constraint.tag, constraint.tag),
+        "metric": canonical(constraint.tag),
         "minimum": constraint.minimum,
         "maximum": constraint.maximum,
     }
@@ -95,7 +95,7 @@ def _outlook(outlook: Outlook) -> dict[str, Any]:
         "replicas_needed": outlook.replicas,
         "each_replica_gets": outlook.each,
         "constraints_hold": outlook.holds,
-        "metrics": {ALIASES.get(each.tag, each.tag): value for each, value in outlook.values},
+        "metrics": {canonical(each.tag): value for each, value in outlook.values},
     }
 
 
@@ -163,7 +163,7 @@ def _carried(carried: Carried) -> dict[str, Any]:
 def _point(
     point: Point, replica: ReplicaCapacity, constraints: Sequence[Constraint]
 ) -> dict[str, Any]:
-    tags = [ALIASES.get(each.tag, each.tag) for each in constraints]
+    tags = [canonical(each.tag) for each in constraints]
     return {
         "requests_per_s": point.rate,
         "answered_per_s": point.answered,

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import NoticeKind
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import metric_of
 from model_analyzer.domain.prices import HourlyCost, cheapest, cost_per_million, hourly_cost, money
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.markup import escaped, markdown_table
@@ -226,7 +226,7 @@ def _bounds(replica: ReplicaCapacity) -> Iterator[str]:
 
 
 def _limit_text(constraint: Constraint) -> str:
-    unit = METRICS[ALIASES.get(constraint.tag, constraint.tag)].unit
+    unit = metric_of(constraint.tag).unit
     ends = (("at most", constraint.maximum), ("at least", constraint.minimum))
     limits = " and ".join(f"{word} {limit:g} {unit}" for word, limit in ends if limit is not None)
     return f"{_name(constraint)} of {limits}"
@@ -238,7 +238,7 @@ def rate_text(rate: float) -> str:
 
 
 def _name(constraint: Constraint) -> str:
-    return METRICS[ALIASES.get(constraint.tag, constraint.tag)].name
+    return metric_of(constraint.tag).name
 
 
 def outlook_table(report: CapacityReport) -> Table | None:
@@ -246,7 +246,7 @@ def outlook_table(report: CapacityReport) -> Table | None:
     sizing = report.sizing
     if sizing is None:
         return None
-    metrics = [METRICS[ALIASES.get(each.tag, each.tag)] for each in report.capacity.constraints]
+    metrics = [metric_of(each.tag) for each in report.capacity.constraints]
     return Table(
         headers=(
             "Requests/s", "Change", "Replicas needed",
@@ -284,7 +284,7 @@ def day_table(day: DayPlan) -> Table:
 def points_table(report: CapacityReport) -> Table:
     """The measurements of one replica that the answer is based on."""
     capacity = report.capacity
-    metrics = [METRICS[ALIASES.get(each.tag, each.tag)] for each in capacity.constraints]
+    metrics = [metric_of(each.tag) for each in capacity.constraints]
     return Table(
         headers=(
             "Requests/s", "Answered/s", *(metric.header for metric in metrics), "Requests", "Keeps"

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from model_analyzer.domain.metrics import ALIASES, METRICS, Unit
+from model_analyzer.domain.metrics import METRICS, Unit, canonical
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.headline import unit_text
 from model_analyzer.reports.loads import under
@@ -29,12 +29,12 @@ def choices_text(ranking: Ranking) -> tuple[str, ...]:
     if not ranking.results or len(ranking.goal.models) != 1:
         return ()
     wished = ranking.goal.models[0].objectives[0].tag
-    other = _other(ranking, ALIASES.get(wished, wished))
+    other = _other(ranking, canonical(wished))
     if other is None:
         return ()
     values = other.values(ranking.columns, ranking.measured)
     return tuple(
-        _sentence(choice, ALIASES.get(wished, wished), other, ranking)
+        _sentence(choice, canonical(wished), other, ranking)
         for choice in choices(ranking, other.tag, values)
     )
 

@@ -15,7 +15,7 @@ from model_analyzer.domain.goals import Constraint, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
-from model_analyzer.domain.metrics import ALIASES, METRICS, Unit
+from model_analyzer.domain.metrics import METRICS, Unit, canonical
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
@@ -122,7 +122,7 @@ def _model(answer: Answer) -> dict[str, Any]:
         "certainty": certainty_text(answer) or None,
         "remarks": list(remarks_of(answer)),
         "goals": [_goal(name, goal) for name, goal in zip(names, ranking.goal.models, strict=True)],
-        "unmeasured_objectives": [_tag(tag) for tag in ranking.unmeasured],
+        "unmeasured_objectives": [canonical(tag) for tag in ranking.unmeasured],
         "server": thaw(trials[0].setup.meaning) if trials else None,
         "recommended": None if answer.best is None else _recommended(answer, answer.best),
         "conclusion": None if conclusion is None else _concluded(conclusion),
@@ -192,7 +192,7 @@ def _goal(name: str, goal: ModelGoal) -> dict[str, Any]:
         "model": name,
         "weighting": goal.weighting,
         "objectives": [
-            {"metric": _tag(objective.tag), "weight": objective.weight}
+            {"metric": canonical(objective.tag), "weight": objective.weight}
             for objective in goal.objectives
         ],
         "constraints": [_bounds(constraint) for constraint in goal.constraints],
@@ -201,14 +201,10 @@ def _goal(name: str, goal: ModelGoal) -> dict[str, Any]:
 
 def _bounds(constraint: Constraint) -> dict[str, Any]:
     return {
-        "metric": _tag(constraint.tag),
+        "metric": canonical(constraint.tag),
         "minimum": constraint.minimum,
         "maximum": constraint.maximum,
     }
-
-
-def _tag(tag: str) -> str:
-    return ALIASES.get(tag, tag)
 
 
 def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:

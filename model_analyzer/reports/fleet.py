@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import METRICS, metric_of
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.words import counted
@@ -330,7 +330,7 @@ def _limits(model: FleetModel, answer: Answer) -> FleetCell:
 
 def _bound(constraint: Constraint) -> str:
     """A constraint in short: `p99 ≤ 20 ms`."""
-    metric = METRICS[ALIASES.get(constraint.tag, constraint.tag)]
+    metric = metric_of(constraint.tag)
     limits = ((constraint.minimum, "≥"), (constraint.maximum, "≤"))
     signs = " and ".join(f"{sign} {limit:g}" for limit, sign in limits if limit is not None)
     return f"{metric.name.replace(' Latency', '')} {signs} {metric.unit}"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS, Source, Unit
+from model_analyzer.domain.metrics import METRICS, Source, Unit, canonical
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.ties import tie_text
 from model_analyzer.domain.words import capitalized, counted, whole
@@ -159,7 +159,7 @@ def over_models(goal: Goal) -> str:
 def _objectives(goal: Goal) -> Sequence[str]:
     """The metrics that any model optimizes, without duplicates."""
     tags = [objective.tag for model in goal.models for objective in model.objectives]
-    return list(dict.fromkeys(ALIASES.get(tag, tag) for tag in tags))
+    return list(dict.fromkeys(canonical(tag) for tag in tags))
 
 
 def _value(tag: str, latency: Quantity, measurement: Measurement) -> float | None:

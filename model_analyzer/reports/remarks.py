@@ -11,7 +11,7 @@ from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.lag import sent_late
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
-from model_analyzer.domain.metrics import ALIASES, METRICS, Source
+from model_analyzer.domain.metrics import METRICS, Source, metric_of
 from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.prices import money
 from model_analyzer.domain.trials import LoadKind
@@ -125,7 +125,7 @@ def _constrained_values(goal: Goal, compliance: Compliance) -> Iterator[str]:
 
 
 def _constrained_text(constraint: Constraint, values: Sequence[float]) -> str:
-    metric = METRICS[ALIASES.get(constraint.tag, constraint.tag)]
+    metric = metric_of(constraint.tag)
     texts = " and ".join(map(show, values)) or "not measured"
     return f"{metric.name} {texts} {metric.unit}, {constraint}"
 
@@ -142,7 +142,7 @@ def _near_misses(answer: Answer) -> Iterator[str]:
 
 
 def _miss_text(miss: Miss) -> str:
-    metric = METRICS[ALIASES.get(miss.constraint.tag, miss.constraint.tag)]
+    metric = metric_of(miss.constraint.tag)
     value = f"at {metric.name} {show(miss.value)} {metric.unit}"
     if miss.excess:
         return f"{value}: {percent_text(100 * miss.excess)} beyond {miss.constraint}"
@@ -250,10 +250,10 @@ def _unmeasured(ranking: Ranking) -> Iterator[str]:
     """The objectives that are ignored because they have no data."""
     if not ranking.unmeasured:
         return
-    metrics = [METRICS[ALIASES.get(tag, tag)] for tag in ranking.unmeasured]
+    metrics = [metric_of(tag) for tag in ranking.unmeasured]
     names = ", ".join(metric.name for metric in metrics)
     objectives = {objective.tag for model in ranking.goal.models for objective in model.objectives}
-    judged = ", ".join(METRICS[ALIASES.get(tag, tag)].name for tag in sorted(objectives))
+    judged = ", ".join(metric_of(tag).name for tag in sorted(objectives))
     are_costs = any(metric.source is Source.PRICES for metric in metrics)
     hint = " Costs need --prices." if are_costs and ranking.costs is None else ""
     if any(metric.source is Source.REQUESTS for metric in metrics):

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Values
-from model_analyzer.domain.metrics import ALIASES, METRICS, Source
+from model_analyzer.domain.metrics import METRICS, Source, canonical
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Workload
@@ -242,7 +242,7 @@ def _table(
     """
     chosen: list[Column[Subject]] = []
     for name in fields:
-        tag = ALIASES.get(name, name)
+        tag = canonical(name)
         if name in columns:
             chosen.append(columns[name])
             continue

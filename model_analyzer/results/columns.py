@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS, Better, Unit
+from model_analyzer.domain.metrics import METRICS, Better, Unit, metric_of
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import masked
@@ -108,7 +108,7 @@ def joined(cells: Iterable[Cell]) -> Cell:
 
 def metric_column(tag: str, value: Callable[[Subject], Cell]) -> Column[Subject]:
     """The column of a metric; `value` gets it from the subject."""
-    metric = METRICS[ALIASES.get(tag, tag)]
+    metric = metric_of(tag)
     return Column(
         key=tag,
         name=metric.name,

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.results.flat_rows import NUMBERS, TEXTS, Row
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -64,7 +64,7 @@ def column_named(name: str) -> str:
     """The column with this name, or with this old name of a metric, to filter or sort by. Raises
     ValueError with the nearest name if there is none.
     """
-    name = ALIASES.get(name, name)
+    name = canonical(name)
     names = (*TEXTS, *NUMBERS, *METRICS)
     if name not in names:
         nearest = get_close_matches(name, names, n=1)

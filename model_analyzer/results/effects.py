@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.metrics import ALIASES, METRICS, Better
+from model_analyzer.domain.metrics import Better, metric_of
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.columns import Cell
 from model_analyzer.results.ranking import Ranking
@@ -95,7 +95,7 @@ def effects(ranking: Ranking) -> Effects | None:
 
 def _effect(name: str, groups: Mapping[Cell, Sequence[float | None]], tag: str) -> ParameterEffect:
     """The effect of a parameter; `groups` has the results of all measurements by value."""
-    best = max if METRICS[ALIASES.get(tag, tag)].better is Better.HIGHER else min
+    best = max if metric_of(tag).better is Better.HIGHER else min
     values = [
         ValueEffect(
             value=value,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Values
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.domain.models import queue_delay_us
 from model_analyzer.domain.noise import Noise, combined, log_ratio, ratio_noise
 from model_analyzer.domain.noise_model import NoiseModel
@@ -139,9 +139,7 @@ def _weights(
     goal: ModelGoal, index: int, new: Measurement, old: Measurement
 ) -> Mapping[str, float]:
     """The weights of a model's objectives by tag, without those that neither measurement has."""
-    weights = {
-        ALIASES.get(objective.tag, objective.tag): objective.weight for objective in goal.objectives
-    }
+    weights = {canonical(objective.tag): objective.weight for objective in goal.objectives}
     return {
         tag: weight
         for tag, weight in weights.items()

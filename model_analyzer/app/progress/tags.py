@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from model_analyzer.domain.metrics import ALIASES
+from model_analyzer.domain.metrics import canonical
 from model_analyzer.search.plan import Subject
 
 _MOST = 3
@@ -23,7 +23,7 @@ def shown_tags(subject: Subject) -> tuple[str, ...]:
     constraints = [bound.tag for goal in subject.goal.models for bound in goal.constraints]
     if of_tokens and objectives[:1] == [_THROUGHPUT]:
         objectives.insert(0, _TOKENS)  # throughput is the default objective
-    tags = [ALIASES.get(tag, tag) for tag in (*objectives[:1], *constraints, *objectives[1:])]
+    tags = [canonical(tag) for tag in (*objectives[:1], *constraints, *objectives[1:])]
     if throughput not in tags:
         tags.append(throughput)
     family = latency.rpartition("_")[0]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
 from model_analyzer.domain.groups import group_members
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import metric_of
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.state.checkpoint import Checkpoint
@@ -75,5 +75,5 @@ def _text_of_run(goal: ModelGoal, given: ModelGoal) -> str:
     texts = []
     for objective in objectives:
         weight = f" (weight {objective.weight:g})" if len(objectives) > 1 else ""
-        texts.append(f"{METRICS[ALIASES.get(objective.tag, objective.tag)].name}{weight}")
+        texts.append(f"{metric_of(objective.tag).name}{weight}")
     return "; ".join(filter(None, (", ".join(texts), *map(str, bounds), weighting)))

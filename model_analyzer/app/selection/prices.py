@@ -9,7 +9,7 @@ from pathlib import Path
 
 from model_analyzer.config.prices import read_prices
 from model_analyzer.domain.goals import GoalOverride
-from model_analyzer.domain.metrics import ALIASES, METRICS, Source
+from model_analyzer.domain.metrics import Source, metric_of
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.errors import wrong
 
@@ -22,7 +22,7 @@ def priced(profile: Profile, path: Path | None, asked: GoalOverride) -> Profile:
         return replace(profile, prices=read_prices(path))
     tags = [each.tag for each in asked.objectives or ()]
     tags += [each.tag for each in (*(asked.constraints or ()), *asked.bounds)]
-    costs = [tag for tag in tags if METRICS[ALIASES.get(tag, tag)].source is Source.PRICES]
+    costs = [tag for tag in tags if metric_of(tag).source is Source.PRICES]
     if costs:
         raise wrong("--prices", f"{costs[0]} needs prices of the hardware: give a file with them")
     return profile

@@ -18,7 +18,7 @@ from statistics import fmean, median_low
 from model_analyzer.domain.arrivals import arrivals_of, waits_in_client
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Constraint
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.domain.noise import Noise
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import TrialRecord
@@ -165,7 +165,7 @@ def requests_needed(constraints: Sequence[Constraint]) -> int:
 
 def _share_beyond(tag: str) -> float | None:
     """The share of requests beyond a percentile; None if the metric is none."""
-    match = _PERCENTILE.fullmatch(ALIASES.get(tag, tag))
+    match = _PERCENTILE.fullmatch(canonical(tag))
     return None if match is None else 1 - int(match[1]) / 100
 
 

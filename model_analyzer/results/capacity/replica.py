@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.domain.metrics import ALIASES, METRICS, Better
+from model_analyzer.domain.metrics import Better, metric_of
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.results.capacity.points import Point, noise_at
 
@@ -174,7 +174,7 @@ def at_rate(points: Sequence[Point], tag: str, rate: float) -> float | None:
     no logarithm.
     """
     values = [(point.rate, point.value(tag) or 0.0) for point in points]
-    if METRICS[ALIASES.get(tag, tag)].better is Better.LOWER:
+    if metric_of(tag).better is Better.LOWER:
         values = [*_rising(values)]
     for (low, below), (high, above) in pairwise(values):
         if low <= rate <= high and below > 0 and above > 0:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.search.adaptive.queueing import Floats
 from model_analyzer.search.adaptive.surrogate import Predictions
 
@@ -92,7 +92,7 @@ def needed(goal: Goal, index: int) -> list[str]:
     model = goal.models[index]
     tags = [objective.tag for objective in model.objectives]
     tags += [constraint.tag for constraint in model.constraints]
-    return list(dict.fromkeys(ALIASES.get(tag, tag) for tag in tags))
+    return list(dict.fromkeys(canonical(tag) for tag in tags))
 
 
 def evaluate(goal: Goal, predictions: list[Predictions], reference: int) -> Prospect:
@@ -106,7 +106,7 @@ def evaluate(goal: Goal, predictions: list[Predictions], reference: int) -> Pros
     for index, (model, world) in enumerate(zip(goal.models, predictions, strict=True)):
         model_score, weights, model_noise = np.zeros(shape), 0.0, 0.0
         for objective in model.objectives:
-            tag = ALIASES.get(objective.tag, objective.tag)
+            tag = canonical(objective.tag)
             if tag not in world.values:
                 continue
             new = world.values[tag]
@@ -121,7 +121,7 @@ def evaluate(goal: Goal, predictions: list[Predictions], reference: int) -> Pros
             score += model_score / weights * model.weighting / total
             noise += model_noise / weights * model.weighting / total
         for constraint in model.constraints:
-            tag = ALIASES.get(constraint.tag, constraint.tag)
+            tag = canonical(constraint.tag)
             if tag in world.values:
                 margin = _margin(constraint, world.values[tag])
                 shortfall += np.maximum(-margin, 0) * 100
