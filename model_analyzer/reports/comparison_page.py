@@ -29,7 +29,15 @@ from model_analyzer.results.comparison import Comparison, verdict
 from model_analyzer.results.gate import Status
 from model_analyzer.results.ranking import Ranking
 
-_SCRIPTS = ("dom.js", "theme.js", "tip.js", "charts.js", "sortable.js", "comparison.js")
+_SCRIPTS = (
+    "dom.js",
+    "theme.js",
+    "tip.js",
+    "charts.js",
+    "ordering.js",
+    "sortable.js",
+    "comparison.js",
+)
 
 # A longer table of trials is folded: the charts above it show the same.
 _MOST_OPEN = 12

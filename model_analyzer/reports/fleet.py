@@ -27,7 +27,7 @@ from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import instances_text
 from model_analyzer.results.model_answer import ModelAnswer
 
-_SCRIPTS = ("fleet.js",)
+_SCRIPTS = ("dom.js", "theme.js", "ordering.js", "fleet.js")
 
 # With more rows, the page has small text, so that 50 models fit on a screen.
 _MOST_ROOMY = 20

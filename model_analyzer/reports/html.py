@@ -28,7 +28,7 @@ _STATIC = Path(__file__).with_name("static")
 _LIBRARY = "vega.js"
 _SCRIPTS = (
     "dom.js", "hash.js", "theme.js", "tip.js", "charts.js", "measurements.js", "chosen.js",
-    "table.js", "downloads.js", "ranking.js", "budget.js", "actions.js", "report.js",
+    "ordering.js", "table.js", "downloads.js", "ranking.js", "budget.js", "actions.js", "report.js",
     "map.js",
 )  # fmt: skip
 

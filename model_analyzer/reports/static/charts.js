@@ -36,8 +36,9 @@ const charts = (() => {
 
   const redraw = () => figures.filter((figure) => figure.embedded).forEach(draw);
 
-  /** Begins to draw. `hooks.adapt` changes a specification before it is drawn; `hooks.narrowed` adapts style and specification to a narrow screen, and returns
-      the style; `hooks.connect` gets each view that is drawn, and its figure. */
+  /** Begins to draw. `hooks.adapt` changes a specification before it is drawn; `hooks.narrowed` adapts
+      style and specification to a narrow screen, and returns the style; `hooks.connect` gets each view
+      that is drawn, and its figure. */
   function start(hooks) {
     ({ adapt = adapt, narrowed, connect } = hooks);
     const near = new IntersectionObserver((entries) => {

@@ -1,30 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The model-analyzer authors
 // SPDX-License-Identifier: Apache-2.0
-// The interactive parts of the overview of models: light and dark, and a table that the reader
-// sorts and filters. The address of the page keeps order and filter.
-// Without this script, the models are in the order of the run.
+// The overview of models: a table that the reader sorts and filters. The address of the page keeps
+// order and filter. Without this script, the models are in the order of the run.
 "use strict";
 (() => {
-  const root = document.documentElement;
-  const byId = (id) => document.getElementById(id);
-  root.classList.add("js");
-
-  // ------------------------------------------------------------------ light and dark
-
-  const theme = byId("theme");
-  const darkness = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : darkness.matches);
-
-  function nameTheme() {
-    theme.textContent = isDark() ? "Light" : "Dark";
-    theme.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`);
-  }
-  theme.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    nameTheme();
-  });
-  darkness.addEventListener("change", nameTheme);
-  nameTheme();
+  const { byId, make } = dom;
 
   // ------------------------------------------------------------------ table
 
@@ -45,10 +25,9 @@
   }
 
   function compare(a, b, sign) {
-    if (a === null || b === null) return (a === null) - (b === null); // last in both directions
-    if (typeof a === "number" && typeof b === "number") return sign * (a - b);
-    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
-    return sign * a.localeCompare(b, undefined, { numeric: true });
+    const isMixed = a !== null && b !== null && typeof a !== typeof b;
+    if (isMixed) return typeof a === "number" ? -1 : 1; // words are after numbers in both directions
+    return ordering.compare(a, b, sign);
   }
 
   /** Shows what the state says; `sort` is the key of a column, "" for the order of the run. */
@@ -96,10 +75,8 @@
   }
 
   for (const header of headers) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "plain";
-    button.append(header.firstChild); // its name; the unit stays below
+    // its name; the unit stays below
+    const button = make("button", { type: "button", class: "plain" }, header.firstChild);
     header.prepend(button);
     button.addEventListener("click", () => {
       const state = read();

@@ -13,21 +13,13 @@ const sortable = (() => {
     return /^[+\-]?\d/.test(text) && Number.isFinite(number) ? number : text;
   }
 
-  function inOrder(a, b, sign) {
-    if (a === b) return 0;
-    if (a === null) return 1; // unknown values last, in both directions
-    if (b === null) return -1;
-    const areNumbers = typeof a === "number" && typeof b === "number";
-    return sign * (areNumbers ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true }));
-  }
-
   function sort(table, header, column) {
     const isRising = header.getAttribute("aria-sort") !== "ascending";
     for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort");
     header.setAttribute("aria-sort", isRising ? "ascending" : "descending");
     const body = table.tBodies[0];
     const rows = [...body.rows].map((row) => ({ row, value: valueOf(row, column) }));
-    rows.sort((a, b) => inOrder(a.value, b.value, isRising ? 1 : -1));
+    rows.sort((a, b) => ordering.compare(a.value, b.value, isRising ? 1 : -1));
     body.append(...rows.map(({ row }) => row));
   }
 

@@ -58,12 +58,7 @@ const table = { start(onFilter) {
 
   function compare(a, b) {
     const [first, second] = [order.column.valueOf(a), order.column.valueOf(b)];
-    if (first === second) return a - b;
-    if (first === null || first === undefined) return 1; // unknown values last, in both directions
-    if (second === null || second === undefined) return -1;
-    const sign = typeof first === "number" && typeof second === "number"
-      ? first - second : String(first).localeCompare(String(second), undefined, { numeric: true });
-    return order.ascending ? sign : -sign;
+    return first === second ? a - b : ordering.compare(first, second, order.ascending ? 1 : -1);
   }
 
   function refresh(toPage) {
