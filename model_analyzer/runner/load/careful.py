@@ -23,6 +23,7 @@ from model_analyzer.domain.statistics import counted_between
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.launches import (
     TOO_SMALL,
     UNCOUNTED_LAUNCHES,
@@ -65,10 +66,11 @@ class CarefulMeasuring:
         unstable = uncounted = 0
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
-            exports = [work.times_tokens for work in workloads]
-            ended = self._launches.launch(
-                workloads, windows, server, exports=exports, schedules=[None] * len(workloads)
-            )
+            generators = [
+                Generator(work, window, exports=work.times_tokens)
+                for work, window in zip(workloads, windows, strict=True)
+            ]
+            ended = self._launches.launch(generators, server)
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < UNCOUNTED_LAUNCHES
             outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)

@@ -15,6 +15,7 @@ import numpy as np
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Workload
+from model_analyzer.domain.windows import Window
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.intended import Intended
 from model_analyzer.runner.load.profile_export import Export
@@ -23,13 +24,15 @@ from model_analyzer.runner.load.schedule import Times
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """A perf_analyzer that sends requests of a workload: those that are `due` at these times, or
-    those of a closed load. `exports` tells whether it writes the times of all responses.
+    """A perf_analyzer that sends requests of a workload, and measures them in a `window`. `exports`
+    tells whether it writes the times of all responses, `due` when requests are due, where
+    perf_analyzer does not choose the times.
     """
 
     work: Workload
-    due: Times | None
+    window: Window
     exports: bool
+    due: Times | None = None
 
 
 def shares(due: Times, traffic: Traffic) -> Sequence[Times]:
@@ -60,6 +63,8 @@ def joined_exports(exports: Sequence[Export], *, is_whole: bool) -> Export:
     """The requests of all generators, in the order of their ends. Only the time counts in which all
     of them sent; or, with `is_whole`, all the time.
     """
+    if len(exports) == 1:
+        return exports[0]
     begins = [export.bounds[0] for export in exports]
     ends = [export.bounds[-1] for export in exports]
     bounds = [min(begins), max(ends)] if is_whole else [max(begins), min(ends)]
@@ -69,6 +74,8 @@ def joined_exports(exports: Sequence[Export], *, is_whole: bool) -> Export:
 
 def joined_times(parts: Sequence[Intended], *, is_whole: bool) -> Intended:
     """The requests of all generators at their intended times."""
+    if len(parts) == 1:
+        return parts[0]
     order = np.argsort(
         [request.ended for part in parts for request in part.export.requests], kind="stable"
     )

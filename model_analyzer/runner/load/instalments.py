@@ -12,6 +12,7 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
@@ -95,7 +96,7 @@ class InstalmentMeasuring:
         for _ in range(self._launches.most):
             earlier = server.statistics(variants)
             groups = [self._generators(work, seconds, part) for work in workloads]
-            ended = self._launch(groups, seconds, server)
+            ended = self._launch(groups, server)
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             reading = self._reading(
                 groups, ended, server, seconds, may_be_late=uncounted < UNCOUNTED_LAUNCHES
@@ -129,7 +130,7 @@ class InstalmentMeasuring:
         exports = work.times_tokens or self._may_export(work, seconds)
         traffic = traffic_of(work)
         if traffic is None:
-            return [Generator(work, None, exports)]
+            return [Generator(work, Window.lasting(seconds), exports)]
         # perf_analyzer sends until its windows end, which is somewhat later than asked for
         longer = _LONGER * seconds + _MORE_S
         due = due_times(
@@ -140,7 +141,18 @@ class InstalmentMeasuring:
             log=self._log(traffic),
             stratum_s=seconds,
         )
-        return [Generator(work, share, exports) for share in shares(due, traffic) if len(share)]
+        return [
+            Generator(
+                work,
+                Window.of_requests(len(share))
+                if traffic.has_own_times
+                else Window.lasting(seconds),
+                exports,
+                share,
+            )
+            for share in shares(due, traffic)
+            if len(share)
+        ]
 
     def _log(self, traffic: Traffic) -> Sequence[int]:
         if not traffic.log:
@@ -151,23 +163,9 @@ class InstalmentMeasuring:
         except LogProblem as error:  # it has changed since the run began
             raise wrong("load", f"{path} {error.message}") from None
 
-    def _launch(
-        self, groups: Sequence[Sequence[Generator]], seconds: float, server: Server
-    ) -> Sequence[Ended]:
-        generators = [each for group in groups for each in group]
-        windows = [
-            Window.of_requests(len(each.due))
-            if each.due is not None and has_own_times(each.work)
-            else Window.lasting(seconds)
-            for each in generators
-        ]
-        ended = self._launches.launch(
-            [each.work for each in generators],
-            windows,
-            server,
-            exports=[each.exports for each in generators],
-            schedules=[each.due for each in generators],
-        )
+    def _launch(self, groups: Sequence[Sequence[Generator]], server: Server) -> Sequence[Ended]:
+        generators = [*chain.from_iterable(groups)]
+        ended = self._launches.launch(generators, server)
         for each, run in zip(generators, ended, strict=True):
             if each.exports and run.verdict is OutputVerdict.DONE:
                 requests = 0 if run.export is None else len(run.export.requests)
@@ -189,7 +187,7 @@ class InstalmentMeasuring:
         may_be_late: bool,
     ) -> Reading | Failure | None:
         """The reading, or a failure; None if the instalment was too short."""
-        workloads = [each.work for group in groups for each in group]
+        workloads = [each.work for each in chain.from_iterable(groups)]
         failure = self._launches.failure(workloads, ended, server, may_be_late=may_be_late)
         if failure is not None:
             return failure

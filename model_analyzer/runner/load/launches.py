@@ -21,16 +21,15 @@ from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
-from model_analyzer.domain.windows import Window
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.client.interface import has_fixed_shapes
 from model_analyzer.runner.load.child import Child
 from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import EXPORT, OUTPUT, TABLE, Ended, collect, failure_of
 from model_analyzer.runner.load.genai_perf import build_genai_command
+from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.intended import intervals_text
 from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
-from model_analyzer.runner.load.schedule import Times
 from model_analyzer.runner.process import Process, ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines
@@ -108,31 +107,16 @@ class Launches:
         """All running processes, with an embedded server."""
         return [process for child in self._running for process in child.process.tree()]
 
-    def launch(
-        self,
-        workloads: Sequence[Workload],
-        windows: Sequence[Window],
-        server: Server,
-        *,
-        exports: Sequence[bool],
-        schedules: Sequence[Times | None],
-    ) -> list[Ended]:
-        """Starts one perf_analyzer for each workload, and waits for all of them. `exports` tells
-        which of them export the times of all responses, `schedules` when requests are due, where
-        perf_analyzer does not choose the times.
-        """
+    def launch(self, generators: Sequence[Generator], server: Server) -> list[Ended]:
+        """Starts all generators at the same time, and waits for them."""
         stubs = StubWatch(server.stubs())
         with self._in_place(), ExitStack() as stack:
             children = []
-            for work, window, export, due in zip(
-                workloads, windows, exports, schedules, strict=True
-            ):
+            for generator in generators:
                 directory = stack.enter_context(
                     tempfile.TemporaryDirectory(dir=self._work_directory)
                 )
-                child = self._start(
-                    work, window, server, Path(directory), stubs, export=export, due=due
-                )
+                child = self._start(generator, server, Path(directory), stubs)
                 stack.enter_context(child.process)
                 children.append(child)
             self._running = children
@@ -154,21 +138,14 @@ class Launches:
             ]
 
     def _start(
-        self,
-        work: Workload,
-        window: Window,
-        server: Server,
-        directory: Path,
-        stubs: StubWatch,
-        *,
-        export: bool,
-        due: Times | None,
+        self, generator: Generator, server: Server, directory: Path, stubs: StubWatch
     ) -> Child:
-        intervals = None if due is None else directory / INTERVALS
-        if intervals is not None and due is not None:
-            intervals.write_text(intervals_text(due))
-        route = server.route(work.variant, self._protocol)
-        program, command = self._command(work, window, route, export=export, intervals=intervals)
+        intervals = None
+        if generator.due is not None:
+            intervals = directory / INTERVALS
+            intervals.write_text(intervals_text(generator.due))
+        route = server.route(generator.work.variant, self._protocol)
+        program, command = self._command(generator, route, intervals)
         log.debug("%s", masked_command(command))
         # the checkpoint has the path of the program once
         shown = masked_command([Path(command[0]).name, *command[1:]])
@@ -190,15 +167,10 @@ class Launches:
         )
 
     def _command(
-        self,
-        work: Workload,
-        window: Window,
-        route: Route,
-        *,
-        export: bool,
-        intervals: Path | None,
+        self, generator: Generator, route: Route, intervals: Path | None
     ) -> tuple[Program, list[str]]:
         """The program for a workload, and its command."""
+        work, window = generator.work, generator.window
         if work.genai_perf and self._genai_perf is not None:
             return self._genai_perf, build_genai_command(
                 self._genai_perf.path,
@@ -213,7 +185,7 @@ class Launches:
             work,
             reached_by=route.flags,
             table=TABLE,
-            export=EXPORT if export else None,
+            export=EXPORT if generator.exports else None,
             intervals=None if intervals is None else str(intervals),
             # models with fixed shapes were warmed up after loading; a server embedded in
             # perf_analyzer 2.51 loses its model during a warm-up
