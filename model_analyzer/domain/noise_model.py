@@ -24,12 +24,12 @@ _MOST_FROM_OTHERS = 8.0
 
 # If there are repetitions, windows count with at most this many degrees of freedom: only
 # repetitions show what changes from one run to the next.
-_MOST_FROM_WINDOWS = 4.0
+MOST_FROM_WINDOWS = 4.0
 
 # The usual noise of metrics of perf_analyzer, if nothing else is known: it counts like one
 # repetition. Memory and similar metrics have no noise, unless repetitions show some.
 _USUAL_PREFIX = "perf_"
-_USUAL_ERROR, _USUAL_FREEDOM = 0.03, 1.0
+_USUAL_ERROR, USUAL_FREEDOM = 0.03, 1.0
 
 
 class NoiseModel:
@@ -182,7 +182,7 @@ class NoiseModel:
 
 def _usual(tag: str) -> Noise:
     is_usual = canonical(tag).startswith(_USUAL_PREFIX)
-    return Noise(error=_USUAL_ERROR if is_usual else 0.0, freedom=_USUAL_FREEDOM)
+    return Noise(error=_USUAL_ERROR if is_usual else 0.0, freedom=USUAL_FREEDOM)
 
 
 def _shares(goal: ModelGoal) -> Mapping[str, float]:
@@ -203,7 +203,7 @@ def _with_windows(repetitions: Noise | None, windows: Noise | None) -> Noise | N
     """The noise from repetitions and, with less weight, from windows."""
     if repetitions is None:
         return windows
-    return pooled((repetitions, None if windows is None else windows.worth(_MOST_FROM_WINDOWS)))
+    return pooled((repetitions, None if windows is None else windows.worth(MOST_FROM_WINDOWS)))
 
 
 def _score_spread(goal: Goal, group: Sequence[Measurement]) -> Noise:

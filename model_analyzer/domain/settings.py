@@ -126,8 +126,8 @@ class ModelSettings:
     """A model that is to be profiled, with everything that can be set for it.
 
     `mode` is its own search mode; None: that of the run. `loads` are the listed load values,
-    ascending; if empty, loads are searched. `parameters`
-    maps a field of the model configuration to the values to try, in the order given.
+    ascending; if empty, loads are searched. `parameters` maps a field of the model configuration to
+    the values to try, in the order given.
     `in_instalments` tells that its trials are measured in instalments, unless models that are not
     are measured with it. `traffic` tells how requests arrive; None leaves it to the flags of
     perf_analyzer. `docker_arguments` go to the Docker SDK as they are.
@@ -314,11 +314,10 @@ class SearchSettings:
     """The bounds of the search, and when it stops.
 
     `mode` is None if the user did not choose: then the kind of the models decides. A model can have
-    a mode of its own. Models are
-    profiled `together` or one after another. Bounds are inclusive. `early_exit` applies the stop
-    rules to listed values as well. Quick and Optuna searches end with a load sweep of the best
-    `refined` variants, unless `sweep_disable` is set. `quick`, `optuna` and `adaptive` hold the
-    bounds that only these searches have.
+    a mode of its own. Models are profiled `together` or one after another. Bounds are inclusive.
+    `early_exit` applies the stop rules to listed values as well. Quick and Optuna searches end with
+    a load sweep of the best `refined` variants, unless `sweep_disable` is set. `quick`, `optuna`
+    and `adaptive` hold the bounds that only these searches have.
     """
 
     mode: SearchMode | None

@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from statistics import NormalDist, median_low
-from typing import Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.noise import Noise, pooled
-from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.domain.noise_model import MOST_FROM_WINDOWS, USUAL_FREEDOM, NoiseModel
 from model_analyzer.domain.pooling import in_instalments, pool
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
@@ -50,13 +51,28 @@ _LEAST_NOISE = 0.01
 
 # If the spread of repetitions is this many times the usual one, they contain an outlier.
 _OUTLYING = 3.0
-# If there are repetitions, windows count with at most this many degrees of freedom: they do not
-# show what changes from one run to the next.
-_MOST_OF_WINDOWS = 4
 
 # Memory counts in steps of this factor. The cost of a trial starts with the memory of the GPUs and
 # that of the host.
 _STEP, _OF_MEMORY = 1.02, 2
+
+# The numbers of these rules, for scripts that follow them.
+RULES: Mapping[str, Any] = MappingProxyType(
+    {
+        "DEVIATIONS": _DEVIATIONS,
+        "MOST": _MOST,
+        "PRICES": _PRICES,
+        "LATENCY": _LATENCY,
+        "AS_SURE": _AS_SURE,
+        "ALLOWED": _ALLOWED,
+        "CAUTION": _CAUTION,
+        "SAFE": _SAFE,
+        "LEAST_NOISE": _LEAST_NOISE,
+        "OUTLYING": _OUTLYING,
+        "MOST_FROM_WINDOWS": MOST_FROM_WINDOWS,
+        "USUAL_FREEDOM": USUAL_FREEDOM,
+    }
+)
 
 T = TypeVar("T")
 
@@ -348,7 +364,7 @@ def score_noise(goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> f
     repeated = [_spread(goal, runs) for runs in repetitions.values() if len(runs) > 1]
     sources = repeated
     if windows is not None:
-        sources = [windows.worth(_MOST_OF_WINDOWS) if repeated else windows, *repeated]
+        sources = [windows.worth(MOST_FROM_WINDOWS) if repeated else windows, *repeated]
     if not sources:
         return None
     middle = median_low(noise.error for noise in sources)

@@ -56,11 +56,10 @@ class ObjectiveChoice:
 class Budget:
     """The measurements of one model on one kind of hardware, to be ranked at other limits.
 
-    `chart` is the key of the chart whose x axis is the metric `limit` (its y axis is
-    `height`), `maximum` the limit of the
-    run (None: no limit). `constraints` (metric, minimum, maximum) are the others. The first of the
-    `choices` is that of the run. The rows of the page's table begin at `start`; `shown` are those
-    in the table of the best configurations.
+    `chart` is the key of the chart whose x axis is the metric `limit` (its y axis is `height`),
+    `maximum` the limit of the run (None: no limit). `constraints` (metric, minimum, maximum) are
+    the others. The first of the `choices` is that of the run. The rows of the page's table begin at
+    `start`; `shown` are those in the table of the best configurations.
 
     Of each variant: `counts` has the number of rows, `contents` a number that is the same for
     equal configurations, `instances` and `batch_limits` its costs, `defaults` whether it is the
@@ -114,7 +113,8 @@ def budget_of(
     if plot is None or ranking.is_across_models or len(ranking.goal.models) != 1:
         return None
     (goal,), items = ranking.goal.models, ranking.measured
-    quantity = Axes(ranking.goal, ranking.results).quantity(plot.x_axis)
+    axes = Axes(ranking.goal, ranking.results)
+    quantity = axes.quantity(plot.x_axis)
     on_limit = [each for each in goal.constraints if canonical(each.tag) == quantity.tag]
     choices = _choices(goal, ranking)
     tags = {quantity.tag, *goal.tags, *(tag for each in choices for tag, _ in each.objectives)}
@@ -131,7 +131,7 @@ def budget_of(
     return Budget(
         chart=next(chart.key for chart in charts if chart.name == plot.name),
         limit=quantity.tag,
-        height=Axes(ranking.goal, ranking.results).quantity(plot.y_axis).tag,
+        height=axes.quantity(plot.y_axis).tag,
         name=quantity.name,
         unit=str(metric.unit),
         maximum=min(upper, default=None),

@@ -285,9 +285,9 @@ def build_summary(
     start: int = 0,
 ) -> Summary:
     """The summary of a model on one kind of hardware with its `best` variants. `deployment` is that
-    of the recommended configuration; `complete` means that the search
-    finished. With `always_gpus`, GPU metrics of CPU-only variants are shown, too. In the table of
-    all measurements, those of the answer begin at the row `start`.
+    of the recommended configuration; `complete` means that the search finished. With `always_gpus`,
+    GPU metrics of CPU-only variants are shown, too. In the table of all measurements, those of the
+    answer begin at the row `start`.
     """
     ranking = answer.ranking
     origin = origin.on_kind_of(ranking)
@@ -347,11 +347,7 @@ def _actions(ranking: Ranking, deployment: Deployment) -> Actions:
     return Actions(
         changes=()
         if default is None or default is best
-        else tuple(
-            change
-            for change in configuration_changes(default.best, best.best)
-            if change[0].rpartition(": ")[2] != "variant"
-        ),
+        else tuple(configuration_changes(default.best, best.best)),
         texts=tuple((name, text) for name, text in texts.items() if text),
     )
 

@@ -18,21 +18,25 @@ _SHOWN_OTHERWISE = ("name", "instance_group")
 
 
 def changes_between(base: MeasuredTrial, new: MeasuredTrial) -> Iterator[tuple[str, str, str]]:
-    """What differs between two measured configurations and their loads: name and both values."""
-    yield from configuration_changes(base, new)
+    """What differs between two measured configurations, their names and their loads: what it is,
+    and both values.
+    """
+    yield from configuration_changes(base, new, with_names=True)
     if load_text(base.trial) != load_text(new.trial):
         yield "load", load_text(base.trial), load_text(new.trial)
 
 
 def configuration_changes(
-    base: MeasuredTrial, new: MeasuredTrial
+    base: MeasuredTrial, new: MeasuredTrial, *, with_names: bool = False
 ) -> Iterator[tuple[str, str, str]]:
-    """What differs between two measured configurations: name of the field and both values."""
+    """What differs between two measured configurations: the field and both values; with their
+    names, if wished.
+    """
     for old, later in zip_longest(_parts(base), _parts(new)):
         if old is None or later is None or old.model != later.model:
             continue
         prefix = f"{later.model}: " if len(_parts(new)) > 1 else ""
-        pairs = [("variant", old.name, later.name)]
+        pairs = [("variant", old.name, later.name)] if with_names else []
         if not later.is_ensemble:
             counts = _instances(old, base), _instances(later, new)
             pairs.append(("instances", *counts))

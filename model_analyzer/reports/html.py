@@ -23,6 +23,7 @@ from model_analyzer.reports.images import Drawings
 from model_analyzer.reports.plots import Chart, chart_config
 from model_analyzer.reports.tables import Table
 from model_analyzer.reports.templating import render
+from model_analyzer.results.ranking import RANKING_RULES
 
 _STATIC = Path(__file__).with_name("static")
 _LIBRARY = "vega.js"
@@ -92,7 +93,9 @@ def _render(
         most_failures=_MOST_FAILURES,
         charts=charts_data(report.charts),
         rows=_as_data(report.explorer.to_json()),
-        instruments=_as_data(json.dumps(instruments, separators=(",", ":"))),
+        instruments=_as_data(
+            json.dumps({**instruments, "rules": dict(RANKING_RULES)}, separators=(",", ":"))
+        ),
     )
 
 

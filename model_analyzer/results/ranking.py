@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import is_
+from types import MappingProxyType
+from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
@@ -25,6 +27,7 @@ from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.ties import (
+    RULES,
     Comparison,
     assurance,
     assured_first,
@@ -49,6 +52,11 @@ NO_GAIN = 0.5
 
 # Only so many of the best are compared with each other; the others cannot tie with the best.
 _CLOSEST = 200
+
+# The numbers of the rules of rankings, for scripts that follow them.
+RANKING_RULES: Mapping[str, Any] = MappingProxyType(
+    {**RULES, "NO_GAIN": NO_GAIN, "CLOSEST": _CLOSEST}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -182,11 +182,10 @@ def _deployments(
     was measured on several kinds of hardware, the kind is beside its name.
     """
     for answer in answers:
-        ranking = answer.ranking
-        if answer.is_met and checkpoint is not None:
+        command = _deploy_command(answer, checkpoint, settings, other_goals)
+        if command:
+            ranking = answer.ranking
             kind = f" ({ranking.hardware})" if ranking.hardware else ""
-            goal = other_goals.get(ranking.model)
-            command = _deploy_command(ranking, checkpoint, settings, goal)
             yield f"{ranking.model}{kind}", command
 
 
@@ -198,14 +197,10 @@ def _deployment(
     other_goals: Mapping[str, Goal],
 ) -> Deployment:
     """How to use an answer, for its page, with masked secrets."""
-    ranking, command = answer.ranking, ""
-    if answer.is_met and checkpoint is not None and not ranking.is_across_models:
-        goal = other_goals.get(ranking.model)
-        command = _deploy_command(ranking, checkpoint, settings, goal)
     return Deployment(
         configuration=head_of(answer) + masked_configurations(answer.best) if answer.best else "",
-        difference=configuration_difference(ranking, originals, masks=True),
-        command=command,
+        difference=configuration_difference(answer.ranking, originals, masks=True),
+        command=_deploy_command(answer, checkpoint, settings, other_goals),
     )
 
 
@@ -284,11 +279,19 @@ def _write_overview(
 
 
 def _deploy_command(
-    ranking: Ranking, checkpoint: Path, settings: ProfileSettings, goal: Goal | None
+    answer: Answer,
+    checkpoint: Path | None,
+    settings: ProfileSettings,
+    other_goals: Mapping[str, Goal],
 ) -> str:
-    """The command that gives the same recommendation from the `checkpoint`. `goal` is None if the
-    checkpoint has the same goal.
+    """The command that gives the same recommendation from the `checkpoint`; "" if there is none to
+    deploy, or if the ranking is across models. `other_goals` are those that the checkpoint does not
+    have.
     """
+    ranking = answer.ranking
+    if checkpoint is None or not answer.is_met or ranking.is_across_models:
+        return ""
+    goal = other_goals.get(ranking.model)
     words = ["model-analyzer", "best", "-m", ranking.model]
     if checkpoint.parent == settings.checkpoint.directory:
         words += ["-s", _short(checkpoint.parent)]

@@ -1,24 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The model-analyzer authors
 // SPDX-License-Identifier: Apache-2.0
 // Ranks the measurements of a model at another limit or by another objective. These are the rules of
-// results/ranking.py and domain/ties.py, with the same constants; the cases in tests/golden/budget
-// hold for both. `reports/budget.py` describes the data.
+// results/ranking.py and domain/ties.py, with their numbers; the cases in tests/golden/budget hold
+// for both. `reports/budget.py` describes the data.
 "use strict";
 const ranking = (() => {
-  const DEVIATIONS = 2.0;
-  const MOST = 0.01;
-  const PRICES = [[0.3, 0.03], [0.55, 0.02]];
-  const LATENCY = "perf_latency_p99";
-  const AS_SURE = 0.1;
-  const ALLOWED = 1.0;
-  const CAUTION = 2;
-  const SAFE = 0.9;
-  const LEAST_NOISE = 0.01;
-  const OUTLYING = 3.0;
-  const MOST_OF_WINDOWS = 4;
-  const NO_GAIN = 0.5;
-  const CLOSEST = 200;
-  const USUAL_FREEDOM = 1.0;
+  const {
+    DEVIATIONS, MOST, PRICES, LATENCY, AS_SURE, ALLOWED, CAUTION, SAFE, LEAST_NOISE, OUTLYING,
+    MOST_FROM_WINDOWS, USUAL_FREEDOM, NO_GAIN, CLOSEST,
+  } = dom.data("instruments").rules;
 
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
@@ -162,7 +152,7 @@ const ranking = (() => {
         return [squares, times(row) - 1];
       });
       const sources = repeated.map(([squares, freedom]) => [Math.sqrt(squares / freedom), freedom]);
-      if (windows) sources.unshift(repeated.length ? [windows[0], Math.min(windows[1], MOST_OF_WINDOWS)] : windows);
+      if (windows) sources.unshift(repeated.length ? [windows[0], Math.min(windows[1], MOST_FROM_WINDOWS)] : windows);
       if (!sources.length) return null;
       const errors = sources.map(([error]) => error).sort((a, b) => a - b);
       const most = OUTLYING * Math.max(errors[Math.floor((errors.length - 1) / 2)], LEAST_NOISE);
@@ -180,7 +170,7 @@ const ranking = (() => {
         const repetitions = pooled(once.filter((row) => times(row) > 1).map((row) => spread(data.runs[row][tag])).filter(Boolean));
         const windows = tag === "perf_throughput" ? pooled(once.map(windowsOf)) : null;
         let measured = windows;
-        if (repetitions) measured = pooled([worth(repetitions, Infinity), windows ? worth(windows, MOST_OF_WINDOWS) : [0, 0]]);
+        if (repetitions) measured = pooled([worth(repetitions, Infinity), windows ? worth(windows, MOST_FROM_WINDOWS) : [0, 0]]);
         const usual = data.usual[tag] ** 2 * USUAL_FREEDOM;
         known.set(tag, pooled([[usual, USUAL_FREEDOM], measured ? worth(measured, Infinity) : [0, 0]])[0]);
         return known.get(tag);
@@ -204,7 +194,7 @@ const ranking = (() => {
         const root = Math.sqrt(times(row));
         let error = noise === null ? null : noise / root;
         if (isInstalment(row)) {
-          const parts = objectives.filter(([tag], place) => objectiveValues[place](row) !== null)
+          const parts = objectives.filter((_, place) => objectiveValues[place](row) !== null)
             .map(([tag, weight]) => [weight / weights, data.errors[tag][row] ?? null]);
           error = parts.length && parts.every(([, own]) => own !== null)
             ? Math.sqrt(sum(parts.map(([share, own]) => (share * own) ** 2))) : null;
