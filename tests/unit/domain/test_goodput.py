@@ -12,7 +12,7 @@ import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.goodput import GOODPUT, request_limits, with_goodput
-from model_analyzer.domain.histograms import Histogram, approximate
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.joint_histogram import JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.noise_model import NoiseModel
@@ -21,6 +21,8 @@ from tests.unit.builders import at_least, at_most, goal, instalment, measurement
 
 # Ten requests in half a second: seven within 20 ms.
 SEVEN = instalment([5.0] * 4 + [15.0] * 3 + [30.0] * 2 + [90.0], seconds=0.5)
+
+TIMES = SEVEN.models[0].histograms["perf_latency"]
 
 # Four requests in a second: one meets all three limits, each other one misses another.
 TOKENS = replace(
@@ -130,7 +132,7 @@ def test_only_a_goodput_that_is_read_is_computed(monkeypatch: pytest.MonkeyPatch
                 models=(
                     replace(
                         SEVEN.models[0],
-                        histograms={"perf_latency": approximate({0.5: 9.0, 0.99: 80.0}, 10)},  # type: ignore[dict-item]
+                        histograms={"perf_latency": replace(TIMES, is_approximate=True)},
                     ),
                 )
             ),
