@@ -231,7 +231,7 @@ def test_a_checkpoint_does_not_match_different_gpus(gpu_scene) -> None:
 
     status, output = gpu_scene.profile("--gpus", "[]", profile_models=gpu_load(1))
 
-    assert status == 1
+    assert status == 2
     assert "GPU devices do not match checkpoint" in output
 
 
