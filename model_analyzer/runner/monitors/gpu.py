@@ -27,7 +27,7 @@ Sample = Mapping[str, Values]
 _MB = 1e6
 
 # The seconds between two readings of an energy counter: GPUs update it every 0.1 s or so.
-_METERING_S = 0.05
+_METERING_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,10 @@ class ObservedGpus:
     driver: str = ""
     meter: Callable[[Sequence[Device]], Mapping[str, float]] | None = None
 
-    def monitor(self, interval_s: float) -> GpuMonitor:
-        return GpuMonitor(lambda: self.read(self.devices), interval_s, meter=self._meter)
+    def monitor(self, interval_s: float, *, is_metered: bool = True) -> GpuMonitor:
+        """A new monitor, which reads the energy counters unless it is not metered."""
+        meter = self._meter if is_metered else dict
+        return GpuMonitor(lambda: self.read(self.devices), interval_s, meter=meter)
 
     def unknown(self) -> str:
         """The metrics that are not available, in one line, or ""."""
