@@ -40,7 +40,7 @@ def test_metered_power(readings: Sequence[CounterReading], power: Mapping[str, f
 
 
 def load(*, begin: float, end: float, until: float, phase: float) -> Sequence[CounterReading]:
-    """Readings every 0.05 s of a GPU that takes 120 W, and 470 W from `begin` to `end`; it updates
+    """Readings every 0.02 s of a GPU that takes 120 W, and 470 W from `begin` to `end`; it updates
     its counter every 0.1 s, first after `phase`.
     """
 
@@ -49,8 +49,8 @@ def load(*, begin: float, end: float, until: float, phase: float) -> Sequence[Co
         return 120 * time_s + 350 * loaded_s
 
     readings = []
-    for number in range(round(until / 0.05) + 1):
-        time_s = 0.05 * number
+    for number in range(round(until / 0.02) + 1):
+        time_s = 0.02 * number
         updates = (time_s - phase) // 0.1
         readings.append((time_s, {"a": joules(phase + 0.1 * updates)}))
     return readings
@@ -65,8 +65,8 @@ def test_a_short_load_has_its_power_whenever_the_counter_is_updated(
     end = 0.15 + seconds
     readings = load(begin=0.15, end=end, until=end + 0.1, phase=phase)
 
-    # a reading every 0.05 s places an update to 0.025 s
-    error = 0.05 / (seconds - 0.2)
+    # a reading every 0.02 s places an update to 0.01 s
+    error = 0.02 / (seconds - 0.2)
     assert power_during(readings, (0.15, end))["a"] == pytest.approx(470, rel=error)
     assert metered_power(readings)["a"] < 0.9 * 470, "with the time before and after it"
 
