@@ -28,17 +28,14 @@ def with_metered_power(
     Between the times, it also replaces the sampled power: drivers report a mean of the last second,
     which is too low shortly after the load has begun.
     """
-    power, exact = metered_power(readings), {} if during is None else power_during(readings, during)
+    exact = {} if during is None else power_during(readings, during)
+    metered = {
+        uuid: {METERED_POWER: round(watts, 3)}
+        for uuid, watts in {**metered_power(readings), **exact}.items()
+    }
+    sampled = {uuid: {_POWER: round(watts, 1)} for uuid, watts in exact.items()}
     return {
-        uuid: {
-            **values,
-            **({METERED_POWER: round(power[uuid], 3)} if uuid in power else {}),
-            **(
-                {METERED_POWER: round(exact[uuid], 3), _POWER: round(exact[uuid], 1)}
-                if uuid in exact
-                else {}
-            ),
-        }
+        uuid: {**values, **metered.get(uuid, {}), **sampled.get(uuid, {})}
         for uuid, values in gpus.items()
     }
 

@@ -50,6 +50,8 @@ from model_analyzer.runner.load.schedule import due_times
 
 log = logging.getLogger(__name__)
 
+_NS_PER_S = 1e9
+
 # The first instalment of a trial is shorter than usual if this number of requests is expected, and
 # longer for a few requests of a slow model.
 _ENOUGH = 150
@@ -67,8 +69,6 @@ _LONGER, _MORE_S = 2.0, 5.0
 
 # The limits of an export, in bytes: writing it must not take much of the time, nor of the memory.
 _MOST_BYTES_PER_S, _MOST_BYTES = 10e6, 64e6
-_NS_PER_S = 1e9
-
 # The rate of requests that is assumed as long as nothing is known.
 _ASSUMED_RATE = 4000.0
 
