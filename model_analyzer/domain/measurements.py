@@ -25,6 +25,9 @@ from model_analyzer.domain.words import counted
 # Metric values by tag, in catalogue units.
 Values = Mapping[str, float]
 
+# The energy counter of each GPU in joules, by UUID, at a time in seconds since the epoch.
+CounterReading = tuple[float, Mapping[str, float]]
+
 # Requests needed in a window to claim a 99th percentile with 95 % confidence.
 REQUESTS_FOR_P99 = 299
 
@@ -76,12 +79,14 @@ class ModelMeasurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """Values that a monitor observed: of the whole server (`host`), and of each GPU
-    by its UUID; notices for the user; and what the measurement used of the machine, if known.
+    """Values that a monitor observed: of the whole server (`host`), and of each GPU by its UUID;
+    readings of the energy counters of the GPUs, in order of time; notices for the user; and what
+    the measurement used of the machine, if known.
     """
 
     host: Values = field(default_factory=empty)
     gpus: Mapping[str, Values] = field(default_factory=empty)
+    counters: Sequence[CounterReading] = ()
     notices: tuple[Notice, ...] = ()
     resources: ResourceUse | None = None
 

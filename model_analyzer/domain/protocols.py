@@ -165,6 +165,12 @@ class Readings(Protocol):
     @property
     def commands(self) -> tuple[str, ...]: ...
 
+    @property
+    def during(self) -> tuple[float, float] | None:
+        """The times, in seconds since the epoch, between which all requests were measured; None if
+        they are unknown.
+        """
+
 
 class LoadGenerator(Protocol):
     """Sends the requests of workloads to a server, and measures the answers."""

@@ -16,6 +16,7 @@ import markupsafe
 import yaml
 
 from model_analyzer.domain.printable import one_line
+from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.renderer import Picture
 from model_analyzer.results.columns import Cell, show
 
@@ -85,6 +86,7 @@ def _is_nested(value: Any) -> bool:
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
     environment = _templates(autoescape=True)
+    environment.filters["capitalized"] = capitalized
     environment.filters["show"] = show
     environment.filters["shown"] = _shown
     environment.filters["svg"] = _svg

@@ -6,13 +6,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
-from model_analyzer.domain.energy import ENERGY_PER_INFERENCE, energy_per_inference
+from model_analyzer.domain.energy import (
+    ENERGY_PER_INFERENCE,
+    energy_per_inference,
+    with_metered_power,
+)
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import (
+    CounterReading,
     Measurement,
     ModelMeasurement,
     Notice,
@@ -114,10 +119,11 @@ class TrialRunner:
         if isinstance(readings, Failure):
             return readings
         observed = _merged(monitor.observation for monitor in monitors)
+        gpus = with_metered_power(observed.gpus, observed.counters, readings.during)
         return Measurement(
             models=readings.models,
-            gpus=observed.gpus,
-            host=_with_energy(observed, readings.models),
+            gpus=gpus,
+            host=_with_energy(observed.host, gpus, readings.models),
             statistics=readings.statistics,
             notices=(*readings.notices, *observed.notices),
             commands=readings.commands,
@@ -126,10 +132,12 @@ class TrialRunner:
         )
 
 
-def _with_energy(observed: Observation, models: Sequence[ModelMeasurement]) -> Values:
+def _with_energy(
+    host: Values, gpus: Mapping[str, Values], models: Sequence[ModelMeasurement]
+) -> Values:
     """The values of the server with the energy of the GPUs for an inference, if it is known."""
-    joules = energy_per_inference(observed.gpus, models)
-    return observed.host if joules is None else {**observed.host, ENERGY_PER_INFERENCE: joules}
+    joules = energy_per_inference(gpus, models)
+    return host if joules is None else {**host, ENERGY_PER_INFERENCE: joules}
 
 
 def concealed(outcome: Outcome, conceal: Callable[[str], str]) -> Outcome:
@@ -149,11 +157,15 @@ def _merged(observations: Iterable[Observation]) -> Observation:
     """The observations of several monitors in one; each monitor observes different metrics."""
     host: dict[str, float] = {}
     gpus: dict[str, Values] = {}
+    counters: Sequence[CounterReading] = ()
     notices: list[Notice] = []
     resources = None
     for observation in observations:
         host |= observation.host
         gpus |= observation.gpus
+        counters = observation.counters or counters
         notices += observation.notices
         resources = observation.resources or resources
-    return Observation(host=host, gpus=gpus, notices=tuple(notices), resources=resources)
+    return Observation(
+        host=host, gpus=gpus, counters=counters, notices=tuple(notices), resources=resources
+    )

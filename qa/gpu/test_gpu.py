@@ -229,7 +229,8 @@ def test_a_checkpoint_does_not_match_different_gpus(gpu_scene) -> None:
     status, output = gpu_scene.profile(profile_models=gpu_load(1))
     assert status == 0, output
 
-    status, output = gpu_scene.profile("--gpus", "[]", profile_models=gpu_load(1))
+    on_cpus = {"scale": {"cpu_only": True}}
+    status, output = gpu_scene.profile("--gpus", "[]", profile_models=on_cpus)
 
     assert status == 1
     assert "GPU devices do not match checkpoint" in output

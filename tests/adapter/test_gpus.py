@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.domain.energy import with_metered_power
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Values
 from model_analyzer.runner.gpus import Gpu
@@ -212,21 +213,25 @@ def test_a_failing_load_is_not_sampled_once_more() -> None:
 # -------------------------------------------------------------------------- the energy counter
 
 
-def metered(driver: Nvml, looks: int = 2) -> Mapping[str, Values]:
+def metered(
+    driver: Nvml, looks: int = 2, meter: Callable[[], Mapping[str, float]] | None = None
+) -> Mapping[str, Values]:
     """What a monitor observes with so many looks, a second each: without a thread, so that it is
-    exact.
+    exact. A reading takes half a second, and counts at its middle.
     """
     devices = usable(driver)
-    seconds = iter(range(1000, 1000 + looks))
+    halves = iter(range(2000, 2000 + 2 * looks))
     monitor = GpuMonitor(
         lambda: driver.read(devices),
         60,
-        meter=lambda: driver.meter(devices),
-        clock=lambda: next(seconds),
+        meter=meter or (lambda: driver.meter(devices)),
+        clock=lambda: next(halves) / 2,
     )
     for _ in range(looks):
         monitor.look()
-    return monitor.observation.gpus
+        monitor.read_counters()
+    observed = monitor.observation
+    return with_metered_power(observed.gpus, observed.counters)
 
 
 def test_power_is_the_growth_of_the_counter_over_time(nvml: PretendDriver) -> None:
@@ -271,17 +276,42 @@ def test_a_part_of_a_gpu_has_no_counter_although_the_gpu_has_one(nvml: PretendDr
 def test_a_counter_that_is_missing_once_is_not_guessed(nvml: PretendDriver) -> None:
     nvml.has(gpu(0, energy=[0, 1000, 2000]))
     with Nvml() as driver:
-        devices = driver.gpus[0].usable
         answers = iter([{"GPU-0000": 0.0}, {}, {"GPU-0000": 2.0}])
-        monitor = GpuMonitor(
-            lambda: driver.read(devices),
-            60,
-            meter=lambda: next(answers),
-            clock=iter((0, 1, 2)).__next__,
-        )
-        for _ in range(3):
-            monitor.look()
-        assert "gpu_metered_power" not in monitor.observation.gpus["GPU-0000"]
+        observed = metered(driver, looks=3, meter=lambda: next(answers))
+        assert "gpu_metered_power" not in observed["GPU-0000"]
+
+
+def test_counters_are_read_more_often_than_samples_are_taken(nvml: PretendDriver) -> None:
+    nvml.has(gpu(0, energy=[0, 1000, 2000, 3000]))
+    with Nvml() as driver:
+        devices, readings = driver.gpus[0].usable, []
+
+        def meter() -> Mapping[str, float]:
+            readings.append(driver.meter(devices))
+            return readings[-1]
+
+        monitor = ObservedGpus(devices, driver.read, meter=lambda _: meter()).monitor(60)
+        with monitor:
+            while len(readings) < 4:
+                time.sleep(0.01)
+    counters = [values["GPU-0000"] for _, values in monitor.observation.counters]
+    assert counters[:2] == [1.0, 2.0], "the first reading only says that there is a counter"
+    assert [at for at, _ in monitor.observation.counters] == sorted(
+        at for at, _ in monitor.observation.counters
+    )
+
+
+def test_a_gpu_without_a_counter_is_asked_for_it_once() -> None:
+    asked = []
+
+    def meter() -> Mapping[str, float]:
+        asked.append(1)
+        return {}
+
+    monitor = GpuMonitor(dict, 0.01, meter=meter)
+    with monitor:
+        time.sleep(0.05)
+    assert (len(asked), monitor.observation.counters) == (1, ())
 
 
 # ----------------------------------------------------------------------------- metrics endpoint

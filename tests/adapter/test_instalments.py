@@ -47,6 +47,9 @@ def test_an_instalment_lasts_as_long_as_it_is_asked_to(pretend, make) -> None:
     assert option(launch, "--max-trials") == "3"
     assert option(launch, "--stability-percentage") == "999"
     assert reading.models[0].seconds == pytest.approx(3.6, abs=0.02)
+    assert reading.during is not None
+    begin, end = reading.during
+    assert end - begin == pytest.approx(3.6, abs=0.02)
 
 
 def test_its_values_come_from_the_times_of_all_requests(pretend, make) -> None:
@@ -171,6 +174,7 @@ def test_without_an_export_the_table_counts_and_it_is_not_asked_for_again(
     assert model.windows == (190, 200, 210)
     assert model.seconds == 1.08
     assert model.histograms == {}
+    assert first.during is None
     assert second.models[0].values == model.values
     assert exports(pretend) == [True, False]
 
@@ -220,6 +224,7 @@ def test_several_generators_share_an_open_load(pretend, make) -> None:
     reading = measured(generator, bursts(work(), generators=2), seconds=2.0)
     assert len(pretend.launches) == len(reading.commands) == 2
     (model,) = reading.models
+    assert reading.during is not None
     assert model.values["perf_throughput"] == pytest.approx(400, rel=0.05)
     assert model.histograms["perf_latency"].total == model.requests
 

@@ -117,6 +117,29 @@ def test_energy_is_measured_and_can_be_asked_for(on_gpus) -> None:
     assert "GPU Energy Per Inference" in page
 
 
+def test_energy_with_the_c_api_is_unknown(on_gpus, tmp_path) -> None:
+    """It would be that of loading the model, too."""
+    library = tmp_path / "triton" / "lib" / "libtritonserver.so"
+    library.parent.mkdir(parents=True)
+    library.touch()
+
+    status, output = on_gpus.profile(
+        triton_launch_mode="c_api", triton_install_path=str(library.parent.parent)
+    )
+
+    assert status == 0, output
+    results = json.loads((on_gpus.directory / "results" / "results.json").read_text())
+    (model,) = results["models"]
+    on_gpu = [
+        each["metrics"]
+        for variant in model["variants"]
+        for each in variant["measurements"]
+        if "gpu_used_memory" in each["metrics"]
+    ]
+    assert len(on_gpu) == 2
+    assert not {"gpu_metered_power", "energy_per_inference"} & set().union(*on_gpu)
+
+
 def test_energy_of_a_part_of_a_gpu_is_unknown_not_0(on_gpus, driver) -> None:
     part = {"uuid": "MIG-1", "name": "NVIDIA Pretend MIG 1g", "total": 2 * GIB, "used": GIB}
     driver.has(gpu(0, slices=[part]))

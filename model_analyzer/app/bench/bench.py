@@ -149,7 +149,9 @@ def _monitors(
             for work in trial.workloads
         )
         if gpus.devices and (on_gpus or observes_all):
-            yield gpus.monitor(settings.monitors.interval_s)
+            # with the C API, nobody knows when perf_analyzer has loaded the model
+            is_metered = mode is not LaunchMode.C_API
+            yield gpus.monitor(settings.monitors.interval_s, is_metered=is_metered)
 
     return monitors
 

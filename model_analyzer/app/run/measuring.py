@@ -22,6 +22,7 @@ from model_analyzer.app.run.beginning import Beginning
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.shared_hosts import examine_shared_hosts
 from model_analyzer.config.resolve import search_settings
+from model_analyzer.domain.energy import with_metered_power
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile
@@ -168,7 +169,8 @@ def _observe_idle(session: Session, tracker: Tracker) -> None:
     tracker.phase(Phase.OBSERVING_IDLE_SERVER)
     with serving.gpus.monitor(monitors.interval_s) as monitor:
         serving.server.rest(monitors.idle_s)
-    state.record_server_only(monitor.observation.gpus)
+    observed = monitor.observation
+    state.record_server_only(with_metered_power(observed.gpus, observed.counters))
 
 
 def measure(session: Session, caller: Caller) -> bool:

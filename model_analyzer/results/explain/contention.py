@@ -10,7 +10,7 @@ from model_analyzer.results.explain.finding import Cause, Finding
 from model_analyzer.results.explain.picture import Pair, Picture
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Station
-from model_analyzer.results.explain.texts import instances, ms, percent
+from model_analyzer.results.explain.texts import gpu_line, instances, ms, percent
 
 # An execution takes so many times as long when others run at the same time.
 _SLOWER = 1.6
@@ -51,7 +51,9 @@ def contention(picture: Picture) -> Iterator[Finding]:
     useful = max(round(rate * max(before.running, 1.0)), 1)
     if high.is_full:
         useful = min(useful, high.cores or useful)
-    is_lock = rate < _GROWS and not high.is_full
+    if high.has_busy_gpus:
+        evidence.append(gpu_line(high))
+    is_lock = rate < _GROWS and not high.is_full and not high.has_busy_gpus
     if fewer is not None and not is_lock:
         evidence.append(_as_good(fewer))
     yield Finding(
@@ -85,8 +87,8 @@ def too_many(picture: Picture) -> Iterator[Finding]:
 
 
 def shared_lock(picture: Picture) -> Iterator[Finding]:
-    """More than one instance, measured, gained nothing, while cores were free. From two on, this
-    may only mean that their number is right.
+    """More than one instance, measured, gained nothing, while cores and GPUs were free. From two
+    on, this may only mean that their number is right.
     """
     more = most_gained(picture)
     if more is None or more.gain >= _BETTER:
@@ -94,7 +96,7 @@ def shared_lock(picture: Picture) -> Iterator[Finding]:
     own, other = more.own.top, more.other.top
     if own is None or other is None or own.instances > 1:
         return
-    if own.busy < _BUSY or more.other.is_full:
+    if own.busy < _BUSY or more.other.is_full or more.other.has_busy_gpus:
         return
     slower = _slower(own, other)
     if slower < _SLOWER or other.execution_ms - own.execution_ms < NEGLIGIBLE_MS:

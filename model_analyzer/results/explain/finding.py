@@ -32,6 +32,7 @@ class Cause(Enum):
     LOCK = "instances wait for each other"
     SINGLE_CORE = "each execution computes on one core"
     MACHINE_FULL = "the machine is full"
+    GPU_FULL = "the GPU is always busy"
     SLOW_REQUESTS = "some requests are slow in the model"
     NOISE = "noise of the machine"
 
@@ -42,7 +43,7 @@ CONSEQUENCES: Mapping[Cause, Set[Cause]] = MappingProxyType(
         Cause.CLIENT: {Cause.NOISE, Cause.MACHINE_FULL},
         Cause.TENSORS: {
             Cause.CLIENT, Cause.TOO_FEW_INSTANCES, Cause.SINGLE_CORE, Cause.MACHINE_FULL,
-            Cause.TOO_MANY_INSTANCES, Cause.LOCK,
+            Cause.GPU_FULL, Cause.TOO_MANY_INSTANCES, Cause.LOCK,
         },
         Cause.MEMORY_GROWTH: {Cause.SLOWING_DOWN},
         Cause.COMPOSING_MODEL: {
@@ -50,10 +51,12 @@ CONSEQUENCES: Mapping[Cause, Set[Cause]] = MappingProxyType(
         },
         Cause.SERIAL_CALLS: {Cause.TOO_FEW_INSTANCES, Cause.ARRIVALS},
         Cause.QUEUE_DELAY: {Cause.BATCHES, Cause.ARRIVALS, Cause.TOO_FEW_INSTANCES},
-        Cause.BATCHES: {Cause.TOO_FEW_INSTANCES, Cause.SINGLE_CORE, Cause.MACHINE_FULL},
+        Cause.BATCHES: {
+            Cause.TOO_FEW_INSTANCES, Cause.SINGLE_CORE, Cause.MACHINE_FULL, Cause.GPU_FULL,
+        },
         Cause.LOCK: {Cause.TOO_FEW_INSTANCES, Cause.SINGLE_CORE, Cause.TOO_MANY_INSTANCES},
         Cause.TOO_MANY_INSTANCES: {
-            Cause.TOO_FEW_INSTANCES, Cause.MACHINE_FULL, Cause.SINGLE_CORE,
+            Cause.TOO_FEW_INSTANCES, Cause.MACHINE_FULL, Cause.GPU_FULL, Cause.SINGLE_CORE,
         },
         Cause.SINGLE_CORE: {Cause.TOO_FEW_INSTANCES},
     }

@@ -14,7 +14,7 @@ from model_analyzer.results.explain.finding import Cause, Change, Finding
 from model_analyzer.results.explain.picture import Picture
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, Station
-from model_analyzer.results.explain.texts import instances, ms, percent
+from model_analyzer.results.explain.texts import gpu_line, instances, ms, percent
 
 # Instances that are busier than that are the limit; below the second one, they are mostly free.
 _BUSY, _FREE = 0.85, 0.5
@@ -130,6 +130,16 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
             f"{more.other.variant.name} has {instances(more.added)} more and {more.gain:.2g} x"
             " the throughput"
         )
+    if situation.has_busy_gpus:
+        yield Finding(
+            cause=Cause.GPU_FULL,
+            under=situation,
+            weight=waiting * 0.9,
+            evidence=(*evidence, gpu_line(situation)),
+            advice="use more GPUs, larger batches, or a cheaper model (quantized, compiled); more"
+            " instances help only if the GPU can execute them side by side",
+        )
+        return
     cores = situation.cores_of_executions
     is_computing = cores is not None and cores > _COMPUTING and not situation.gpus
     if situation.is_full or (is_computing and top.instances >= (situation.cores or 1)):

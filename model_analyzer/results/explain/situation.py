@@ -189,6 +189,21 @@ class Situation:
         return self.cpu is not None and self.cpu > _FULL
 
     @property
+    def gpu_share(self) -> float | None:
+        """The share (0 to 1) of the time in which the GPUs of the variant were busy; None if it
+        uses none, or if it is unknown.
+        """
+        utilization = self.measurement.value("gpu_utilization")
+        if utilization is None or not self.variant.uses_gpus(gpus=self.gpus):
+            return None
+        return utilization / 100
+
+    @property
+    def has_busy_gpus(self) -> bool:
+        """Whether the GPUs of the variant were busy nearly all the time."""
+        return self.gpu_share is not None and self.gpu_share > _BUSY_GPU
+
+    @property
     def cores_of_executions(self) -> float | None:
         """The cores that the server used for each execution that ran; None if unknown. 1 means that
         executions compute all the time, 0 that they wait.
@@ -197,6 +212,9 @@ class Situation:
         running = sum(station.running for station in self.stations)
         return None if use is None or not running else use.server_cores / running
 
+
+# GPUs that are busy for that share of the time have nothing left: readings are noisy.
+_BUSY_GPU = 0.95
 
 # So much of all cores is as good as all of them: perf_analyzer's start is idle.
 _FULL = 0.8

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from model_analyzer.domain.words import counted
+from model_analyzer.results.explain.situation import Situation
 
 
 def percent(share: float) -> str:
@@ -19,3 +20,9 @@ def ms(time: float) -> str:
 
 def instances(count: int) -> str:
     return counted(count, "instance")
+
+
+def gpu_line(situation: Situation) -> str:
+    """How busy the GPUs of a situation were."""
+    gpus = "the GPU was" if situation.gpus == 1 else "the GPUs were"
+    return f"{gpus} busy {percent(situation.gpu_share or 0.0)} of the time"

@@ -50,6 +50,8 @@ from model_analyzer.runner.load.schedule import due_times
 
 log = logging.getLogger(__name__)
 
+_NS_PER_S = 1e9
+
 # The first instalment of a trial is shorter than usual if this number of requests is expected, and
 # longer for a few requests of a slow model.
 _ENOUGH = 150
@@ -206,7 +208,7 @@ class InstalmentMeasuring:
             notices += remarks_on_sending(work, model.values)
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
             models.append(model)
-        return Reading(tuple(models), tuple(notices), commands_of(ended))
+        return Reading(tuple(models), tuple(notices), commands_of(ended), during=_during(ended))
 
 
 def _length(work: Workload, rate: float | None) -> float:
@@ -254,6 +256,15 @@ def _measured(
     windows = () if has_own_times(work) else measured.windows
     # of the server, so each generator says the same
     return replace(measured, values=values, windows=windows, composing=runs[0].composing)
+
+
+def _during(runs: Sequence[Ended]) -> tuple[float, float] | None:
+    """The time in which all of them measured, in seconds; None if it is unknown for one of them."""
+    bounds = [run.export.bounds for run in runs if run.export is not None]
+    if len(bounds) < len(runs):
+        return None
+    begin, end = max(each[0] for each in bounds), min(each[-1] for each in bounds)
+    return (begin / _NS_PER_S, end / _NS_PER_S) if begin < end else None
 
 
 def _requests(

@@ -55,13 +55,15 @@ UNCOUNTED_LAUNCHES = 2
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The result of a perf_analyzer run: a measurement for each workload, and the statistics of the
-    server.
+    server. The windows of all workloads lie `during` these times, in seconds since the epoch; None
+    if they are unknown.
     """
 
     models: tuple[ModelMeasurement, ...]
     notices: tuple[Notice, ...]
     commands: tuple[str, ...]
     statistics: ServerStatistics = field(default_factory=empty)
+    during: tuple[float, float] | None = None
 
 
 class Launches:

@@ -7,13 +7,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from model_analyzer.domain.energy import METERED_POWER, Reading, metered_power
+from model_analyzer.domain.energy import METERED_POWER
 from model_analyzer.domain.hardware import Device
-from model_analyzer.domain.measurements import Observation, Values
+from model_analyzer.domain.measurements import CounterReading, Observation, Values
 from model_analyzer.domain.metrics import METRICS, Reduction, Source
 from model_analyzer.runner.gpus import Gpu
 from model_analyzer.runner.monitors.sampler import Sampler
@@ -24,6 +25,9 @@ log = logging.getLogger(__name__)
 Sample = Mapping[str, Values]
 
 _MB = 1e6
+
+# The seconds between two readings of an energy counter: GPUs update it every 0.1 s or so.
+_METERING_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,10 @@ class ObservedGpus:
     driver: str = ""
     meter: Callable[[Sequence[Device]], Mapping[str, float]] | None = None
 
-    def monitor(self, interval_s: float) -> GpuMonitor:
-        return GpuMonitor(lambda: self.read(self.devices), interval_s, meter=self._meter)
+    def monitor(self, interval_s: float, *, is_metered: bool = True) -> GpuMonitor:
+        """A new monitor, which reads the energy counters unless it is not metered."""
+        meter = self._meter if is_metered else dict
+        return GpuMonitor(lambda: self.read(self.devices), interval_s, meter=meter)
 
     def unknown(self) -> str:
         """The metrics that are not available, in one line, or ""."""
@@ -52,8 +58,10 @@ class ObservedGpus:
         return {} if self.meter is None else self.meter(self.devices)
 
 
-class GpuMonitor(Sampler):
-    """Samples GPUs and reads their energy counters while entered, every `interval_s` seconds."""
+class GpuMonitor:
+    """Samples GPUs while entered, every `interval_s` seconds, and reads their energy counters, more
+    often. `clock` is in seconds since the epoch.
+    """
 
     def __init__(
         self,
@@ -61,28 +69,42 @@ class GpuMonitor(Sampler):
         interval_s: float,
         *,
         meter: Callable[[], Mapping[str, float]] = dict,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__(self.look, interval_s)
         self._read, self._meter, self._clock = read, meter, clock
         self._samples: list[Sample] = []
-        self._readings: list[Reading] = []
+        self._counters: list[CounterReading] = []
+        self._stack = ExitStack()
+        self._interval_s = interval_s
+
+    def __enter__(self) -> GpuMonitor:
+        if self._meter():
+            interval_s = min(self._interval_s, _METERING_S)
+            self._stack.enter_context(Sampler(self.read_counters, interval_s))
+        # the last one ends first: its last sample is taken before utilization falls
+        self._stack.enter_context(Sampler(self.look, self._interval_s))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
 
     def look(self) -> None:
         """Takes a sample."""
         self._samples.append(self._read())
-        self._readings.append((self._clock(), self._meter()))
+
+    def read_counters(self) -> None:
+        """Reads the energy counters."""
+        before_s, counters = self._clock(), self._meter()
+        self._counters.append(((before_s + self._clock()) / 2, counters))
 
     @property
     def observation(self) -> Observation:
-        gpus = over_time(self._samples)
-        power = {
-            uuid: {METERED_POWER: round(watts, 3)}
-            for uuid, watts in metered_power(self._readings).items()
-        }
-        return Observation(
-            gpus={uuid: {**values, **power.get(uuid, {})} for uuid, values in gpus.items()}
-        )
+        return Observation(gpus=over_time(self._samples), counters=tuple(self._counters))
 
 
 def over_time(samples: Sequence[Sample]) -> Mapping[str, Values]:

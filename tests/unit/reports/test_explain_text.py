@@ -31,6 +31,16 @@ def test_the_page_says_why_the_recommended_variant_is_as_fast_as_it_is() -> None
         assert "Advice: use more instances: 2 instead of 1." in text
 
 
+def test_a_cause_keeps_its_capital_letters() -> None:
+    of = model(kind="KIND_GPU", max_batch_size=1)
+    page = summary_page(
+        ranking(*(observed(of, load, 1000, 1, queue=load - 1.0, gpu=100) for load in (1, 8)))
+    )
+
+    for text in (html.render_summary(page, NOT_DRAWN), markdown.render_summary(page, {})):
+        assert "The GPU is always busy" in text
+
+
 def test_the_page_says_that_nothing_is_unusual() -> None:
     assert "Nothing unusual." in markdown.render_summary(summary_page(HEALTHY), {})
 

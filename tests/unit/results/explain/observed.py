@@ -12,19 +12,24 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
-from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.results.explain.explain import Explanation, explain
 from tests.unit.builders import goal, rank_one, record, variant
 
 SECONDS = 10.0
 
 
-def model(name: str = "m", count: int = 1, suffix: str = "config_default", **config: Any) -> Any:
+def model(
+    name: str = "m",
+    count: int = 1,
+    suffix: str = "config_default",
+    kind: str = "KIND_CPU",
+    **config: Any,
+) -> Any:
     """A variant with so many instances."""
     return variant(
-        f"{name}_{suffix}", model=name, instance_group=[{"count": count, "kind": "KIND_CPU"}],
-        **config,
-    )  # fmt: skip
+        f"{name}_{suffix}", model=name, instance_group=[{"count": count, "kind": kind}], **config
+    )
 
 
 def statistics(throughput: float, execution_ms: float, batch: int = 1) -> ModelStatistics:
@@ -57,10 +62,12 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
     kind: LoadKind = LoadKind.CONCURRENCY,
     flags: Mapping[str, Any] | None = None,
     notices: Sequence[Notice] = (),
+    gpu: float | None = None,
 ) -> TrialRecord:
     """A measurement of a variant: its throughput, the time of an execution, and of a request in the
     queue and outside the model. `cores` are those that the server used, None if unknown. `parts`
-    are the called models: calls for each request, time of an execution, time in the queue.
+    are the called models: calls for each request, time of an execution, time in the queue. `gpu` is
+    the utilization of a GPU in percent; None if the server has no GPU.
     """
     average = queue + execution_ms + outside + copying
     own: Values = {
@@ -100,11 +107,13 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
             memory_before=memory[0],
             memory_after=memory[1],
         ),
+        gpus={} if gpu is None else {"GPU-1": {"gpu_utilization": gpu}},
         notices=tuple(notices),
         started=load * 20.0 if started is None else started,
         duration_s=SECONDS,
     )
-    return record(of, measured, concurrency=load, kind=kind, flags=flags or {})
+    setup = None if gpu is None else ServerSetup(devices=("GPU-1",))
+    return record(of, measured, concurrency=load, kind=kind, flags=flags or {}, setup=setup)
 
 
 def explained(

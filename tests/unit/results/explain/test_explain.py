@@ -62,6 +62,53 @@ def test_a_full_machine_is_no_fault_of_the_instances() -> None:
     assert names(*records) == ["MACHINE_FULL"]
 
 
+def on_gpu(count: int, *, utilization: float) -> list[TrialRecord]:
+    """A model that executes 1000 requests a second on a GPU, however many instances share it."""
+    of = model(count=count, kind="KIND_GPU")
+    return [
+        observed(
+            of, load, 1000, min(load, count), queue=max(load - count, 0), gpu=utilization, cores=0.5
+        )
+        for load in (1, 4, 32)
+    ]
+
+
+def test_a_gpu_without_a_free_moment_needs_no_more_instances() -> None:
+    (finding,) = explained(*on_gpu(1, utilization=99.0)).findings
+
+    assert finding.cause.name == "GPU_FULL"
+    assert "the GPU was busy 99 % of the time" in finding.evidence
+    assert finding.change is None, "there is no other configuration to test"
+
+
+@pytest.mark.parametrize("utilization", [60.0, None])
+def test_instances_are_too_few_if_the_gpu_has_free_moments_or_nobody_knows(utilization) -> None:
+    assert names(*on_gpu(1, utilization=utilization)) == ["TOO_FEW_INSTANCES"]
+
+
+def test_a_busy_gpu_says_nothing_about_a_model_on_cpus() -> None:
+    records = [
+        observed(ONE, load, 49, 20, queue=20.0 * (load - 1), gpu=99.0, cores=0.1) for load in (1, 8)
+    ]
+
+    assert names(*records) == ["TOO_FEW_INSTANCES"]
+
+
+def test_instances_that_share_a_busy_gpu_are_too_many_and_no_lock() -> None:
+    (finding,) = explained(*on_gpu(4, utilization=100.0)).findings
+
+    assert finding.cause.name == "TOO_MANY_INSTANCES"
+    assert "the GPU was busy 100 % of the time" in finding.evidence
+    assert finding.advice.startswith("use fewer instances: 1 instead of 4")
+
+
+def test_more_instances_that_share_a_busy_gpu_show_no_lock() -> None:
+    more = model(count=4, suffix="config_0", kind="KIND_GPU")
+    shared = observed(more, 4, 1000, 4, gpu=100.0, started=400)
+
+    assert names(*on_gpu(1, utilization=90.0)[:2], shared, variant="m_config_default") == []
+
+
 def test_executions_that_take_longer_together_share_a_lock() -> None:
     of = model(count=4)
     records = [observed(of, load, 49, 20.0 * load) for load in (1, 2, 4)]
