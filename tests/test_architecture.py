@@ -151,6 +151,7 @@ ADDRESSES = {
         "runner/client/http.py",
         "runner/load/generators.py",
         "runner/load/intended.py",
+        "runner/load/own_schedule.py",
         "runner/load/schedule.py",
     },
     "click": {"cli"},

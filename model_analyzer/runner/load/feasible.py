@@ -27,9 +27,9 @@ from model_analyzer.errors import Problem
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.file_trees import why_unreadable
 from model_analyzer.runner.load.command import named_files
+from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES
 from model_analyzer.runner.load.request_log import read_request_times
 
-_MOST_INTERVALS_BYTES = 16 * 2**20
 _NS_PER_S = 1e9
 
 _SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
@@ -142,7 +142,7 @@ def _traffic(
 
 def _are_intervals(path: Path) -> bool:
     try:
-        words = read_regular(path, most_bytes=_MOST_INTERVALS_BYTES).decode().split()
+        words = read_regular(path, most_bytes=MOST_INTERVALS_BYTES).decode().split()
     except (OSError, UnicodeDecodeError):
         return False
     return bool(words) and all(word.isdecimal() for word in words)

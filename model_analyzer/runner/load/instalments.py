@@ -9,7 +9,6 @@ from the times of all requests; otherwise, from perf_analyzer's table.
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -65,11 +64,6 @@ _GROWTH = 3
 # The times of an open load last longer than an instalment: by a factor, and by seconds.
 _LONGER, _MORE_S = 2.0, 5.0
 
-# The limits of an export, in bytes: writing it must not take much of the time, nor of the memory.
-_MOST_BYTES_PER_S, _MOST_BYTES = 10e6, 64e6
-# The rate of requests that is assumed as long as nothing is known.
-_ASSUMED_RATE = 4000.0
-
 
 class InstalmentMeasuring:
     """Measures instalments, and remembers rates and sizes of requests for the next ones.
@@ -77,11 +71,11 @@ class InstalmentMeasuring:
     Paths of logs are relative to `user_directory`.
     """
 
-    def __init__(self, launches: Launches, user_directory: Path) -> None:
+    def __init__(self, launches: Launches, sizes: ExportSizes, user_directory: Path) -> None:
         self._launches = launches
+        self._sizes = sizes
         self._user_directory = user_directory
         self._rates = RequestRates()
-        self._sizes = ExportSizes()
 
     def measure(
         self, workloads: Sequence[Workload], server: Server, asked_s: float, part: int
@@ -127,7 +121,8 @@ class InstalmentMeasuring:
 
     def _generators(self, work: Workload, seconds: float, part: int) -> Sequence[Generator]:
         """The perf_analyzers for a workload; those of an open load know when requests are due."""
-        exports = work.times_tokens or self._may_export(work, seconds)
+        rate = self._rates.expected(work)
+        exports = work.times_tokens or self._sizes.allow(work, rate, seconds)
         traffic = traffic_of(work)
         if traffic is None:
             return [Generator(work, Window.lasting(seconds), exports)]
@@ -166,16 +161,8 @@ class InstalmentMeasuring:
     def _launch(self, groups: Sequence[Sequence[Generator]], server: Server) -> Sequence[Ended]:
         generators = [*chain.from_iterable(groups)]
         ended = self._launches.launch(generators, server)
-        for each, run in zip(generators, ended, strict=True):
-            if each.exports and run.verdict is OutputVerdict.DONE:
-                requests = 0 if run.export is None else len(run.export.requests)
-                self._sizes.learn(each.work, run.export_bytes / requests if requests else math.inf)
+        self._sizes.learn_from(generators, ended)
         return ended
-
-    def _may_export(self, work: Workload, seconds: float) -> bool:
-        rate = self._rates.expected(work)
-        bytes_per_s = self._sizes.expected(work) * (_ASSUMED_RATE if rate is None else rate)
-        return bytes_per_s <= _MOST_BYTES_PER_S and bytes_per_s * seconds <= _MOST_BYTES
 
     def _reading(
         self,
@@ -277,7 +264,7 @@ def _requests(
     moved = joined_times(parts, is_whole=is_whole)
     rate = generators[0].work.load.value
     offered = None if is_whole else Offered(moved.due, rate)
-    return moved.export, values_of_sending(sent, moved), offered
+    return moved.export, values_of_sending(moved), offered
 
 
 def _log_longer(workloads: Sequence[Workload], seconds: float, *, is_empty: bool) -> None:
