@@ -814,7 +814,7 @@ def sent_at(*times_ms: int) -> str:
         }
         for time in times_ms
     ]
-    bounds = [10**18, 10**18 + 10**9]
+    bounds = [10**18, 10**18 + 2 * 10**9]
     experiment = {"requests": requests, "window_boundaries": bounds}
     return json.dumps({"experiments": [experiment]})
 

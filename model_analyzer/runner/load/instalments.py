@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
+from model_analyzer.domain.lag import is_late
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
@@ -58,6 +59,10 @@ _ROUNDS = 3
 
 # A first look is repeated if it should have been so many times as long.
 _MUCH = 1.5
+# Why an instalment is measured again.
+_NO_REQUEST = "no request ended in the measurement"
+_FEW_REQUESTS = "few requests ended"
+_SENT_LATE = "requests were sent late"
 # An instalment without a request is followed by one that is so many times as long.
 _GROWTH = 3
 
@@ -81,13 +86,15 @@ class InstalmentMeasuring:
         self, workloads: Sequence[Workload], server: Server, asked_s: float, part: int
     ) -> tuple[Reading | Failure, Sequence[Ended]]:
         """The outcome of an instalment that lasts so many seconds, and the last launch. With 0, it
-        is a first look: just long enough for some requests. `part` is the number of the instalment.
+        is a first look: just long enough for some requests, and repeated once if they were sent
+        late. `part` is the number of the instalment.
         """
         seconds, uncounted = self._bounded(asked_s or self._first_s(workloads)), 0
         variants = [work.variant for work in workloads]
         # a log or stages have their own length
         is_final = asked_s > 0 or any(has_own_times(work) for work in workloads)
-        for _ in range(self._launches.most):
+        may_repeat = not is_final
+        for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
             groups = [self._generators(work, seconds, part) for work in workloads]
             ended = self._launch(groups, server)
@@ -97,18 +104,21 @@ class InstalmentMeasuring:
             )
             if isinstance(reading, Failure):
                 return reading, ended
+            needed_s = self._bounded(self._first_s(workloads))
             if reading is None:
-                longer = self._bounded(_GROWTH * seconds)
-                if longer <= seconds:
+                reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
+                if next_s <= seconds:
                     break
+            elif not is_final and needed_s > _MUCH * seconds:
+                reason, next_s, is_final = _FEW_REQUESTS, needed_s, True
+            elif may_repeat and launch < self._launches.most and _is_late(reading):
+                # other programs may have delayed the client for a moment: that tells nothing
+                reason, next_s, may_repeat = _SENT_LATE, seconds, False
             else:
-                longer = self._bounded(self._first_s(workloads))
-                if is_final or longer <= _MUCH * seconds:
-                    statistics = counted_between(earlier, server.statistics(variants))
-                    return replace(reading, statistics=statistics), ended
-                is_final = True
-            _log_longer(workloads, longer, is_empty=reading is None)
-            seconds = longer
+                statistics = counted_between(earlier, server.statistics(variants))
+                return replace(reading, statistics=statistics), ended
+            _log_again(workloads, next_s, reason)
+            seconds = next_s
         return self._launches.gave_up(workloads, ended), ended
 
     def _bounded(self, seconds: float) -> float:
@@ -267,7 +277,10 @@ def _requests(
     return moved.export, values_of_sending(moved), offered
 
 
-def _log_longer(workloads: Sequence[Workload], seconds: float, *, is_empty: bool) -> None:
+def _is_late(reading: Reading) -> bool:
+    return any(is_late(model.values) for model in reading.models)
+
+
+def _log_again(workloads: Sequence[Workload], seconds: float, reason: str) -> None:
     names = ",".join(work.variant.name for work in workloads)
-    reason = "no request ended in the measurement" if is_empty else "few requests ended"
     log.info("%s: %s, measuring for %.3g s", names, reason, seconds)
