@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from typing import Any
 
@@ -49,6 +50,22 @@ class TritonPythonModel:
             )])
             for request in requests
         ]
+"""
+
+
+# Writes each of its inputs into a line of the file PLACE.
+DIARY = """
+import triton_python_backend_utils as pb
+
+class TritonPythonModel:
+    def execute(self, requests):
+        responses = []
+        for request in requests:
+            numbers = pb.get_input_tensor_by_name(request, "INPUT").as_numpy()
+            with open("PLACE", "a") as file:
+                file.write(" ".join(map(str, numbers.ravel().tolist())) + "\\n")
+            responses.append(pb.InferenceResponse([pb.Tensor("OUTPUT", numbers)]))
+        return responses
 """
 
 
@@ -221,3 +238,35 @@ def test_the_random_times_of_perf_analyzer_are_known(scene, flags: dict[str, Any
     (random,) = measured(scene, request_rate=[100], perf_analyzer_flags=flags)
     assert random.values["perf_send_lag_p99"] >= 0
     assert random.values["perf_latency_p50"] < 50
+
+
+@pytest.mark.parametrize("options", [{}, {"generators": 2}, {"batch_sizes": 2}], ids=str)
+def test_a_log_selects_the_inputs_of_its_requests(scene, options: dict[str, Any]) -> None:
+    """The model writes down what it gets: with each input, how often a request had it."""
+    diary = scene.directory / "diary.txt"
+    scene.model("diary", DIARY.replace("PLACE", str(diary)))
+    numbers = [0, 3, 1, 1, 2, 0, 0, 3] * 15
+    rows = "".join(f"{place / 60},{number}\n" for place, number in enumerate(numbers))
+    (scene.directory / "log.csv").write_text(f"time,number\n{rows}")
+    data = {"data": [{"INPUT": [number + 0.5] * 4} for number in range(4)]}
+    (scene.directory / "in.json").write_text(json.dumps(data))
+
+    (replayed,) = measured(
+        scene,
+        profile_models={"diary": {"cpu_only": True}},
+        load={"replay": "log.csv", "unit": "s", "input": "number"},
+        perf_analyzer_flags={"input-data": "in.json"},
+        **options,
+    )
+
+    # the first answer begins the time that is measured
+    assert replayed.requests == len(numbers) - 1
+    items = [line.split() for line in diary.read_text().splitlines()][-len(numbers) :]
+    assert all(len(set(item)) == 1 for item in items)  # all items of a batch are alike
+    assert {len(item) for item in items} == {4 * options.get("batch_sizes", 1)}
+    read = [int(float(item[0])) for item in items]
+    assert sorted(read) == sorted(numbers)
+    if not options.get("generators"):
+        # neighbours may overtake each other on a busy machine
+        same = sum(one == other for one, other in zip(read, numbers, strict=True))
+        assert same > 0.8 * len(numbers)

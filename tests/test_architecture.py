@@ -126,7 +126,11 @@ ADDRESSES = {
     "google": {"domain/protobuf.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py", "runner/checks/gpus.py"},
     "vl_convert": {"reports/engines.py"},
-    "orjson": {"state/format/lines.py", "runner/load/profile_export.py"},
+    "orjson": {
+        "state/format/lines.py",
+        "runner/load/input_data.py",
+        "runner/load/profile_export.py",
+    },
     "jinja2": {"reports/templating.py"},
     "optuna": {"search/optuna_search.py"},
     "ray": {"runner/cluster/ray_slots.py"},

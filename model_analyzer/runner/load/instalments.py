@@ -9,7 +9,7 @@ from the times of all requests; otherwise, from perf_analyzer's table.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,6 @@ from model_analyzer.domain.lag import is_late
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
-from model_analyzer.domain.request_log import LogProblem
 from model_analyzer.domain.statistics import counted_between
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, LoadKind, Workload
@@ -34,6 +33,7 @@ from model_analyzer.runner.load.generators import (
     joined_times,
     shares,
 )
+from model_analyzer.runner.load.input_data import in_order
 from model_analyzer.runner.load.intended import intended, remarks_on_sending, values_of_sending
 from model_analyzer.runner.load.launches import (
     UNCOUNTED_LAUNCHES,
@@ -44,7 +44,7 @@ from model_analyzer.runner.load.launches import (
 from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates
-from model_analyzer.runner.load.request_log import read_request_times
+from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
 
@@ -136,6 +136,7 @@ class InstalmentMeasuring:
         traffic = traffic_of(work)
         if traffic is None:
             return [Generator(work, Window.lasting(seconds), exports)]
+        replay = self._replay(work, traffic)
         # perf_analyzer sends until its windows end, which is somewhat later than asked for
         longer = _LONGER * seconds + _MORE_S
         due = due_times(
@@ -143,7 +144,7 @@ class InstalmentMeasuring:
             rate=work.load.value,
             seconds=longer,
             part=part,
-            log=self._log(traffic),
+            log=() if replay is None else replay.log.times,
             stratum_s=seconds,
         )
         return [
@@ -153,20 +154,20 @@ class InstalmentMeasuring:
                 if traffic.has_own_times
                 else Window.lasting(seconds),
                 exports,
-                share,
+                due[share],
+                _inputs(replay, share, work.load.batch_size),
             )
             for share in shares(due, traffic)
             if len(share)
         ]
 
-    def _log(self, traffic: Traffic) -> Sequence[int]:
+    def _replay(self, work: Workload, traffic: Traffic) -> Replay | None:
         if not traffic.log:
-            return ()
-        path = self._user_directory / traffic.log
+            return None
         try:
-            return read_request_times(path, traffic.column, traffic.unit)
-        except LogProblem as error:  # it has changed since the run began
-            raise wrong("load", f"{path} {error.message}") from None
+            return read_replay(traffic, work.flags, self._user_directory)
+        except ReplayProblem as error:  # it has changed since the run began
+            raise wrong("load", error.message) from None
 
     def _launch(self, groups: Sequence[Sequence[Generator]], server: Server) -> Sequence[Ended]:
         generators = [*chain.from_iterable(groups)]
@@ -204,6 +205,13 @@ class InstalmentMeasuring:
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
             models.append(model)
         return Reading(tuple(models), tuple(notices), commands_of(ended))
+
+
+def _inputs(replay: Replay | None, share: Iterable[int], batch_size: int) -> bytes | None:
+    """The inputs of these requests of a log, if it selects them."""
+    if replay is None or replay.entries is None:
+        return None
+    return in_order(replay.entries, (replay.log.inputs[place] for place in share), batch_size)
 
 
 def _length(work: Workload, rate: float | None) -> float:
