@@ -837,6 +837,7 @@ def test_a_rate_with_flags_of_the_user_counts_from_the_times_that_were_due(prete
     assert values["perf_latency_p50"] == 2
     assert values["perf_sent_latency_p99"] == 2
     assert values["perf_send_lag_p99"] == pytest.approx(30, abs=0.5)
+    assert not [tag for tag in values if "token" in tag]
     (notice,) = reading.notices
     assert notice.kind is NoticeKind.CLIENT_LAGGED
     assert "async: true" in notice.text

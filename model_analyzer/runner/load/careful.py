@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.domain.arrivals import is_open, is_sent_by_threads
+from model_analyzer.domain.arrivals import is_open
 from model_analyzer.domain.measurements import (
     REQUESTS_FOR_P99,
     ModelMeasurement,
@@ -31,7 +31,7 @@ from model_analyzer.reading import read_regular
 from model_analyzer.runner.load.corrected import corrected
 from model_analyzer.runner.load.ended import Ended, no_tokens
 from model_analyzer.runner.load.generators import Generator
-from model_analyzer.runner.load.intended import remarks_on_sending
+from model_analyzer.runner.load.intended import NOT_EXPORTED, remarks_on_sending
 from model_analyzer.runner.load.launches import (
     TOO_SMALL,
     UNCOUNTED_LAUNCHES,
@@ -181,7 +181,8 @@ class CarefulMeasuring:
         models, notices = [], []
         for work, window, run in zip(workloads, windows, ended, strict=True):
             report = run.report
-            values = {**(run.table or {}), **(run.tokens or {})}
+            tokens = run.tokens if work.times_tokens else None
+            values = {**(run.table or {}), **(tokens or {})}
             if is_open(work) and run.export is not None:
                 flags = {**work.flags, **window.flags}
                 values |= corrected(work, flags, run.export, self._intervals(work))
@@ -201,17 +202,12 @@ class CarefulMeasuring:
 
 
 def _on_sending(work: Workload, values: Values, run: Ended) -> Iterator[Notice]:
-    texts = {}
-    if is_sent_by_threads(work):
-        texts["advice"] = (
-            "perf_analyzer sends on threads that wait for answers, so add async: true to"
-            " perf_analyzer_flags"
-        )
+    unknown = NOT_EXPORTED
     if work.genai_perf:
-        texts["unknown"] = "genai-perf does not tell when its requests were due"
+        unknown = "genai-perf does not tell when its requests were due"
     elif run.export is not None:
-        texts["unknown"] = "it is not known when perf_analyzer had to send its requests"
-    return remarks_on_sending(work, values, **texts)
+        unknown = "it is not known when perf_analyzer had to send its requests"
+    return remarks_on_sending(work, values, in_instalments=False, unknown=unknown)
 
 
 def _unstable(work: Workload, report: Report) -> Notice:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_analyzer.domain.arrivals import is_open
-from model_analyzer.domain.lag import SEND_LAG, SENT_LATENCY, is_late
+from model_analyzer.domain.lag import SEND_LAG, SENT_LATENCY, advice_on_lag, is_late
 from model_analyzer.domain.measurements import Notice, NoticeKind, Values
 from model_analyzer.domain.trials import Workload
 from model_analyzer.runner.load.profile_export import Export
@@ -27,6 +27,12 @@ _NS_PER_US = 1000
 _NS_PER_MS = 1e6
 # After the last request: longer than any measurement lasts, so perf_analyzer does not begin again.
 _NEVER_US = 24 * 3600 * 1_000_000
+
+
+# Why it is usually not known when requests were sent.
+NOT_EXPORTED = (
+    "perf_analyzer exported no times of its requests, which takes too long with large tensors"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +103,14 @@ def remarks_on_sending(
     work: Workload,
     values: Values,
     *,
-    advice: str = "use a lower rate, several generators, or a client machine with idle cores",
-    unknown: str = "perf_analyzer exported no times of its requests, which takes too long with"
-    " large tensors",
+    in_instalments: bool = True,
+    unknown: str = NOT_EXPORTED,
 ) -> Iterator[Notice]:
-    """A notice if the client of an open load sent so late that its lag is a part of the latencies,
-    with `advice`; or, if it is not known when requests were due or sent, with the reason.
+    """A notice if the client of an open load sent so late that its lag is a part of the latencies;
+    or, if it is not known when requests were due or sent, with the reason.
     """
     if is_late(values):
+        advice = advice_on_lag(work, in_instalments=in_instalments)
         yield Notice(
             kind=NoticeKind.CLIENT_LAGGED,
             text=f"{work.variant.name} at {work.load_text}: one request in a hundred was sent more"
