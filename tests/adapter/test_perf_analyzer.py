@@ -875,6 +875,9 @@ def test_where_the_times_are_not_known_the_table_counts_with_a_remark(
     for reading in readings:
         assert reading.models[0].values["perf_latency_p99"] == 2
         assert [notice.kind for notice in reading.notices] == [NoticeKind.LAG_UNKNOWN]
+    reasons = ["large tensors", "large tensors", "had to send", "genai-perf does not tell"]
+    for reading, reason in zip(readings, reasons, strict=True):
+        assert reason in reading.notices[0].text
     exported = ["--profile-export-file" in launch for launch in pretend.launches]
     assert exported == [False, True, False, False]
 

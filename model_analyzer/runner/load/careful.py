@@ -196,18 +196,17 @@ class CarefulMeasuring:
             )
             if _is_unstable(work, window, run):
                 notices.append(_unstable(work, report))
-            notices += _on_sending(work, values, run)
+            notices += self._on_sending(work, values, run)
             notices += _few_requests(work, window, report)
         return Reading(tuple(models), tuple(notices), commands_of(ended))
 
-
-def _on_sending(work: Workload, values: Values, run: Ended) -> Iterator[Notice]:
-    unknown = NOT_EXPORTED
-    if work.genai_perf:
-        unknown = "genai-perf does not tell when its requests were due"
-    elif run.export is not None:
-        unknown = "it is not known when perf_analyzer had to send its requests"
-    return remarks_on_sending(work, values, in_instalments=False, unknown=unknown)
+    def _on_sending(self, work: Workload, values: Values, run: Ended) -> Iterator[Notice]:
+        unknown = NOT_EXPORTED
+        if work.genai_perf:
+            unknown = "genai-perf does not tell when its requests were due"
+        elif run.export is not None or own_rate(work, self._intervals(work)) is None:
+            unknown = "it is not known when perf_analyzer had to send its requests"
+        return remarks_on_sending(work, values, in_instalments=False, unknown=unknown)
 
 
 def _unstable(work: Workload, report: Report) -> Notice:
