@@ -49,8 +49,8 @@ def test_an_example_runs(scene, remote, certificates, path: Path, request) -> No
 
     quick = scene.directory / "config" / path.name
     quick.parent.mkdir()
-    for log in path.parent.glob("*.csv"):
-        shutil.copy(log, quick.parent)
+    for file in (*path.parent.glob("*.csv"), *path.parent.glob("*.json")):
+        shutil.copy(file, quick.parent)
     quick.write_text(re.sub(r"(measurement-interval:) \d+", r"\1 60", text))
 
     output = follow(scene, path)

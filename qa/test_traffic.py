@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from typing import Any
 
 import pytest
 
+from model_analyzer.domain.lag import sent_late
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.runner.load.schedule import due_times
@@ -17,7 +19,8 @@ from model_analyzer.state.checkpoint import load as load_checkpoint
 NS = 1_000_000_000
 BUDGET_MS = 130
 
-# Stands still for two seconds, eight seconds after the first request, all instances together.
+# Stands still for two seconds, eight seconds after the tenth request of an instance (the first ones
+# are warm-ups), all instances together.
 HELD = """
 import os, time
 import triton_python_backend_utils as pb
@@ -25,21 +28,20 @@ import triton_python_backend_utils as pb
 class TritonPythonModel:
     def initialize(self, args):
         self.place = os.path.join(args["model_repository"], "began")
-        self.began = None
+        self.began, self.count = None, 0
 
     def execute(self, requests):
-        if self.began is None:
+        self.count += 1
+        if self.count == 10 and self.began is None:
             try:
                 with open(self.place, "x") as file:
                     file.write(str(time.time()))
             except FileExistsError:
                 pass
-            text = ""
-            while not text:
-                with open(self.place) as file:
-                    text = file.read()
-            self.began = float(text)
-        since = time.time() - self.began
+        if self.began is None and os.path.exists(self.place):
+            with open(self.place) as file:
+                self.began = float(file.read() or time.time())
+        since = time.time() - self.began if self.began else 0
         if 8 <= since < 10:
             time.sleep(10 - since)
         return [
@@ -48,6 +50,22 @@ class TritonPythonModel:
             )])
             for request in requests
         ]
+"""
+
+
+# Writes each of its inputs into a line of the file PLACE.
+DIARY = """
+import triton_python_backend_utils as pb
+
+class TritonPythonModel:
+    def execute(self, requests):
+        responses = []
+        for request in requests:
+            numbers = pb.get_input_tensor_by_name(request, "INPUT").as_numpy()
+            with open("PLACE", "a") as file:
+                file.write(" ".join(map(str, numbers.ravel().tolist())) + "\\n")
+            responses.append(pb.InferenceResponse([pb.Tensor("OUTPUT", numbers)]))
+        return responses
 """
 
 
@@ -187,3 +205,68 @@ def test_a_server_that_stands_still_shows_what_users_see(scene, instances: int) 
 
     assert held.requests == 999
     assert held.values["perf_latency_p99"] == pytest.approx(1800, rel=0.05)
+
+
+WINDOWS = {"measurement-mode": "time_windows", "stability-percentage": 999}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("intervals", [False, True], ids=["rate", "intervals"])
+def test_a_stall_shows_with_measurement_flags_of_the_user(scene, intervals: bool) -> None:
+    """As above, at times of perf_analyzer, which waits for answers and so hides the stall."""
+    scene.model("held", HELD)
+    flags = {**WINDOWS, "measurement-interval": 5600}  # three windows, a fifth longer: 20 s
+    if intervals:
+        (scene.directory / "even.txt").write_text("20000\n")
+        flags["request-intervals"] = "even.txt"
+    load = {} if intervals else {"request_rate": [50]}
+
+    (held,) = measured(
+        scene, profile_models={"held": {"parameters": load}}, perf_analyzer_flags=flags
+    )
+
+    assert held.values["perf_latency_p99"] == pytest.approx(1800, rel=0.05)
+    assert held.values["perf_sent_latency_p99"] < 900
+    assert held.values["perf_send_lag_p99"] > 900
+    assert sent_late(Measurement(models=(held,)))
+
+
+@pytest.mark.parametrize("flags", [{}, {"max-threads": 3}, {"async": "true"}], ids=str)
+def test_the_random_times_of_perf_analyzer_are_known(scene, flags: dict[str, Any]) -> None:
+    """Compared with other times, half of all requests would be more than 100 ms late."""
+    flags = {**WINDOWS, "measurement-interval": 300, "request-distribution": "poisson", **flags}
+    (random,) = measured(scene, request_rate=[100], perf_analyzer_flags=flags)
+    assert random.values["perf_send_lag_p99"] >= 0
+    assert random.values["perf_latency_p50"] < 50
+
+
+@pytest.mark.parametrize("options", [{}, {"generators": 2}, {"batch_sizes": 2}], ids=str)
+def test_a_log_selects_the_inputs_of_its_requests(scene, options: dict[str, Any]) -> None:
+    """The model writes down what it gets: with each input, how often a request had it."""
+    diary = scene.directory / "diary.txt"
+    scene.model("diary", DIARY.replace("PLACE", str(diary)))
+    numbers = [0, 3, 1, 1, 2, 0, 0, 3] * 15
+    rows = "".join(f"{place / 60},{number}\n" for place, number in enumerate(numbers))
+    (scene.directory / "log.csv").write_text(f"time,number\n{rows}")
+    data = {"data": [{"INPUT": [number + 0.5] * 4} for number in range(4)]}
+    (scene.directory / "in.json").write_text(json.dumps(data))
+
+    (replayed,) = measured(
+        scene,
+        profile_models={"diary": {"cpu_only": True}},
+        load={"replay": "log.csv", "unit": "s", "input": "number"},
+        perf_analyzer_flags={"input-data": "in.json"},
+        **options,
+    )
+
+    # the first answer begins the time that is measured
+    assert replayed.requests == len(numbers) - 1
+    items = [line.split() for line in diary.read_text().splitlines()][-len(numbers) :]
+    assert all(len(set(item)) == 1 for item in items)  # all items of a batch are alike
+    assert {len(item) for item in items} == {4 * options.get("batch_sizes", 1)}
+    read = [int(float(item[0])) for item in items]
+    assert sorted(read) == sorted(numbers)
+    if not options.get("generators"):
+        # neighbours may overtake each other on a busy machine
+        same = sum(one == other for one, other in zip(read, numbers, strict=True))
+        assert same > 0.8 * len(numbers)

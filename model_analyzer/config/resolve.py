@@ -31,7 +31,11 @@ from model_analyzer.config.rules import (
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.config.traffic import GivenLoad
 from model_analyzer.domain.environment import Veil
-from model_analyzer.domain.flags import PERF_ANALYZER_CARE, PERF_ANALYZER_OWNED
+from model_analyzer.domain.flags import (
+    PERF_ANALYZER_CARE,
+    PERF_ANALYZER_NO_FILES,
+    PERF_ANALYZER_OWNED,
+)
 from model_analyzer.domain.goals import Constraint, GoalOverride, ModelGoal
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import thaw
@@ -423,6 +427,12 @@ def _open_load(
                 "remove the flag: with load, model-analyzer says when requests are sent, and how"
                 " long a trial is measured",
             )
+    if load.traffic.input and not _names_a_file(flags.get("input-data")):
+        raise where.problem(
+            "input needs the perf_analyzer flag input-data with a single JSON file",
+            "it numbers the entries of that file, from 0; add, for example,"
+            " perf_analyzer_flags: {input-data: inputs.json}",
+        )
     if own.values.get("measurement", values["measurement"]) is not MeasurementMode.AUTO:
         raise where.problem("load needs measurement: auto", "remove measurement")
     if values["triton_launch_mode"] is LaunchMode.C_API:
@@ -432,6 +442,11 @@ def _open_load(
     if _own_or_global("genai_perf_flags", own.values, values):
         raise where.problem("load does not go with genai_perf_flags", "remove one of them")
     return load
+
+
+def _names_a_file(value: Any) -> bool:
+    """Whether the flag input-data names a single file."""
+    return isinstance(value, str) and value not in PERF_ANALYZER_NO_FILES
 
 
 # The options of closed loads, and of loads at perf_analyzer's own times.

@@ -70,6 +70,7 @@ _REPLAY: Mapping[str, Kind] = {
     "speed": Number(0, above=True),
     "column": Text(),
     "unit": Choice(LogUnit),
+    "input": Text(),
 }
 _STAGE: Mapping[str, Kind] = {"rate": Number(0, above=True), "for": Duration()}
 

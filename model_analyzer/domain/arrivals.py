@@ -46,17 +46,27 @@ def traffic_of(work: Workload) -> Traffic | None:
     return Traffic(arrivals=Arrivals.POISSON if is_poisson else Arrivals.CONSTANT)
 
 
+def is_open(work: Workload) -> bool:
+    """Whether requests are sent without waiting for answers to earlier ones."""
+    return work.load.kind is not LoadKind.CONCURRENCY
+
+
 def has_own_times(work: Workload) -> bool:
     """Whether its traffic says how many requests there are and how long they take."""
     return work.traffic is not None and work.traffic.has_own_times
 
 
 def waits_in_client(work: Workload) -> bool:
-    """Whether requests that are due may wait for a free thread of perf_analyzer. Its latencies do
-    not contain that time, so they are too short if the server is slow.
+    """Whether requests of a rate that are due may wait for a free thread of perf_analyzer. Its
+    latencies do not contain that time, so they are too short if the server is slow.
     """
-    is_async = is_on(work.flags.get("async")) or is_decoupled(work.variant.config)
-    return work.load.kind is LoadKind.REQUEST_RATE and work.traffic is None and not is_async
+    is_at_rate = work.load.kind is LoadKind.REQUEST_RATE and work.traffic is None
+    return is_at_rate and is_sent_by_threads(work)
+
+
+def is_sent_by_threads(work: Workload) -> bool:
+    """Whether perf_analyzer, with the user's flags, sends on threads that wait for answers."""
+    return not is_on(work.flags.get("async")) and not is_decoupled(work.variant.config)
 
 
 def without_load_flags(flags: Mapping[str, Flag]) -> Mapping[str, Flag]:

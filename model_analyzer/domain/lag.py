@@ -4,13 +4,24 @@
 
 from __future__ import annotations
 
+from model_analyzer.domain.arrivals import is_sent_by_threads
 from model_analyzer.domain.measurements import Measurement, Values
+from model_analyzer.domain.trials import Workload
 
 # The metrics of the client: how late it sent, and the latency from the moment of sending.
 SEND_LAG, SENT_LATENCY = "perf_send_lag_p99", "perf_sent_latency_p99"
 
 # A p99 of the lag above both counts as late: in ms, and as a part of the p99 of the latencies.
 _LAG_MS, _SHARE = 1.0, 0.05
+
+
+def advice_on_lag(work: Workload, *, in_instalments: bool) -> str:
+    """What to do if the requests of an open load were sent late. In instalments, perf_analyzer does
+    not wait for answers, whatever the user's flags say.
+    """
+    if not in_instalments and is_sent_by_threads(work):
+        return "add async: true to perf_analyzer_flags, since its threads wait for answers"
+    return "use a lower rate, several generators, or a client machine with idle cores"
 
 
 def is_late(values: Values) -> bool:

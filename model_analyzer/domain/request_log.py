@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The times of requests in a log: CSV with a header, or a JSON object in each line.
+"""The requests of a log: CSV with a header, or a JSON object in each line.
 
 Times are numbers (seconds, or smaller units, since 1970 or since the begin of the log) or ISO 8601
 texts. So the traces of Azure's language models (`TIMESTAMP`) and of Mooncake (`timestamp`, in
@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal, InvalidOperation
 from enum import Enum
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 # Names of the column with the times, in lower case, the most likely one first.
@@ -55,10 +57,28 @@ class LogProblem(Exception):
     hint: str = ""
 
 
-def request_times(lines: Iterable[str], *, column: str = "", unit: str = "") -> Sequence[int]:
-    """The times of all requests in nanoseconds, ascending; the first is 0.
+@dataclass(frozen=True, slots=True)
+class RequestLog:
+    """The times of requests in nanoseconds, ascending; the first is 0. `inputs` says which entry of
+    the input data each of them has, from 0 on; it is empty if the log does not say so.
+    """
 
-    `column` and `unit` say where the times are and what they count; "" recognizes them. Raises
+    times: Sequence[int]
+    inputs: Sequence[int] = ()
+
+
+def parse_log(
+    lines: Iterable[str],
+    *,
+    column: str = "",
+    unit: str = "",
+    input_column: str = "",
+    entries: int = 0,
+) -> RequestLog:
+    """All requests of a log.
+
+    `column` and `unit` say where the times are and what they count; "" recognizes them. If an
+    `input_column` is given, it has numbers of inputs, of which there are so many `entries`. Raises
     LogProblem for lines that cannot be read, and for logs with fewer than two requests.
     """
     numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
@@ -66,28 +86,31 @@ def request_times(lines: Iterable[str], *, column: str = "", unit: str = "") -> 
         first = next(numbered)
     except StopIteration:
         raise LogProblem(0, "is empty") from None
-    times: list[int] = []
+    requests: list[tuple[int, int]] = []
     is_json = first[1].lstrip().startswith("{")
     rows = _json_rows(first, numbered) if is_json else _csv_rows(first, numbered)
     try:
-        number, row = next(rows)
+        first_number, first_row = next(rows)
     except StopIteration:
         raise LogProblem(0, "has no request below its header") from None
-    name = _column(row, column)
-    read = _reader(number, row, name, unit)
-    times.append(read(number, row[name]))
-    for number, row in rows:
-        if name not in row or row[name] is None:
-            raise LogProblem(number, f"has no {name!r}")
-        times.append(read(number, row[name]))
-        if len(times) > MOST_REQUESTS:
+    name = _column(first_row, column)
+    if input_column and input_column not in first_row:
+        raise _no_column(first_row, input_column)
+    read = _reader(first_number, first_row, name, unit)
+    for number, row in chain([(first_number, first_row)], rows):
+        time = read(number, _cell(number, row, name))
+        entry = _entry(number, row, input_column, entries) if input_column else 0
+        requests.append((time, entry))
+        if len(requests) > MOST_REQUESTS:
             raise LogProblem(number, f"has more than {MOST_REQUESTS:,} requests", "use a part")
-    times.sort()
-    if len(times) < 2 or times[-1] == times[0]:
+    requests.sort(key=itemgetter(0))
+    first_ns, last_ns = requests[0][0], requests[-1][0]
+    if last_ns == first_ns:
         raise LogProblem(0, "needs requests at two different times at least")
-    if times[-1] - times[0] > _MOST_DAYS_NS:
+    if last_ns - first_ns > _MOST_DAYS_NS:
         raise LogProblem(0, "lasts longer than a week", "give unit, or use a part of it")
-    return [time - times[0] for time in times]
+    times = [time - first_ns for time, _ in requests]
+    return RequestLog(times, [entry for _, entry in requests] if input_column else ())
 
 
 _Row = Mapping[str, Any]
@@ -96,7 +119,7 @@ _Row = Mapping[str, Any]
 def _json_rows(
     first: tuple[int, str], others: Iterator[tuple[int, str]]
 ) -> Iterator[tuple[int, _Row]]:
-    for number, line in _chained(first, others):
+    for number, line in chain([first], others):
         try:
             row = json.loads(line)
         except ValueError:
@@ -118,17 +141,29 @@ def _csv_rows(
         yield number, dict(zip(header, (cell.strip() for cell in cells), strict=False))
 
 
-def _chained(
-    first: tuple[int, str], others: Iterator[tuple[int, str]]
-) -> Iterator[tuple[int, str]]:
-    yield first
-    yield from others
+def _cell(number: int, row: _Row, column: str) -> Any:
+    if row.get(column) is None:
+        raise LogProblem(number, f"has no {column!r}")
+    return row[column]
+
+
+def _entry(number: int, row: _Row, column: str, entries: int) -> int:
+    """The number of an entry of the input data."""
+    value = _cell(number, row, column)
+    amount = _amount(value)
+    if amount is None or amount != int(amount) or amount >= entries:
+        raise LogProblem(
+            number,
+            f"has {str(value)[:40]!r} as {column!r} in place of the number of an input: a whole"
+            f" number from 0 to {entries - 1}",
+        )
+    return int(amount)
 
 
 def _column(row: _Row, given: str) -> str:
     if given:
         if given not in row:
-            raise LogProblem(0, f"has no column {given!r}", f"it has {', '.join(row)}"[:300])
+            raise _no_column(row, given)
         return given
     by_name = {name.lower(): name for name in row}
     for name in _COLUMNS:
@@ -137,6 +172,10 @@ def _column(row: _Row, given: str) -> str:
     raise LogProblem(
         0, "has no column that is known to hold times", f"give column: {' or '.join(row)}"[:300]
     )
+
+
+def _no_column(row: _Row, name: str) -> LogProblem:
+    return LogProblem(0, f"has no column {name!r}", f"it has {', '.join(row)}"[:300])
 
 
 def _reader(number: int, row: _Row, column: str, unit: str) -> Callable[[int, Any], int]:

@@ -40,9 +40,9 @@ class Traffic:
     `cv` is the coefficient of variation of the times between requests (standard deviation over
     mean), for gamma arrivals: 0 is even, 1 is Poisson, more is bursts. `stages` and `log` have
     their own times and no other rate; arrivals within a stage are Poisson. `log` is the path of a
-    file with times of requests, which pass `speed` times as fast. Its content is part of a
-    workload's inputs. Equal seeds give equal times. So many `generators` send the requests, each a
-    part.
+    file with times of requests, which pass `speed` times as fast; its column `input`, unless "",
+    numbers the entries of the input data that requests have. Its content is part of a workload's
+    inputs. Equal seeds give equal times. So many `generators` send the requests, each a part.
     """
 
     arrivals: Arrivals
@@ -52,6 +52,7 @@ class Traffic:
     speed: float = 1.0
     column: str = ""
     unit: str = ""
+    input: str = ""
     generators: int = 1
     log: str = field(default="", compare=False)
 
@@ -73,6 +74,8 @@ class Traffic:
                 meaning["stages"] = [[stage.rate, stage.seconds] for stage in self.stages]
             case Arrivals.REPLAY:
                 meaning |= {"speed": self.speed, "column": self.column, "unit": self.unit}
+                if self.input:
+                    meaning["input"] = self.input
         return meaning
 
     def __str__(self) -> str:
@@ -83,7 +86,7 @@ class Traffic:
                 return f"stages ({', '.join(map(str, self.stages))})"
             case Arrivals.REPLAY:
                 speed = "" if self.speed == 1 else f" at {self.speed:g} times its speed"
-                return f"a replayed log{speed}"
+                return f"a replayed log{' with its inputs' if self.input else ''}{speed}"
             case _:
                 name = "Poisson" if self.arrivals is Arrivals.POISSON else self.arrivals.value
                 return f"{name} arrivals"

@@ -12,7 +12,7 @@ from model_analyzer.domain.flags import Flag
 
 # perf_analyzer's own defaults
 _REQUEST_COUNT = 50
-_INTERVAL_MS = 5000
+DEFAULT_INTERVAL_MS = 5000
 
 # perf_analyzer reports so many windows, and makes each longer than the interval, by this factor.
 WINDOWS = 3
@@ -88,6 +88,14 @@ class Window:
             size = min(ENOUGH_REQUESTS, int(requests_per_s * longest_s))
         return replace(self._resized(size), accepting=True) if size > self.size else self
 
+    def seconds(self, requests_per_s: float) -> float:
+        """How long perf_analyzer takes for its windows if the first ones are stable. It looks once
+        a second whether there are enough requests.
+        """
+        if self.is_timed:
+            return WINDOWS * _LENGTHENED * self.length_ms / 1000
+        return WINDOWS * max(math.ceil(self.size / requests_per_s), 1)
+
     def _resized(self, size: int) -> Window:
         if self.is_timed:
             return replace(self, interval_ms=size)
@@ -109,7 +117,7 @@ class Window:
     @property
     def length_ms(self) -> int:
         """Its length in mode `time_windows`."""
-        return self.interval_ms or _INTERVAL_MS
+        return self.interval_ms or DEFAULT_INTERVAL_MS
 
     @property
     def size_flag(self) -> str:

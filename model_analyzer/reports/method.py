@@ -9,13 +9,15 @@ from datetime import datetime, timezone
 from statistics import median
 from typing import Any
 
+from model_analyzer.domain.arrivals import is_open, traffic_of
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.domain.lag import SEND_LAG
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Outcome
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
-from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.domain.trials import Workload
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.breakdown import missing_breakdown
 
@@ -44,7 +46,7 @@ def method_of(
         return ()
     return (
         *_machines(measured, fewest=1 if always_machines else 2),
-        *_setup(measured[0].trial),
+        *_setup(measured[0]),
         *_extent(measured, failed, repetitions),
         *(() if conclusion is None else end_of_search(conclusion)),
         *_evidence(measured, noise_model or NoiseModel(item.runs for item in measured)),
@@ -66,21 +68,25 @@ def _machines(measured: Sequence[MeasuredTrial], fewest: int) -> Iterator[Entry]
     yield "Measured on", "; ".join(texts)
 
 
-def _setup(trial: Trial) -> Iterator[Entry]:
-    setup, work = trial.setup, trial.workloads[0]
+def _setup(item: MeasuredTrial) -> Iterator[Entry]:
+    setup, work = item.trial.setup, item.trial.workloads[0]
     details = {"launch mode": setup.launch, "protocol": setup.protocol, "version": setup.version}
     yield "Server setup", ", ".join(f"{name} {value}" for name, value in details.items() if value)
     if setup.flags:
         yield "Server flags", _flags(masked_values(setup.flags))
     if setup.environment:
         yield "Server environment", _pairs(setup.kept_environment)
-    if work.traffic is not None:
-        yield _ARRIVALS, f"{work.traffic}; latencies count from the intended times"
-    elif work.load.kind is LoadKind.CONCURRENCY:
-        yield _ARRIVALS, _closed_loop(work.load.value)
+    is_known = item.measurement.value(SEND_LAG) is not None
+    yield _ARRIVALS, _open_loop(work, is_known) if is_open(work) else _closed_loop(work.load.value)
     flags = work.telling_flags
     if flags:
         yield "perf_analyzer flags", _flags(masked_values(flags))
+
+
+def _open_loop(work: Workload, is_lag_known: bool) -> str:
+    """How requests arrive without waiting for each other, and where latencies begin."""
+    begin = "intended times" if is_lag_known else "moment of sending"
+    return f"{traffic_of(work) or 'the intervals of a file'}; latencies count from the {begin}"
 
 
 def _closed_loop(in_flight: int) -> str:

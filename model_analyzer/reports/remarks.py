@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
-from model_analyzer.domain.lag import sent_late
+from model_analyzer.domain.lag import advice_on_lag, sent_late
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import METRICS, Source, metric_of
 from model_analyzer.domain.near_misses import Miss
@@ -160,10 +160,9 @@ def _rivals(answer: Answer) -> Iterator[str]:
             continue
         measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
         if sent_late(rival.item.measurement):
-            yield (
-                f"{measured}, but its requests were sent late: measure it again with idle cores for"
-                " the client."
-            )
+            in_instalments = rival.item.measurement.is_instalment
+            advice = advice_on_lag(rival.item.trial.workloads[0], in_instalments=in_instalments)
+            yield f"{measured}, but its requests were sent late: {advice}."
         elif compliance is not None and rival.chance < compliance.chance:
             yield (
                 f"{measured}, but is less likely to meet the constraints"

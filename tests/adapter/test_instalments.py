@@ -4,17 +4,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
+from model_analyzer.runner.load.generators import shares
 from model_analyzer.runner.load.launches import Reading
-from tests.adapter.test_perf_analyzer import AliveServer, make, option, work
+from tests.adapter.test_perf_analyzer import AliveServer, make, option, sent_at, work
 
 __all__ = ["make"]
 
@@ -112,7 +115,8 @@ def test_a_request_rate_is_looked_at_for_its_own_number_of_requests(pretend, mak
     generator = make(pretend.perf_analyzer({"service_ms": 0.5}))
     load = Load(kind=LoadKind.REQUEST_RATE, value=1000)
     measured(generator, replace(work(), load=load))
-    assert lengths(pretend) == pytest.approx([0.36], abs=0.02)
+    # the pretend client waits for answers, so its first look is repeated
+    assert lengths(pretend) == pytest.approx([0.36, 0.36], abs=0.02)
 
 
 def test_models_measured_together_have_the_same_length(pretend, make) -> None:
@@ -227,6 +231,57 @@ def test_several_generators_share_an_open_load(pretend, make) -> None:
     assert reading.during is not None
     assert model.values["perf_throughput"] == pytest.approx(400, rel=0.05)
     assert model.histograms["perf_latency"].total == model.requests
+
+
+EVENLY = range(10, 1500, 10)
+IN_TIME = {"export": sent_at(*EVENLY)}
+LATE = {"export": sent_at(*(time + 30 * (time > 1200) for time in EVENLY))}
+
+
+def evenly() -> Workload:
+    return replace(work(), load=Load(kind=LoadKind.REQUEST_RATE, value=100))
+
+
+@pytest.mark.parametrize(
+    ("steps", "seconds", "launches", "is_late"),
+    [
+        ([LATE, IN_TIME], 0.0, 2, False),
+        ([LATE, LATE, IN_TIME], 0.0, 2, True),
+        ([IN_TIME, LATE], 0.0, 1, False),
+        ([LATE, IN_TIME], 2.0, 1, True),
+    ],
+)
+def test_a_first_look_that_was_sent_late_is_repeated_once(
+    pretend, make, steps: list[dict[str, Any]], seconds: float, launches: int, is_late: bool
+) -> None:
+    reading = measured(make(pretend.perf_analyzer(*steps)), evenly(), seconds=seconds)
+    assert len(pretend.launches) == launches
+    assert [notice.kind for notice in reading.notices] == [NoticeKind.CLIENT_LAGGED] * is_late
+
+
+def test_the_last_launch_counts_although_it_was_late(pretend, make) -> None:
+    reading = measured(make(pretend.perf_analyzer(LATE), max_launches=1), evenly())
+    assert [notice.kind for notice in reading.notices] == [NoticeKind.CLIENT_LAGGED]
+
+
+def test_each_generator_gets_the_inputs_of_its_requests(pretend, make, tmp_path: Path) -> None:
+    numbers = [0, 1, 1, 0, 2, 1, 0, 2, 2, 1]
+    rows = "".join(f"{time},{number}\n" for time, number in enumerate(numbers))
+    (tmp_path / "log.csv").write_text(f"time,input\n{rows}")
+    (tmp_path / "in.json").write_text(json.dumps({"data": [{"INPUT": [n]} for n in range(3)]}))
+    traffic = Traffic(arrivals=Arrivals.REPLAY, log="log.csv", input="input", speed=9, generators=2)
+    load = Load(kind=LoadKind.REQUEST_INTERVALS, value=0)
+    replayed = replace(work(1, input_data="in.json"), load=load, traffic=traffic)
+    outputs: list[str] = []
+    program = pretend.perf_analyzer({"service_ms": 5, "shows": "--input-data"})
+
+    measured(make(program, transcript=outputs.append), replayed)
+
+    lines = [line for output in outputs for line in output.splitlines()]
+    sent = [json.loads(line)["data"] for line in lines if line.startswith('{"data"')]
+    owners = shares(np.arange(len(numbers)), traffic)
+    chosen = [[{"INPUT": [numbers[place]]} for place in share] for share in owners]
+    assert sent == chosen
 
 
 # -------------------------------------------------------------------------- language models

@@ -23,7 +23,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
-from model_analyzer.domain.trials import Failure, FailureReason, Load, Workload
+from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.load.launches import Reading
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
@@ -792,3 +792,99 @@ def test_an_export_that_is_none_is_a_failure(pretend, make, export: str) -> None
 
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.NO_RESULT
+
+
+# ------------------------------------------------------------- open loads at perf_analyzer's times
+
+
+def at_a_rate(**flags: str) -> Workload:
+    """100 requests per second, or the intervals of a file."""
+    has_file = "request_intervals" in flags
+    kind = LoadKind.REQUEST_INTERVALS if has_file else LoadKind.REQUEST_RATE
+    load = Load(kind=kind, value=0 if has_file else 100)
+    return replace(work(1, measurement_mode="time_windows", **flags), load=load)
+
+
+def sent_at(*times_ms: int) -> str:
+    """The export of requests that were sent at these times, and answered 2 ms later."""
+    requests = [
+        {
+            "timestamp": 10**18 + time * 10**6,
+            "response_timestamps": [10**18 + (time + 2) * 10**6],
+        }
+        for time in times_ms
+    ]
+    bounds = [10**18, 10**18 + 2 * 10**9]
+    experiment = {"requests": requests, "window_boundaries": bounds}
+    return json.dumps({"experiments": [experiment]})
+
+
+LATE = {"export": sent_at(10, 20, 30, 70, 71), "p99_us": 2000, "requests": 400}
+
+
+def test_a_rate_with_flags_of_the_user_counts_from_the_times_that_were_due(pretend, make) -> None:
+    flags = {"stability_percentage": "50", "max_threads": "2"}
+    reading = make(pretend.perf_analyzer(LATE)).generate([at_a_rate(**flags)], AliveServer())
+
+    (launch,) = pretend.launches
+    assert option(launch, "--request-rate-range") == "100"
+    assert option(launch, "--stability-percentage") == "50"
+    assert option(launch, "--max-threads") == "2"
+    assert not {"--async", "--request-intervals"} & set(launch)
+    values = reading.models[0].values
+    # due after 40 and 50 ms
+    assert values["perf_latency_p99"] == pytest.approx(32, abs=0.5)
+    assert values["perf_latency_p50"] == 2
+    assert values["perf_sent_latency_p99"] == 2
+    assert values["perf_send_lag_p99"] == pytest.approx(30, abs=0.5)
+    assert not [tag for tag in values if "token" in tag]
+    (notice,) = reading.notices
+    assert notice.kind is NoticeKind.CLIENT_LAGGED
+    assert "async: true" in notice.text
+
+
+def test_a_file_of_intervals_is_sent_as_it_is_and_counts_from_its_times(
+    pretend, make, tmp_path: Path
+) -> None:
+    (tmp_path / "log.txt").write_text("10000\n")
+    steady = {**LATE, "export": sent_at(10, 20, 30, 40, 51)}
+    reading = make(pretend.perf_analyzer(steady)).generate(
+        [at_a_rate(request_intervals="log.txt")], AliveServer()
+    )
+    assert option(pretend.launches[0], "--request-intervals") == str(tmp_path / "log.txt")
+    assert reading.models[0].values["perf_latency_p99"] == pytest.approx(3, abs=0.1)
+    assert reading.notices == ()
+
+
+def test_where_the_times_are_not_known_the_table_counts_with_a_remark(
+    pretend, make, tmp_path: Path
+) -> None:
+    (tmp_path / "log.txt").write_text("10000\n")
+    large = {"name": "IMAGE", "data_type": "TYPE_FP32", "dims": [3, 224, 224]}
+    images = replace(work().variant, config={"input": [large]})
+    generator = make(pretend.perf_analyzer(LATE, {**LATE, "export": ""}, LATE, LATE))
+    readings = [
+        generator.generate([each], AliveServer())
+        for each in (
+            replace(at_a_rate(), variant=images),
+            at_a_rate(),
+            at_a_rate(request_intervals="gone.txt"),
+            replace(at_a_rate(), genai_perf={"streaming": "true"}),
+        )
+    ]
+    for reading in readings:
+        assert reading.models[0].values["perf_latency_p99"] == 2
+        assert [notice.kind for notice in reading.notices] == [NoticeKind.LAG_UNKNOWN]
+    reasons = ["large tensors", "large tensors", "had to send", "genai-perf does not tell"]
+    for reading, reason in zip(readings, reasons, strict=True):
+        assert reason in reading.notices[0].text
+    exported = ["--profile-export-file" in launch for launch in pretend.launches]
+    assert exported == [False, True, False, False]
+
+
+def test_a_closed_load_with_flags_of_the_user_exports_nothing(pretend, make) -> None:
+    reading = make(pretend.perf_analyzer(LATE)).generate(
+        [work(1, measurement_mode="time_windows")], AliveServer()
+    )
+    assert "--profile-export-file" not in pretend.launches[0]
+    assert reading.notices == ()

@@ -15,9 +15,9 @@ ends), `deaf` (ignores SIGINT and SIGTERM), `burn` (uses CPU for that many secon
 (what a server inside says while it loads the model; a list of lines), `loads` (false: it never
 has), `export` (the text of the profile export), `service_ms` (without `export`: it exports what a
 server would answer that needs so long for each request, one after another, and the table agrees
-with that), `stub` (a process of a Python model that it runs:
-the text of a shell script), `hole` (bytes of output that take no disk space, before all other
-output), `babbles` (prints for ever).
+with that), `stub` (a process of a Python model that it runs: the text of a shell script), `shows`
+(a flag: prints the file that it names), `hole` (bytes of output that take no disk space, before
+all other output), `babbles` (prints for ever).
 """
 
 from __future__ import annotations
@@ -58,6 +58,9 @@ def begin(step: dict) -> None:
         os.truncate(1, step["hole"])
     while step.get("babbles"):
         os.write(1, b"all work and no play\n" * 50_000)
+    if "shows" in step:
+        with open(option(step["shows"], "")) as file:
+            print(file.read(), flush=True)
     for line in step.get("server_says", ()):
         print(line, file=sys.stderr, flush=True)
     if "stub" in step:

@@ -17,6 +17,7 @@ from statistics import fmean, median_low
 
 from model_analyzer.domain.arrivals import arrivals_of, waits_in_client
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Constraint
+from model_analyzer.domain.lag import SEND_LAG
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.domain.noise import Noise
@@ -147,10 +148,10 @@ def _lack(record: TrialRecord, batch_size: int, constraints: Sequence[Constraint
             return Lack.CONSTANT
         case Arrivals.GAMMA:
             return Lack.GAMMA
-    if waits_in_client(work):
-        return Lack.LATE_CLIENT
     if isinstance(record.outcome, Failure):
-        return Lack.FAILED
+        return Lack.LATE_CLIENT if waits_in_client(work) else Lack.FAILED
+    if waits_in_client(work) and record.outcome.value(SEND_LAG) is None:
+        return Lack.LATE_CLIENT
     unmeasured = (record.outcome.value(constraint.tag) is None for constraint in constraints)
     return Lack.NO_METRIC if any(unmeasured) else None
 

@@ -3,6 +3,8 @@
 """Measurements with perf_analyzer's own care: it decides when its windows are stable.
 
 The user's flags say how. An unstable or empty window is enlarged, as often as launches are allowed.
+Latencies of open loads count from the times at which perf_analyzer had to send, if it can export
+when it did.
 """
 
 from __future__ import annotations
@@ -10,20 +12,26 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from model_analyzer.domain.arrivals import is_open
 from model_analyzer.domain.measurements import (
     REQUESTS_FOR_P99,
     ModelMeasurement,
     Notice,
     NoticeKind,
+    Values,
     few_requests,
 )
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.statistics import counted_between
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
+from model_analyzer.reading import read_regular
+from model_analyzer.runner.load.corrected import corrected
 from model_analyzer.runner.load.ended import Ended, no_tokens
 from model_analyzer.runner.load.generators import Generator
+from model_analyzer.runner.load.intended import NOT_EXPORTED, remarks_on_sending
 from model_analyzer.runner.load.launches import (
     TOO_SMALL,
     UNCOUNTED_LAUNCHES,
@@ -36,6 +44,8 @@ from model_analyzer.runner.load.output import (
     Report,
     finite_number,
 )
+from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_rate
+from model_analyzer.runner.load.rates import ExportSizes
 
 log = logging.getLogger(__name__)
 
@@ -52,8 +62,10 @@ _Kind = tuple[str, int, str]
 class CarefulMeasuring:
     """Measures with windows that the user or perf_analyzer chose, and remembers larger ones."""
 
-    def __init__(self, launches: Launches) -> None:
+    def __init__(self, launches: Launches, sizes: ExportSizes, user_directory: Path) -> None:
         self._launches = launches
+        self._sizes = sizes
+        self._user_directory = user_directory
         # enlarged windows that were stable: later loads of the same kind start with them
         self._learned: dict[_Kind, Window] = {}
 
@@ -67,10 +79,11 @@ class CarefulMeasuring:
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
             generators = [
-                Generator(work, window, exports=work.times_tokens)
+                Generator(work, window, exports=work.times_tokens or self._may_export(work, window))
                 for work, window in zip(workloads, windows, strict=True)
             ]
             ended = self._launches.launch(generators, server)
+            self._sizes.learn_from(generators, ended)
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < UNCOUNTED_LAUNCHES
             outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)
@@ -89,6 +102,24 @@ class CarefulMeasuring:
         else:
             outcome = self._launches.gave_up(workloads, ended)
         return outcome, ended
+
+    def _may_export(self, work: Workload, window: Window) -> bool:
+        """Whether perf_analyzer can export when it sent the requests of an open load."""
+        if not is_open(work) or work.genai_perf:
+            return False
+        rate = own_rate(work, self._intervals(work))
+        return rate is not None and self._sizes.allow(work, rate, window.seconds(rate))
+
+    def _intervals(self, work: Workload) -> str:
+        """The file with the times between requests; "" without any, or if it cannot be read."""
+        path = work.flags.get("request-intervals")
+        if not isinstance(path, str):
+            return ""
+        try:
+            content = read_regular(self._user_directory / path, most_bytes=MOST_INTERVALS_BYTES)
+        except OSError:
+            return ""  # it has changed since the run began, or is larger than any that is useful
+        return content.decode(errors="replace")
 
     def _fill(
         self, workloads: Sequence[Workload], windows: list[Window], ended: Sequence[Ended]
@@ -150,9 +181,14 @@ class CarefulMeasuring:
         models, notices = [], []
         for work, window, run in zip(workloads, windows, ended, strict=True):
             report = run.report
+            tokens = run.tokens if work.times_tokens else None
+            values = {**(run.table or {}), **(tokens or {})}
+            if is_open(work) and run.export is not None:
+                flags = {**work.flags, **window.flags}
+                values |= corrected(work, flags, run.export, self._intervals(work))
             models.append(
                 ModelMeasurement(
-                    values={**(run.table or {}), **(run.tokens or {})},
+                    values=values,
                     requests=report.requests,
                     windows=report.windows,
                     composing=run.composing,
@@ -160,8 +196,17 @@ class CarefulMeasuring:
             )
             if _is_unstable(work, window, run):
                 notices.append(_unstable(work, report))
+            notices += self._on_sending(work, values, run)
             notices += _few_requests(work, window, report)
         return Reading(tuple(models), tuple(notices), commands_of(ended))
+
+    def _on_sending(self, work: Workload, values: Values, run: Ended) -> Iterator[Notice]:
+        unknown = NOT_EXPORTED
+        if work.genai_perf:
+            unknown = "genai-perf does not tell when its requests were due"
+        elif run.export is not None or own_rate(work, self._intervals(work)) is None:
+            unknown = "it is not known when perf_analyzer had to send its requests"
+        return remarks_on_sending(work, values, in_instalments=False, unknown=unknown)
 
 
 def _unstable(work: Workload, report: Report) -> Notice:

@@ -47,13 +47,15 @@ def build_command(
     table: str,
     export: str | None,
     intervals: str | None,
+    inputs: str | None = None,
     warm_up: bool,
     window: Window,
     user_directory: Path,
 ) -> list[str]:
     """The arguments that measure `workload` and write the CSV file `table` and, if `export` is set,
     a JSON file with the times of all responses. `intervals` is a file with the times between
-    requests, which replaces the load.
+    requests, which replaces the load; `inputs`, if set, one with their inputs in this order, which
+    replaces the user's.
 
     `reached_by` are the flags for the connection. With `warm_up`, the first requests, which a new
     model answers late, are not measured. `table` must be a name without a directory: otherwise
@@ -81,6 +83,8 @@ def build_command(
         # its own threads would send late if the server is slow
         flags |= {"request-intervals": intervals, "async": "true"}
         flags = {name: value for name, value in flags.items() if name not in _OTHER_TIMES}
+    if inputs is not None:
+        flags["input-data"] = inputs
     exported = ["--profile-export-file", export] if export else []
     # with intervals, warm-ups would be sent at these times
     is_warmed = warm_up and intervals is None

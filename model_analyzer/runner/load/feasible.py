@@ -13,7 +13,6 @@ from typing import Any
 
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.models import ModelFacts, is_decoupled, max_batch_size
-from model_analyzer.domain.request_log import LogProblem
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,
@@ -27,9 +26,10 @@ from model_analyzer.errors import Problem
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.file_trees import why_unreadable
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.request_log import read_request_times
+from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, size_of
+from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES
+from model_analyzer.runner.load.request_log import ReplayProblem, read_replay
 
-_MOST_INTERVALS_BYTES = 16 * 2**20
 _NS_PER_S = 1e9
 
 _SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
@@ -56,13 +56,12 @@ def impossible(
             hint="use client_protocol: grpc",
         )
     yield from _batch_sizes(place("batch_sizes"), model, facts, search)
-    if model.traffic is not None:
-        yield from _traffic(place("load"), model.name, model.traffic, user_directory, timeout_s)
     where = place("perf_analyzer_flags")
-    for problem in (
-        *_files(where, model.perf_analyzer_flags, user_directory),
-        *_shapes(where, model.perf_analyzer_flags, facts),
-    ):
+    files = [*_files(where, model.perf_analyzer_flags, user_directory)]
+    # a log cannot select inputs from a file that cannot be read
+    if model.traffic is not None and not (model.traffic.input and files):
+        yield from _traffic(place("load"), model, model.traffic, user_directory, timeout_s)
+    for problem in (*files, *_shapes(where, model.perf_analyzer_flags, facts)):
         yield replace(problem, message=f"model {model.name}: {problem.message}")
 
 
@@ -117,32 +116,41 @@ def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Itera
 
 
 def _traffic(
-    where: str, model: str, traffic: Traffic, user_directory: Path, timeout_s: int
+    where: str, model: ModelSettings, traffic: Traffic, user_directory: Path, timeout_s: int
 ) -> Iterator[Problem]:
     """A log must be readable, and a measurement must end before its time limit."""
     seconds = sum(stage.seconds for stage in traffic.stages)
     if traffic.log:
-        path = user_directory / traffic.log
         try:
-            times = read_request_times(path, traffic.column, traffic.unit)
-        except LogProblem as error:
-            line = f":{error.line}" if error.line else ""
-            message = f"model {model}: {path}{line} {error.message}"
+            replay = read_replay(traffic, model.perf_analyzer_flags, user_directory)
+        except ReplayProblem as error:
+            message = f"model {model.name}: {error.message}"
             yield Problem(where=where, message=message, hint=error.hint)
             return
-        seconds = times[-1] / _NS_PER_S / traffic.speed
+        seconds = replay.log.times[-1] / _NS_PER_S / traffic.speed
+        size = 0
+        if replay.entries is not None:
+            size = size_of(replay.entries, replay.log.inputs, max(model.batch_sizes))
+        if size > MOST_INPUT_BYTES:
+            yield Problem(
+                where=where,
+                message=f"model {model.name}: the inputs of all requests of the log together have"
+                f" {size / 2**20:,.0f} MiB, and perf_analyzer keeps them in memory:"
+                f" {MOST_INPUT_BYTES // 2**20} MiB at most",
+                hint="use a part of the log, or smaller inputs",
+            )
     if seconds > timeout_s / 2:
         yield Problem(
             where=where,
-            message=f"model {model}: {traffic} last {seconds:.0f} s, and perf_analyzer may take"
-            f" {timeout_s} s",
+            message=f"model {model.name}: {traffic} last {seconds:.0f} s, and perf_analyzer may"
+            f" take {timeout_s} s",
             hint="raise perf_analyzer_timeout to twice as long, or use a part",
         )
 
 
 def _are_intervals(path: Path) -> bool:
     try:
-        words = read_regular(path, most_bytes=_MOST_INTERVALS_BYTES).decode().split()
+        words = read_regular(path, most_bytes=MOST_INTERVALS_BYTES).decode().split()
     except (OSError, UnicodeDecodeError):
         return False
     return bool(words) and all(word.isdecimal() for word in words)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 import numpy as np
+import numpy.typing as npt
 
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.traffic import Arrivals, Traffic
@@ -26,29 +27,32 @@ from model_analyzer.runner.load.schedule import Times
 class Generator:
     """A perf_analyzer that sends requests of a workload, and measures them in a `window`. `exports`
     tells whether it writes the times of all responses, `due` when requests are due, where
-    perf_analyzer does not choose the times.
+    perf_analyzer does not choose the times. `inputs` is a file with the inputs of these requests in
+    their order, which replaces the user's; None if any request may have any input.
     """
 
     work: Workload
     window: Window
     exports: bool
     due: Times | None = None
+    inputs: bytes | None = None
 
 
-def shares(due: Times, traffic: Traffic) -> Sequence[Times]:
-    """The times of each generator of an open load, together all of them.
+def shares(due: Times, traffic: Traffic) -> Sequence[npt.NDArray[np.intp]]:
+    """Which requests each generator of an open load sends, by their positions in the times at which
+    they are due; together all of them.
 
     Generators do not start at the same moment. A random share of Poisson arrivals is Poisson again,
     so their sum is, too, whenever each of them starts. Constant arrivals are dealt in turn.
     """
     if traffic.generators == 1:
-        return [due]
+        return [np.arange(len(due))]
     if traffic.arrivals is Arrivals.CONSTANT:
         owners = np.arange(len(due)) % traffic.generators
     else:
         random = np.random.default_rng([traffic.seed, len(due)])
         owners = random.integers(traffic.generators, size=len(due))
-    return [due[owners == owner] for owner in range(traffic.generators)]
+    return [np.flatnonzero(owners == owner) for owner in range(traffic.generators)]
 
 
 def by_workload(

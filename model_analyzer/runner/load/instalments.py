@@ -9,17 +9,16 @@ from the times of all requests; otherwise, from perf_analyzer's table.
 from __future__ import annotations
 
 import logging
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
+from model_analyzer.domain.lag import is_late
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
-from model_analyzer.domain.request_log import LogProblem
 from model_analyzer.domain.statistics import counted_between
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, LoadKind, Workload
@@ -34,6 +33,7 @@ from model_analyzer.runner.load.generators import (
     joined_times,
     shares,
 )
+from model_analyzer.runner.load.input_data import in_order
 from model_analyzer.runner.load.intended import intended, remarks_on_sending, values_of_sending
 from model_analyzer.runner.load.launches import (
     UNCOUNTED_LAUNCHES,
@@ -44,7 +44,7 @@ from model_analyzer.runner.load.launches import (
 from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates
-from model_analyzer.runner.load.request_log import read_request_times
+from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
 
@@ -61,16 +61,15 @@ _ROUNDS = 3
 
 # A first look is repeated if it should have been so many times as long.
 _MUCH = 1.5
+# Why an instalment is measured again.
+_NO_REQUEST = "no request ended in the measurement"
+_FEW_REQUESTS = "few requests ended"
+_SENT_LATE = "requests were sent late"
 # An instalment without a request is followed by one that is so many times as long.
 _GROWTH = 3
 
 # The times of an open load last longer than an instalment: by a factor, and by seconds.
 _LONGER, _MORE_S = 2.0, 5.0
-
-# The limits of an export, in bytes: writing it must not take much of the time, nor of the memory.
-_MOST_BYTES_PER_S, _MOST_BYTES = 10e6, 64e6
-# The rate of requests that is assumed as long as nothing is known.
-_ASSUMED_RATE = 4000.0
 
 
 class InstalmentMeasuring:
@@ -79,23 +78,25 @@ class InstalmentMeasuring:
     Paths of logs are relative to `user_directory`.
     """
 
-    def __init__(self, launches: Launches, user_directory: Path) -> None:
+    def __init__(self, launches: Launches, sizes: ExportSizes, user_directory: Path) -> None:
         self._launches = launches
+        self._sizes = sizes
         self._user_directory = user_directory
         self._rates = RequestRates()
-        self._sizes = ExportSizes()
 
     def measure(
         self, workloads: Sequence[Workload], server: Server, asked_s: float, part: int
     ) -> tuple[Reading | Failure, Sequence[Ended]]:
         """The outcome of an instalment that lasts so many seconds, and the last launch. With 0, it
-        is a first look: just long enough for some requests. `part` is the number of the instalment.
+        is a first look: just long enough for some requests, and repeated once if they were sent
+        late. `part` is the number of the instalment.
         """
         seconds, uncounted = self._bounded(asked_s or self._first_s(workloads)), 0
         variants = [work.variant for work in workloads]
         # a log or stages have their own length
         is_final = asked_s > 0 or any(has_own_times(work) for work in workloads)
-        for _ in range(self._launches.most):
+        may_repeat = not is_final
+        for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
             groups = [self._generators(work, seconds, part) for work in workloads]
             ended = self._launch(groups, server)
@@ -105,18 +106,21 @@ class InstalmentMeasuring:
             )
             if isinstance(reading, Failure):
                 return reading, ended
+            needed_s = self._bounded(self._first_s(workloads))
             if reading is None:
-                longer = self._bounded(_GROWTH * seconds)
-                if longer <= seconds:
+                reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
+                if next_s <= seconds:
                     break
+            elif not is_final and needed_s > _MUCH * seconds:
+                reason, next_s, is_final = _FEW_REQUESTS, needed_s, True
+            elif may_repeat and launch < self._launches.most and _is_late(reading):
+                # other programs may have delayed the client for a moment: that tells nothing
+                reason, next_s, may_repeat = _SENT_LATE, seconds, False
             else:
-                longer = self._bounded(self._first_s(workloads))
-                if is_final or longer <= _MUCH * seconds:
-                    statistics = counted_between(earlier, server.statistics(variants))
-                    return replace(reading, statistics=statistics), ended
-                is_final = True
-            _log_longer(workloads, longer, is_empty=reading is None)
-            seconds = longer
+                statistics = counted_between(earlier, server.statistics(variants))
+                return replace(reading, statistics=statistics), ended
+            _log_again(workloads, next_s, reason)
+            seconds = next_s
         return self._launches.gave_up(workloads, ended), ended
 
     def _bounded(self, seconds: float) -> float:
@@ -129,10 +133,12 @@ class InstalmentMeasuring:
 
     def _generators(self, work: Workload, seconds: float, part: int) -> Sequence[Generator]:
         """The perf_analyzers for a workload; those of an open load know when requests are due."""
-        exports = work.times_tokens or self._may_export(work, seconds)
+        rate = self._rates.expected(work)
+        exports = work.times_tokens or self._sizes.allow(work, rate, seconds)
         traffic = traffic_of(work)
         if traffic is None:
             return [Generator(work, Window.lasting(seconds), exports)]
+        replay = self._replay(work, traffic)
         # perf_analyzer sends until its windows end, which is somewhat later than asked for
         longer = _LONGER * seconds + _MORE_S
         due = due_times(
@@ -140,7 +146,7 @@ class InstalmentMeasuring:
             rate=work.load.value,
             seconds=longer,
             part=part,
-            log=self._log(traffic),
+            log=() if replay is None else replay.log.times,
             stratum_s=seconds,
         )
         return [
@@ -150,34 +156,26 @@ class InstalmentMeasuring:
                 if traffic.has_own_times
                 else Window.lasting(seconds),
                 exports,
-                share,
+                due[share],
+                _inputs(replay, share, work.load.batch_size),
             )
             for share in shares(due, traffic)
             if len(share)
         ]
 
-    def _log(self, traffic: Traffic) -> Sequence[int]:
+    def _replay(self, work: Workload, traffic: Traffic) -> Replay | None:
         if not traffic.log:
-            return ()
-        path = self._user_directory / traffic.log
+            return None
         try:
-            return read_request_times(path, traffic.column, traffic.unit)
-        except LogProblem as error:  # it has changed since the run began
-            raise wrong("load", f"{path} {error.message}") from None
+            return read_replay(traffic, work.flags, self._user_directory)
+        except ReplayProblem as error:  # it has changed since the run began
+            raise wrong("load", error.message) from None
 
     def _launch(self, groups: Sequence[Sequence[Generator]], server: Server) -> Sequence[Ended]:
         generators = [*chain.from_iterable(groups)]
         ended = self._launches.launch(generators, server)
-        for each, run in zip(generators, ended, strict=True):
-            if each.exports and run.verdict is OutputVerdict.DONE:
-                requests = 0 if run.export is None else len(run.export.requests)
-                self._sizes.learn(each.work, run.export_bytes / requests if requests else math.inf)
+        self._sizes.learn_from(generators, ended)
         return ended
-
-    def _may_export(self, work: Workload, seconds: float) -> bool:
-        rate = self._rates.expected(work)
-        bytes_per_s = self._sizes.expected(work) * (_ASSUMED_RATE if rate is None else rate)
-        return bytes_per_s <= _MOST_BYTES_PER_S and bytes_per_s * seconds <= _MOST_BYTES
 
     def _reading(
         self,
@@ -209,6 +207,13 @@ class InstalmentMeasuring:
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
             models.append(model)
         return Reading(tuple(models), tuple(notices), commands_of(ended), during=_during(ended))
+
+
+def _inputs(replay: Replay | None, share: Iterable[int], batch_size: int) -> bytes | None:
+    """The inputs of these requests of a log, if it selects them."""
+    if replay is None or replay.entries is None:
+        return None
+    return in_order(replay.entries, (replay.log.inputs[place] for place in share), batch_size)
 
 
 def _length(work: Workload, rate: float | None) -> float:
@@ -288,10 +293,13 @@ def _requests(
     moved = joined_times(parts, is_whole=is_whole)
     rate = generators[0].work.load.value
     offered = None if is_whole else Offered(moved.due, rate)
-    return moved.export, values_of_sending(sent, moved), offered
+    return moved.export, values_of_sending(moved), offered
 
 
-def _log_longer(workloads: Sequence[Workload], seconds: float, *, is_empty: bool) -> None:
+def _is_late(reading: Reading) -> bool:
+    return any(is_late(model.values) for model in reading.models)
+
+
+def _log_again(workloads: Sequence[Workload], seconds: float, reason: str) -> None:
     names = ",".join(work.variant.name for work in workloads)
-    reason = "no request ended in the measurement" if is_empty else "few requests ended"
     log.info("%s: %s, measuring for %.3g s", names, reason, seconds)

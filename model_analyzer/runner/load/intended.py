@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.lag import SEND_LAG, SENT_LATENCY, is_late
+from model_analyzer.domain.arrivals import is_open
+from model_analyzer.domain.lag import SEND_LAG, SENT_LATENCY, advice_on_lag, is_late
 from model_analyzer.domain.measurements import Notice, NoticeKind, Values
 from model_analyzer.domain.trials import Workload
 from model_analyzer.runner.load.profile_export import Export
@@ -28,6 +29,12 @@ _NS_PER_MS = 1e6
 _NEVER_US = 24 * 3600 * 1_000_000
 
 
+# Why it is usually not known when requests were sent.
+NOT_EXPORTED = (
+    "perf_analyzer exported no times of its requests, which takes too long with large tensors"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Intended:
     """An export whose requests are `sent` at their intended times, and how much later each one was
@@ -37,6 +44,19 @@ class Intended:
     export: Export
     lags: npt.NDArray[np.float64]
     due: Times
+
+    @property
+    def latencies(self) -> npt.NDArray[np.float64]:
+        """How long each request took from its intended time on (ms)."""
+        times = [request.ended - request.sent for request in self.export.requests]
+        return np.array(times) / _NS_PER_MS
+
+    def ended_within(self, begin: int, end: int) -> Intended:
+        """The part of it that ended within a period (ns)."""
+        requests = self.export.requests
+        ended = [n for n, request in enumerate(requests) if begin <= request.ended < end]
+        export = replace(self.export, requests=[requests[n] for n in ended])
+        return replace(self, export=export, lags=self.lags[ended])
 
 
 def intervals_text(due: Times) -> str:
@@ -71,30 +91,34 @@ def intended(export: Export, due: Times) -> Intended:
     )
 
 
-def values_of_sending(export: Export, moved: Intended) -> Values:
+def values_of_sending(moved: Intended) -> Values:
     """What the client did: how late it sent, and the latency from the moment of sending (ms)."""
-    latencies = [request.ended - request.sent for request in export.requests]
     return {
         SEND_LAG: round(float(np.percentile(moved.lags, 99)), _DECIMALS),
-        SENT_LATENCY: round(float(np.percentile(latencies, 99)) / _NS_PER_MS, _DECIMALS),
+        SENT_LATENCY: round(float(np.percentile(moved.latencies - moved.lags, 99)), _DECIMALS),
     }
 
 
-def remarks_on_sending(work: Workload, values: Values) -> Iterator[Notice]:
+def remarks_on_sending(
+    work: Workload,
+    values: Values,
+    *,
+    in_instalments: bool = True,
+    unknown: str = NOT_EXPORTED,
+) -> Iterator[Notice]:
     """A notice if the client of an open load sent so late that its lag is a part of the latencies;
-    or if it is not known, although the configuration says when requests are due.
+    or, if it is not known when requests were due or sent, with the reason.
     """
     if is_late(values):
+        advice = advice_on_lag(work, in_instalments=in_instalments)
         yield Notice(
             kind=NoticeKind.CLIENT_LAGGED,
             text=f"{work.variant.name} at {work.load_text}: one request in a hundred was sent more"
-            f" than {values[SEND_LAG]:.3g} ms late, and its latency contains that: use a lower"
-            " rate, several generators, or a client machine with idle cores",
+            f" than {values[SEND_LAG]:,.1f} ms late, and its latency contains that: {advice}",
         )
-    elif work.traffic is not None and SEND_LAG not in values:
+    elif is_open(work) and SEND_LAG not in values:
         yield Notice(
             kind=NoticeKind.LAG_UNKNOWN,
-            text=f"{work.variant.name} at {work.load_text}: perf_analyzer exported no times of its"
-            " requests, which takes too long with large tensors; so latencies count from the moment"
-            " of sending, and it is not known whether requests were sent late",
+            text=f"{work.variant.name} at {work.load_text}: {unknown}; so latencies count from the"
+            " moment of sending, and it is not known whether requests were sent late",
         )

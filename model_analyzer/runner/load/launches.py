@@ -39,8 +39,8 @@ log = logging.getLogger(__name__)
 
 _LOOK_S = 0.5
 
-# The file with the times between requests.
-INTERVALS = "intervals.txt"
+# The files with the times between requests, and with their inputs.
+INTERVALS, INPUTS = "intervals.txt", "inputs.json"
 
 # The limit for output, tables and exports of one launch: ten times the longest ones (verbose).
 MOST_BYTES = 4 * 2**30
@@ -142,12 +142,12 @@ class Launches:
     def _start(
         self, generator: Generator, server: Server, directory: Path, stubs: StubWatch
     ) -> Child:
-        intervals = None
         if generator.due is not None:
-            intervals = directory / INTERVALS
-            intervals.write_text(intervals_text(generator.due))
+            (directory / INTERVALS).write_text(intervals_text(generator.due))
+        if generator.inputs is not None:
+            (directory / INPUTS).write_bytes(generator.inputs)
         route = server.route(generator.work.variant, self._protocol)
-        program, command = self._command(generator, route, intervals)
+        program, command = self._command(generator, route, directory)
         log.debug("%s", masked_command(command))
         # the checkpoint has the path of the program once
         shown = masked_command([Path(command[0]).name, *command[1:]])
@@ -169,9 +169,9 @@ class Launches:
         )
 
     def _command(
-        self, generator: Generator, route: Route, intervals: Path | None
+        self, generator: Generator, route: Route, directory: Path
     ) -> tuple[Program, list[str]]:
-        """The program for a workload, and its command."""
+        """The program for a workload, and its command; its files are in a `directory`."""
         work, window = generator.work, generator.window
         if work.genai_perf and self._genai_perf is not None:
             return self._genai_perf, build_genai_command(
@@ -188,7 +188,8 @@ class Launches:
             reached_by=route.flags,
             table=TABLE,
             export=EXPORT if generator.exports else None,
-            intervals=None if intervals is None else str(intervals),
+            intervals=None if generator.due is None else str(directory / INTERVALS),
+            inputs=None if generator.inputs is None else str(directory / INPUTS),
             # models with fixed shapes were warmed up after loading; a server embedded in
             # perf_analyzer 2.51 loses its model during a warm-up
             warm_up=route.load_timeout_s is None and not has_fixed_shapes(work.variant.config),

@@ -15,6 +15,7 @@ from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.runner.load.careful import CarefulMeasuring
 from model_analyzer.runner.load.instalments import InstalmentMeasuring
 from model_analyzer.runner.load.launches import MOST_BYTES, Launches, Reading
+from model_analyzer.runner.load.rates import ExportSizes
 from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.runtime import Program
 
@@ -50,8 +51,9 @@ class PerfAnalyzer:
             guards=guards or ReadyGuard(),
             most_bytes=most_bytes,
         )
-        self._careful = CarefulMeasuring(self._launches)
-        self._instalments = InstalmentMeasuring(self._launches, user_directory)
+        sizes = ExportSizes()
+        self._careful = CarefulMeasuring(self._launches, sizes, user_directory)
+        self._instalments = InstalmentMeasuring(self._launches, sizes, user_directory)
         self._transcript = transcript
 
     def processes(self) -> Sequence[psutil.Process]:

@@ -10,9 +10,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.runner.load.ended import Ended
+from model_analyzer.runner.load.generators import Generator
+from model_analyzer.runner.load.output import OutputVerdict
 
 # The size of a request in an export: a part of fixed size, and each number or text as text.
 _REQUEST_BYTES, _VALUE_BYTES = 200, 20
+
+# The limits of an export, in bytes: writing it must not take much of the time, nor of the memory.
+_MOST_BYTES_PER_S, _MOST_BYTES = 10e6, 64e6
+# The rate of requests that is assumed as long as nothing is known.
+_ASSUMED_RATE = 4000.0
 
 
 class RequestRates:
@@ -49,6 +57,20 @@ class ExportSizes:
 
     def __init__(self) -> None:
         self._known: dict[str, float] = {}
+
+    def learn_from(self, generators: Sequence[Generator], ended: Sequence[Ended]) -> None:
+        """Learns from the exports of all generators that have ended."""
+        for each, run in zip(generators, ended, strict=True):
+            if each.exports and run.verdict is OutputVerdict.DONE:
+                requests = 0 if run.export is None else len(run.export.requests)
+                self.learn(each.work, run.export_bytes / requests if requests else math.inf)
+
+    def allow(self, work: Workload, rate: float | None, seconds: float) -> bool:
+        """Whether requests that are sent for so many seconds can be exported, at this rate per
+        second (None: unknown).
+        """
+        bytes_per_s = self.expected(work) * (_ASSUMED_RATE if rate is None else rate)
+        return bytes_per_s <= _MOST_BYTES_PER_S and bytes_per_s * seconds <= _MOST_BYTES
 
     def learn(self, work: Workload, size: float) -> None:
         """`size` is infinite if the requests of the model cannot be exported."""

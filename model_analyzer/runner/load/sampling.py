@@ -96,7 +96,7 @@ def sampled(
             windows = _at_mean_rate(windows, [first, *edges], due, offered.rate)
     values = {
         "perf_throughput": round(float(rates[0]) * batch_size, _DECIMALS),
-        **_statistics(latencies),
+        **latency_values(latencies),
     }
     families: dict[str, Sequence[float]] = {"perf_latency": latencies.tolist()}
     joint = None
@@ -120,7 +120,8 @@ def sampled(
     )
 
 
-def _statistics(latencies: _Floats) -> Values:
+def latency_values(latencies: _Floats) -> Values:
+    """The mean and the percentiles of latencies (ms)."""
     percentiles = np.percentile(latencies, _PERCENTILES)
     values = {f"perf_latency_p{p}": v for p, v in zip(_PERCENTILES, percentiles, strict=True)}
     values["perf_latency_avg"] = latencies.mean()

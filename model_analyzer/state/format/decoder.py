@@ -132,6 +132,7 @@ _traffic = record(
     speed=optional(number(0), 1.0),
     column=optional(text, ""),
     unit=optional(text, ""),
+    input=optional(text, ""),
     generators=optional(_count, 1),
     log=optional(text, ""),
 )

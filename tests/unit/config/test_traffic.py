@@ -43,6 +43,18 @@ def test_a_log_is_replayed() -> None:
     assert (model.traffic.column, model.traffic.unit) == ("when", "ms")
 
 
+def test_a_column_of_a_log_selects_inputs() -> None:
+    text = "load: {replay: log.csv, input: prompt}\nperf_analyzer_flags: {input-data: in.json}"
+    selecting = model_settings(text).traffic
+    plain_log = model_settings("load: {replay: log.csv}").traffic
+    assert selecting is not None
+    assert plain_log is not None
+    assert selecting.input == "prompt"
+    assert str(selecting) == "a replayed log with its inputs"
+    # measurements with other inputs are not compared, and earlier keys stay
+    assert selecting.meaning == {**plain_log.meaning, "input": "prompt"}
+
+
 def test_the_path_of_a_log_is_no_part_of_what_is_measured() -> None:
     here, there = (Traffic(arrivals=Arrivals.REPLAY, log=log) for log in ("a.csv", "b.csv"))
     assert here == there
@@ -65,6 +77,16 @@ def test_the_path_of_a_log_is_no_part_of_what_is_measured() -> None:
         ("load: {stages: [{rate: 50, for: 0}]}", "must be above 0, found 0"),
         ("load: {stages: [{rate: 50, for: 2h}]}", "the stages together last longer than an hour"),
         ("load: {stages: [{rate: 1e7, for: 60}]}", "have more than 5,000,000 requests"),
+        ("load: {replay: log.csv, input: a}", "input needs the perf_analyzer flag input-data"),
+        (
+            "load: {replay: log.csv, input: a}\nperf_analyzer_flags: {input-data: zero}",
+            "input needs the perf_analyzer flag input-data",
+        ),
+        (
+            "load: {replay: log.csv, input: a}\nperf_analyzer_flags: {input-data: [a, b]}",
+            "input needs the perf_analyzer flag input-data",
+        ),
+        ("load: {arrivals: poisson, input: a}", "unknown key 'input'"),
         ("load: {replay: log.csv, unit: minutes}", "expected one of s, ms, us, ns"),
         ("load: {arrivals: poisson}\nconcurrency: 4", "load is also given by concurrency"),
         (
@@ -105,7 +127,7 @@ profile_models: {m: {parameters: {request_rate: 9}}}
         "{arrivals: gamma, cv: 2, rate: [1, 2], seed: 3}",
         "{arrivals: Poisson, rate: '1,2'}",
         "{stages: [{rate: 5, for: 30s}], seed: 1}",
-        "{replay: a.csv, speed: 0.5, column: t, unit: ns}",
+        "{replay: a.csv, speed: 0.5, column: t, unit: ns, input: prompt}",
     ],
 )
 def test_the_schema_accepts_what_is_read(text: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.domain.request_log import LogProblem, request_times
+from model_analyzer.domain.request_log import LogProblem, parse_log
 
 SECOND = 10**9
 
@@ -31,13 +31,13 @@ SECOND = 10**9
     ids=["seconds", "ms", "us", "relative", "azure", "iso", "mooncake", "json", "unsorted"],
 )
 def test_the_same_times_in_many_forms(text: str) -> None:
-    times = request_times(text.splitlines())
+    times = parse_log(text.splitlines()).times
     assert times == [0, 3 * SECOND // 4, 3 * SECOND]
 
 
 def test_a_column_and_a_unit_can_be_given() -> None:
     lines = ["when,time", "500,x", "700,y"]
-    assert request_times(lines, column="when", unit="ms") == [0, SECOND // 5]
+    assert parse_log(lines, column="when", unit="ms").times == [0, SECOND // 5]
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,58 @@ def test_a_column_and_a_unit_can_be_given() -> None:
 )
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, message: str) -> None:
     with pytest.raises(LogProblem) as raised:
-        request_times(text.splitlines())
+        parse_log(text.splitlines())
     assert (raised.value.line, raised.value.message) == (line, message)
 
 
 def test_a_date_has_no_unit() -> None:
     lines = ["time", "2023-01-01T00:00:00", "2023-01-01T00:00:01"]
     with pytest.raises(LogProblem, match="2023"):
-        request_times(lines, unit="ms")
+        parse_log(lines, unit="ms")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time,prompt\n3,2\n1, 0\n2,1\n2.5,0\n",
+        '{"time": 3, "prompt": 2}\n{"time": 1, "prompt": "0"}\n{"time": 2, "prompt": 1.0}\n'
+        '{"time": 2.5, "prompt": 0}\n',
+    ],
+    ids=["csv", "json"],
+)
+def test_inputs_follow_their_requests(text: str) -> None:
+    log = parse_log(text.splitlines(), input_column="prompt", entries=3)
+    assert log.times == [0, SECOND, 3 * SECOND // 2, 2 * SECOND]
+    assert log.inputs == [0, 1, 0, 2]
+    assert parse_log(text.splitlines()).inputs == ()
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("3", "has '3' as 'prompt' in place of the number of an input: a whole number from 0 to 2"),
+        ("-1", "has '-1' as 'prompt'"),
+        ("1.5", "has '1.5' as 'prompt'"),
+        ("", "has '' as 'prompt'"),
+        ("first", "has 'first' as 'prompt'"),
+    ],
+)
+def test_a_number_of_no_input_is_told_with_its_line(cell: str, message: str) -> None:
+    with pytest.raises(LogProblem) as raised:
+        parse_log(f"time,prompt\n1,0\n2,{cell}\n".splitlines(), input_column="prompt", entries=3)
+    assert raised.value.line == 3
+    assert raised.value.message.startswith(message)
+
+
+def test_a_missing_input_is_told() -> None:
+    with pytest.raises(LogProblem) as raised:
+        parse_log(["time,size", "1,2", "2,3"], input_column="prompt", entries=3)
+    assert (raised.value.message, raised.value.hint) == (
+        "has no column 'prompt'",
+        "it has time, size",
+    )
+    lines = ['{"time": 1, "prompt": 0}', '{"time": 2, "prompt": true}', '{"time": 3}']
+    for wrong in (lines[:2], [lines[0], lines[2]]):
+        with pytest.raises(LogProblem) as raised:
+            parse_log(wrong, input_column="prompt", entries=3)
+        assert raised.value.line == 2

@@ -24,6 +24,7 @@ EACH = [
     Traffic(arrivals=Arrivals.GAMMA, cv=2.5),
     Traffic(arrivals=Arrivals.STAGES, stages=(Stage(5.0, 2.0), Stage(50.0, 0.5))),
     Traffic(arrivals=Arrivals.REPLAY, speed=0.5, column="when", unit="ms", log="log.csv"),
+    Traffic(arrivals=Arrivals.REPLAY, input="prompt", log="log.csv"),
 ]
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.traffic import Arrivals, Traffic
-from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.explorer import Explorer, explorer_of
 from model_analyzer.reports.figures import figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
@@ -343,11 +344,18 @@ def test_a_closed_loop_says_what_a_stall_would_hide(load: dict[str, int], expect
 
 def test_an_open_load_hides_no_stall() -> None:
     measured = record(variant(), measurement(100, 5), kind=LoadKind.REQUEST_RATE, concurrency=50)
-    assert "Arrivals of requests" not in dict(method_of(ranking(measured).measured))
+    assert arrivals(measured) == "constant arrivals; latencies count from the moment of sending"
     (work,) = measured.trial.workloads
     traffic = Traffic(arrivals=Arrivals.POISSON)
     trial = replace(measured.trial, workloads=(replace(work, traffic=traffic),))
-    method = dict(method_of(ranking(measured._replace(trial=trial)).measured))
-    assert method["Arrivals of requests"] == (
+    outcome = measurement(100, 5, perf_send_lag_p99=0.1)
+    assert arrivals(measured._replace(trial=trial, outcome=outcome)) == (
         "Poisson arrivals; latencies count from the intended times"
     )
+    file = replace(work, load=Load(kind=LoadKind.REQUEST_INTERVALS, value=0))
+    trial = replace(measured.trial, workloads=(file,))
+    assert arrivals(measured._replace(trial=trial)).startswith("the intervals of a file;")
+
+
+def arrivals(measured: TrialRecord) -> str:
+    return dict(method_of(ranking(measured).measured))["Arrivals of requests"]

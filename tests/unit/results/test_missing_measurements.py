@@ -41,6 +41,10 @@ GOLDEN = {
     "sent late by few threads": (
         [open_load(100, 20, flags=BY_THREADS)], P99, Lack.LATE_CLIENT, (50, 70, 85)
     ),
+    "sent by few threads, and corrected": (
+        [open_load(100, 20, flags=BY_THREADS, perf_send_lag_p99=3)],
+        P99, Gap.ALL_KEEP, (125, 150),
+    ),
     "another batch size": (
         [open_load(100, 20, batch_size=4)], P99, Lack.OTHER_BATCH, (200, 280, 340)
     ),

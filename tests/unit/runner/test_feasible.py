@@ -180,6 +180,39 @@ def test_a_log_that_cannot_be_read(tmp_path: Path) -> None:
     assert "none.csv No such file or directory" in problem
 
 
+SELECTING = "load: {replay: log.csv, input: n}\nperf_analyzer_flags: {input-data: in.json}"
+
+
+@pytest.mark.parametrize(
+    ("rows", "data", "message"),
+    [
+        ("1,0\n2,1\n", '{"data": [{}, {}]}', ""),
+        ("1,0\n2,2\n", '{"data": [{}, {}]}', "log.csv:3 has '2' as 'n' in place of the number"),
+        ("1,0\n2,1\n", '{"data": 5}', 'in.json has no list "data" with inputs'),
+        ("1,0\n2,1\n", '{"data":\n}', "in.json:2 is not JSON"),
+        ("1,0\n2,1\n", None, "input-data: {0}/in.json does not exist"),
+    ],
+)
+def test_a_log_selects_inputs_of_a_file(
+    tmp_path: Path, rows: str, data: str | None, message: str
+) -> None:
+    (tmp_path / "log.csv").write_text(f"time,n\n{rows}")
+    if data is not None:
+        (tmp_path / "in.json").write_text(data)
+    refused = problems(SELECTING, tmp_path)
+    assert len(refused) == bool(message)
+    assert all(message.format(tmp_path) in problem for problem in refused)
+
+
+def test_inputs_that_fill_the_memory_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "in.json").write_text('{"data": [{"INPUT": "' + "x" * 2**20 + '"}]}')
+    (tmp_path / "log.csv").write_text("time,n\n" + "".join(f"{n},0\n" for n in range(300)))
+    (problem,) = problems(SELECTING, tmp_path)
+    assert "have 300 MiB, and perf_analyzer keeps them in memory: 256 MiB at most" in problem
+    (problem,) = problems(f"{SELECTING}\nbatch_sizes: 4", tmp_path)
+    assert "have 1,200 MiB" in problem
+
+
 def test_a_load_that_lasts_longer_than_perf_analyzer_may(tmp_path: Path) -> None:
     (problem,) = problems("load: {stages: [{rate: 1, for: 400s}]}", tmp_path)
     assert "last 400 s, and perf_analyzer may take 600 s" in problem

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from model_analyzer.domain.measurements import NoticeKind
@@ -64,7 +66,7 @@ def test_a_client_that_sends_on_time_needs_no_correction() -> None:
 def test_the_lag_is_measured_and_told() -> None:
     export, due = stalled(threads=4)
     moved = intended(export, due)
-    values = values_of_sending(export, moved)
+    values = values_of_sending(moved)
     assert values["perf_send_lag_p99"] > 1000
     assert values["perf_sent_latency_p99"] == round(
         float(np.percentile([r.ended - r.sent for r in export.requests], 99)) / 1e6, 6
@@ -72,6 +74,7 @@ def test_the_lag_is_measured_and_told() -> None:
     work = Workload(variant=variant(), load=Load(kind=LoadKind.REQUEST_RATE, value=RATE))
     (notice,) = remarks_on_sending(work, {**values, "perf_latency_p99": 1800.0})
     assert notice.kind is NoticeKind.CLIENT_LAGGED
+    assert "contains that: use a lower rate, several generators" in notice.text
 
 
 def test_a_small_lag_is_no_remark() -> None:
@@ -79,7 +82,15 @@ def test_a_small_lag_is_no_remark() -> None:
     assert not [*remarks_on_sending(work, {"perf_send_lag_p99": 0.9, "perf_latency_p99": 5.0})]
     assert not [*remarks_on_sending(work, {"perf_send_lag_p99": 4.0, "perf_latency_p99": 100.0})]
     assert [*remarks_on_sending(work, {"perf_send_lag_p99": 4.0, "perf_latency_p99": 50.0})]
-    assert not [*remarks_on_sending(work, {"perf_latency_p99": 50.0})]
+
+
+def test_an_open_load_says_why_its_lag_is_not_known() -> None:
+    work = Workload(variant=variant(), load=Load(kind=LoadKind.REQUEST_RATE, value=RATE))
+    values = {"perf_latency_p99": 50.0}
+    (notice,) = remarks_on_sending(work, values, unknown="the file has changed")
+    assert notice.kind is NoticeKind.LAG_UNKNOWN
+    assert ": the file has changed; so latencies count" in notice.text
+    assert not [*remarks_on_sending(replace(work, load=Load(value=4)), values)]
 
 
 def test_requests_may_end_in_another_order() -> None:
