@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from model_analyzer.domain.measurements import Notice, NoticeKind
+from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind
 from tests.unit.builders import variant
@@ -212,6 +213,21 @@ def test_a_client_with_too_few_threads_is_the_limit() -> None:
     (finding,) = explained(*records).findings
     assert finding.cause.name == "CLIENT"
     assert "of 200 requests/s, 95 were answered" in finding.evidence[0]
+
+
+def test_a_client_that_sends_without_waiting_needs_a_faster_machine() -> None:
+    late = observed(EIGHT, 200, 95, 20, kind=LoadKind.REQUEST_RATE, flags={"max-threads": "2"})
+    assert isinstance(late.outcome, Measurement)
+    (measured,) = late.outcome.models
+    instalment = late._replace(
+        outcome=replace(late.outcome, models=(replace(measured, seconds=1.0),))
+    )
+
+    (finding,) = explained(instalment).findings
+    assert finding.cause.name == "CLIENT"
+    assert len(finding.evidence) == 1
+    assert "machine" in finding.advice
+    assert finding.change is None
 
 
 def test_a_client_that_takes_the_cores_is_the_limit() -> None:
