@@ -19,7 +19,7 @@ from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.loads import load_words
 from model_analyzer.reports.parameters import parameter_name
-from model_analyzer.reports.tables import Table
+from model_analyzer.reports.tables import Table, decimals_of_column
 from model_analyzer.results.columns import (
     BATCH_SIZE,
     INSTANCE_GROUP,
@@ -53,6 +53,9 @@ _PHASES = (
     "perf_server_compute_infer", "perf_server_compute_output",
 )  # fmt: skip
 
+# So many cells show how long the numbers of a column are.
+_ENOUGH = 2000
+
 # Fields of configurations that other columns of variants show already.
 _SHOWN_ELSEWHERE = ("config.instance_group", "config.max_batch_size", "config.dynamic_batching")
 _BATCHING = ("max_batch_size", "dynamic_batching")
@@ -64,8 +67,9 @@ class Explorer:
     after the other.
 
     Each of `variants` has a cell for each `own` column, and as many measurements as `counts` says.
-    `cells` has, for each of `columns`, the cells of all measurements, not rounded. `starts` are the
-    rows of the best measurement of each kind.
+    `cells` has, for each of `columns`, the cells of all measurements, not rounded. `decimals` are
+    those of each column of numbers, by key. `starts` are the rows of the best measurement of each
+    kind.
     """
 
     own: tuple[Column[VariantResult], ...]
@@ -73,6 +77,7 @@ class Explorer:
     counts: tuple[int, ...]
     columns: tuple[Column[MeasuredTrial], ...]
     cells: tuple[Sequence[Cell], ...]
+    decimals: Mapping[str, int]
     starts: tuple[int, ...] = (0,)
 
     @property
@@ -83,11 +88,11 @@ class Explorer:
     def to_json(self) -> str:
         """Compact JSON for the script of the page, column by column."""
         parts = {
-            "own": _json(list(map(_described, self.own))),
+            "own": _json(list(map(self._described, self.own))),
             "variants": _json(self.variants),
             "counts": _json(self.counts),
             "starts": _json(self.starts),
-            "columns": _json(list(map(_described, self.columns))),
+            "columns": _json(list(map(self._described, self.columns))),
             "cells": f"[{','.join(map(_cells_json, self.columns, self.cells))}]",
         }
         return "{" + ",".join(f'"{name}":{part}' for name, part in parts.items()) + "}"
@@ -97,11 +102,14 @@ class Explorer:
         own = [index for index, column in enumerate(self.own) if column.is_usual]
         of_row = [index for index, column in enumerate(self.columns) if column.is_usual]
         variants = chain.from_iterable(map(repeat, self.variants, self.counts))
+        shown = (*(self.own[index] for index in own), *(self.columns[index] for index in of_row))
         return Table(
-            headers=(
-                *(self.own[index].header for index in own),
-                *(self.columns[index].header for index in of_row),
-            ),
+            headers=tuple(column.header for column in shown),
+            decimals={
+                place: self.decimals[column.key]
+                for place, column in enumerate(shown)
+                if column.key in self.decimals
+            },
             rows=tuple(
                 (
                     *(variant[index] for index in own),
@@ -111,20 +119,20 @@ class Explorer:
             ),
         )
 
+    def _described(self, column: Column[Any]) -> Mapping[str, Any]:
+        return {
+            "key": column.key,
+            "header": column.header,
+            "number": column.is_number,
+            "decimals": self.decimals.get(column.key, 0),
+            "usual": column.is_usual,
+            "metric": column.better is not None,
+            "high": column.better is Better.HIGHER,
+        }
+
 
 def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def _described(column: Column[Any]) -> Mapping[str, Any]:
-    return {
-        "key": column.key,
-        "header": column.header,
-        "number": column.is_number,
-        "usual": column.is_usual,
-        "metric": column.better is not None,
-        "high": column.better is Better.HIGHER,
-    }
 
 
 def _rounded(column: Column[MeasuredTrial], cell: Cell) -> Cell:
@@ -240,13 +248,23 @@ def _explorer(
         *_evidence_columns(results),
     ]
     own, about = _variants(results)
+    by_key: dict[str, Sequence[Cell]] = {column.key: cells for column, cells in columns}
+    for place, column in enumerate(own):
+        by_key[column.key] = [cells[place] for cells in about]
     return Explorer(
         own=own,
         variants=about,
+        decimals={key: _decimals(cells) for key, cells in by_key.items()},
         counts=tuple(len(result.measured) for result in results),
         columns=tuple(column for column, _ in columns),
         cells=tuple(cells for _, cells in columns),
     )
+
+
+def _decimals(cells: Sequence[Cell]) -> int:
+    """The decimals of a column; of a long one, those that evenly spaced cells need."""
+    step = len(cells) // _ENOUGH | 1  # odd: loads repeat in tens or powers of two
+    return decimals_of_column(islice(cells, 0, None, step))
 
 
 def _filled(column: Column[MeasuredTrial], items: Sequence[MeasuredTrial]) -> _Filled:

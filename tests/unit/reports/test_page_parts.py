@@ -90,7 +90,7 @@ def test_figures_are_those_of_the_first_beside_the_default() -> None:
     assert shown == [
         ("Gain over the default", "+100 ± 44", ""),
         ("Throughput", "200 ± 50", "default 100"),
-        ("p99 Latency", "9.5", "default 8.5"),
+        ("p99 Latency", "9.50", "default 8.50"),
     ]
 
 
@@ -148,9 +148,9 @@ def test_each_constraint_is_met_missed_or_unknown() -> None:
         by=goal(*at_most(perf_latency_p99=10, gpu_used_memory=100), *at_least(perf_throughput=50)),
     )
     assert [(limit.value, limit.missed_by) for limit in limits_of(answer_of(ranked))] == [
-        ("12", pytest.approx(20)),
+        ("12.0", pytest.approx(20)),
         ("not measured", None),
-        ("50", 0),
+        ("50.0", 0),
     ]
     assert limits_of(answer_of(ranking())) == ()
 
@@ -278,6 +278,19 @@ def test_the_explorer_has_every_measurement_best_first() -> None:
     assert [(row[0], row[4], row[5], row[6]) for row in table.rows] == [
         ("m_config_0", 4, "yes", 200), ("m_config_0", 8, "no", 250), ("m_config_0", 6, "no", 150),
     ]  # fmt: skip
+
+
+def test_the_first_rows_have_the_precision_of_the_whole_column() -> None:
+    ranked = ranking(
+        record(BEST, measurement(1500.25, 0.125)),
+        *(record(BEST, measurement(900.5 - n, 20.5 + n), concurrency=n) for n in range(2, 9)),
+    )
+    table = explorer(ranked)
+    document: dict[str, Any] = json.loads(table.to_json())
+    decimals = {column["key"]: column["decimals"] for column in document["columns"]}
+    assert (decimals["perf_throughput"], decimals["perf_latency_p99"]) == (0, 2)
+    assert decimals["concurrency"] == 0
+    assert {"1,500", "0.12"} <= set(table.first(1).texts()[0])
 
 
 def test_columns_with_equal_values_are_not_shown_first() -> None:
