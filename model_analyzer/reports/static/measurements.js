@@ -6,10 +6,11 @@
 const measurements = (() => {
   const table = dom.data("rows");
   const variantOf = table.counts.flatMap((count, index) => Array(count).fill(table.variants[index]));
-  const columns = [
+  const unordered = [
     ...table.own.map((column, index) => ({ ...column, valueOf: (row) => variantOf[row][index] })),
     ...table.columns.map((column, index) => ({ ...column, valueOf: (row) => table.cells[index][row] })),
   ];
+  const columns = table.order.map((key) => unordered.find((column) => column.key === key));
 
   const formats = new Map();
 

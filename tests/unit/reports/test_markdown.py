@@ -54,7 +54,7 @@ def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None
         "| m\\_config\\_0", "| m\\_config\\_default",
     ]  # fmt: skip
     assert "| 200 | 6.50 | met | 1 concurrent request |" in rows[0]
-    assert "| m\\_config\\_default: concurrency=2 | failed m | mend it |" in lines
+    assert "| m\\_config\\_default with 2 concurrent requests | failed m | mend it |" in lines
     assert "* unstable m" in lines
     assert lines[lines.index("```diff") + 2] == "+m"
     assert "| CPU | 16 cores |" in lines

@@ -179,7 +179,7 @@ def test_the_method_has_the_evidence_behind_the_numbers() -> None:
     method = dict(method_of(ranked.measured, ranked.failed))
     assert method["Trials"] == "4 measured, 1 failed"
     assert method["Requests per p99 value"] == (
-        "median 500, fewest 200 (m_config_0: concurrency=4); 1 of 3 have fewer than the 299"
+        "median 500, fewest 200 (m_config_0 with 4 concurrent requests); 1 of 3 have fewer than the 299"
         " needed for 95 % confidence in a p99"
     )
     assert method["Throughput noise"] == (
@@ -271,12 +271,12 @@ def test_the_best_of_many_values_is_shown() -> None:
 
 def test_the_explorer_has_every_measurement_best_first() -> None:
     table = explorer(example()).first(3)
-    assert table.headers[:7] == (
-        "Configuration", "Instances", "Max batch size", "Dynamic batching",
-        "Concurrent requests", "Meets constraints", "Throughput (infer/sec)",
+    assert table.headers[:8] == (
+        "Configuration", "Throughput (infer/sec)", "p99 Latency (ms)", "Meets constraints",
+        "Concurrent requests", "Instances", "Max batch size", "Dynamic batching",
     )  # fmt: skip
-    assert [(row[0], row[4], row[5], row[6]) for row in table.rows] == [
-        ("m_config_0", 4, "yes", 200), ("m_config_0", 8, "no", 250), ("m_config_0", 6, "no", 150),
+    assert [(row[0], row[1], row[3], row[4]) for row in table.rows] == [
+        ("m_config_0", 200, "yes", 4), ("m_config_0", 250, "no", 8), ("m_config_0", 150, "no", 6),
     ]  # fmt: skip
 
 
@@ -299,7 +299,10 @@ def test_columns_with_equal_values_are_not_shown_first() -> None:
         for count in (1, 2)
     )
     table = explorer(ranking(record(first, measurement(1)), record(other, measurement(2))))
-    assert table.first(1).headers[:3] == ("Configuration", "Instances", "Concurrent requests")
+    headers = table.first(1).headers[:4]
+    assert headers == (
+        "Configuration", "Throughput (infer/sec)", "Concurrent requests", "Instances",
+    )  # fmt: skip
     assert "max_batch_size" in {column.key for column in table.own}
 
 
