@@ -179,8 +179,8 @@ def test_the_method_has_the_evidence_behind_the_numbers() -> None:
     method = dict(method_of(ranked.measured, ranked.failed))
     assert method["Trials"] == "4 measured, 1 failed"
     assert method["Requests per p99 value"] == (
-        "median 500, fewest 200 (m_config_0 with 4 concurrent requests); 1 of 3 have fewer than the 299"
-        " needed for 95 % confidence in a p99"
+        "median 500, fewest 200 (m_config_0 with 4 concurrent requests); 1 of 3 have fewer than the"
+        " 299 needed for 95 % confidence in a p99"
     )
     assert method["Throughput noise"] == (
         "median ± 21.5 % (95 % interval), largest ± 26.8 %, recommended load ± 26.8 %"
