@@ -16,7 +16,7 @@ from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.prices import money
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
-from model_analyzer.reports.loads import under
+from model_analyzer.reports.loads import trial_words, under
 from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.tables import percent_text
 from model_analyzer.results.answer import Answer, Compliance
@@ -158,7 +158,7 @@ def _rivals(answer: Answer) -> Iterator[str]:
     for rival in answer.rivals:
         if id(rival.item) in near:
             continue
-        measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
+        measured = f"{trial_words(rival.item.trial)} measured {rival.gain_percent:.1f} % better"
         if sent_late(rival.item.measurement):
             yield (
                 f"{measured}, but its requests were sent late: measure it again with idle cores for"

@@ -390,6 +390,7 @@ const budgets = (() => {
       view = newView;
       place();
       drawStaircase();
+      setTimeout(() => ranked.at(least)); // the first call is slow: not while the reader drags
       view.addResizeListener(() => requestAnimationFrame(() => { place(); drawStaircase(); }));
     }
 
