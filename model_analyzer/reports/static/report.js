@@ -74,7 +74,7 @@
       followFilters(spec);
     },
     narrowed(config, spec) {
-      for (const { mark } of spec.layer) if (mark.limit) mark.limit = 60; // leaves space for the plot
+      for (const { mark } of spec.layer) if (mark.limit) mark.limit = 90; // leaves space for the plot
       return {
         ...config,
         legend: { ...config.legend, columns: 1, labelLimit: 240 },
