@@ -12,6 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from model_analyzer.app.delivery.files import (
+    OVERVIEW,
     configuration_difference,
     origin_of,
     originals_of,
@@ -162,6 +163,8 @@ def _models(
         )
         drawings = images.svg(page.charts, page.model)
         folders = tuple(filter(None, source.name.split("/")))
-        path, *_ = write_summary(directory, page, images, drawings, settings.formats, *folders)
+        path, *_ = write_summary(
+            directory, page, images, drawings, settings.formats, *folders, related=[OVERVIEW]
+        )
         link = path.relative_to(directory.path / "reports").as_posix()
         yield FleetModel(answer=answer, link=link, source=source.name)

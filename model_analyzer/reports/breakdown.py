@@ -42,6 +42,9 @@ _COLOURS = {
     _NETWORK: "#9aa1ad",
 }
 
+# The times in the server: name, metric and colour of each.
+SERVER_TIMES = tuple((phase, tag, _COLOURS[phase]) for phase, tag in _IN_SERVER.items())
+
 # For streamed responses, the server's statistics may cover only the start of the response. Below
 # this share of the latency (0 to 1), the breakdown would be misleading, so it is not shown.
 _MIN_COVERAGE = 0.5

@@ -10,8 +10,10 @@ Values of metrics are those of the page's table. Cases in tests/golden/budget ho
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from heapq import nsmallest
+from itertools import chain, groupby
 from typing import Any
 
 from model_analyzer.domain.efficiency import EFFICIENCY
@@ -26,15 +28,17 @@ from model_analyzer.domain.ties import cost
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST, Chart
 from model_analyzer.results.columns import reports_gpus
-from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.ranking import RANKING_RULES, Ranking, VariantResult
 
 # Objectives that the reader can choose, besides that of the run.
 _CHOICES = (DEFAULT_OBJECTIVE, "output_token_throughput", *EFFICIENCY)
 
-# The noise of instalments takes time to compute. Above this number of measurements, only those are
-# worth it that reach this share of the best one with at most the same latency.
+# The noise of instalments takes time to compute. Of more measurements, only those are worth it that
+# are among the best at some limit.
 _MOST_WITH_NOISE = 2000
-_CLOSE = 0.75
+
+# A metric with its minimum and its maximum.
+_Constraint = tuple[str, float | None, float | None]
 
 # One number for each measurement; a single number if it is the same for all.
 _Numbers = Sequence[float] | float
@@ -75,7 +79,7 @@ class Budget:
     name: str
     unit: str
     maximum: float | None
-    constraints: tuple[tuple[str, float | None, float | None], ...]
+    constraints: tuple[_Constraint, ...]
     choices: tuple[ObjectiveChoice, ...]
     start: int
     shown: tuple[int, ...]
@@ -128,6 +132,11 @@ def budget_of(
     numbers = {content: number for number, content in enumerate(contents)}
     places = {id(item): place for place, item in enumerate(items)}
     metric = METRICS[quantity.tag]
+    others = tuple(
+        (canonical(each.tag), each.minimum, None if each in on_limit else each.maximum)
+        for each in goal.constraints
+        if each not in on_limit or each.minimum is not None
+    )
     return Budget(
         chart=next(chart.key for chart in charts if chart.name == plot.name),
         limit=quantity.tag,
@@ -135,11 +144,7 @@ def budget_of(
         name=quantity.name,
         unit=str(metric.unit),
         maximum=min(upper, default=None),
-        constraints=tuple(
-            (canonical(each.tag), each.minimum, None if each in on_limit else each.maximum)
-            for each in goal.constraints
-            if each not in on_limit or each.minimum is not None
-        ),
+        constraints=others,
         choices=choices,
         start=start,
         shown=tuple(places[id(result.best)] for result in shown),
@@ -153,7 +158,7 @@ def budget_of(
         windows=_windows(items),
         late=tuple(place for place, item in enumerate(items) if sent_late(item.measurement)),
         runs=_repeated(items, tags),
-        errors=_errors(ranking, tags, quantity.tag),
+        errors=_errors(ranking, tags, quantity.tag, others),
         usual=_usual_errors(tags),
     )
 
@@ -213,12 +218,12 @@ def _repeated(
 
 
 def _errors(
-    ranking: Ranking, tags: set[str], limit: str
+    ranking: Ranking, tags: set[str], limit: str, constraints: Sequence[_Constraint]
 ) -> Mapping[str, Mapping[int, float | None]]:
     rows = [row for row, item in enumerate(ranking.measured) if in_instalments(item.runs)]
     if len(rows) > _MOST_WITH_NOISE:
-        close = _close(ranking, limit)
-        rows = [row for row in rows if row in close]
+        leading = _leading(ranking, limit, constraints)
+        rows = [row for row in rows if row in leading]
     errors: dict[str, dict[int, float | None]] = {}
     for tag in sorted(tags):
         errors[tag] = {}
@@ -228,23 +233,34 @@ def _errors(
     return errors
 
 
-def _close(ranking: Ranking, limit: str) -> set[int]:
-    """The rows that may be the best at some limit, or tie with it."""
+def _leading(ranking: Ranking, limit: str, constraints: Sequence[_Constraint]) -> Collection[int]:
+    """The rows that are among the best at some limit of the latency; if too many, the first of
+    each limit.
+    """
     tag = canonical(ranking.goal.models[0].objectives[0].tag)
     sign = 1 if METRICS[tag].better is Better.HIGHER else -1
     values, over = ranking.columns.of(tag), ranking.columns.of(limit)
-    known = [
-        (over[row] or 0.0, row, value)
-        for row, value in enumerate(values)
-        if value is not None and value > 0
-    ]
-    close, best = set(), -math.inf
-    for _, row, value in sorted(known):
-        merit = sign * math.log(value)
-        best = max(best, merit)
-        if merit >= best + math.log(_CLOSE):
-            close.add(row)
-    return close
+    rows = [row for row, value in enumerate(values) if value is not None]
+    for other, minimum, maximum in constraints:
+        low = -math.inf if minimum is None else minimum
+        high = math.inf if maximum is None else maximum
+        bounded = ranking.columns.of(other)
+        rows = [row for row in rows if low <= _known(bounded[row], low, high) <= high]
+    # the handle of the limit has steps of three digits
+    steps = {row: float(f"{over[row] or 0.0:.3g}") for row in rows}
+    best: list[tuple[float, int]] = []
+    places: list[tuple[int, int]] = []
+    for _, group in groupby(sorted(rows, key=steps.__getitem__), key=steps.__getitem__):
+        new = [(-sign * (values[row] or 0.0), row) for row in group]
+        best = nsmallest(RANKING_RULES["CLOSEST"], chain(best, new))
+        is_new = set(new)
+        places += [(place, each[1]) for place, each in enumerate(best) if each in is_new]
+    return {row for _, row in sorted(places)[:_MOST_WITH_NOISE]}
+
+
+def _known(value: float | None, low: float, high: float) -> float:
+    """The value; if it is unknown, one that keeps the bounds, since it cannot be checked."""
+    return (low if math.isfinite(low) else high) if value is None else value
 
 
 def _usual_errors(tags: set[str]) -> Mapping[str, float]:

@@ -196,9 +196,17 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PageLink:
+    """A link to another page of the same run; the `target` is a relative path."""
+
+    text: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """The summary report of one model: `parts` has a summary for each kind of hardware. `hardware`
-    is the table of the best of each, None if there is one kind.
+    is the table of the best of each, None if there is one kind. `links` are related pages.
     """
 
     model: str
@@ -206,6 +214,7 @@ class Page:
     parts: tuple[Summary, ...]
     explorer: Explorer
     origin: ReportOrigin
+    links: tuple[PageLink, ...] = ()
 
     @property
     def charts(self) -> tuple[Chart, ...]:
@@ -216,7 +225,7 @@ class Page:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
     """The detailed report of one variant. `hardware` is the kind that it was measured on, if the
-    model was measured on several, otherwise "".
+    model was measured on several, otherwise "". `links` are related pages.
     """
 
     variant: str
@@ -230,6 +239,7 @@ class Detail:
     commands: tuple[str, ...]
     method: tuple[tuple[str, str], ...]
     origin: ReportOrigin
+    links: tuple[PageLink, ...] = ()
 
     @property
     def parts(self) -> tuple[Detail, ...]:

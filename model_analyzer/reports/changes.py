@@ -11,7 +11,7 @@ from typing import Any
 from model_analyzer.domain.differences import settings_differences
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.reports.loads import load_text
+from model_analyzer.reports.loads import load_words
 
 # Fields of a configuration that have another name here, or none.
 _SHOWN_OTHERWISE = ("name", "instance_group")
@@ -22,8 +22,8 @@ def changes_between(base: MeasuredTrial, new: MeasuredTrial) -> Iterator[tuple[s
     and both values.
     """
     yield from configuration_changes(base, new, with_names=True)
-    if load_text(base.trial) != load_text(new.trial):
-        yield "load", load_text(base.trial), load_text(new.trial)
+    if load_words(base.trial) != load_words(new.trial):
+        yield "load", load_words(base.trial), load_words(new.trial)
 
 
 def configuration_changes(

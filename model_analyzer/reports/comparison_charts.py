@@ -10,7 +10,8 @@ from typing import Any
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.front import Point, front_points, points_of, thinned
-from model_analyzer.reports.loads import load_text
+from model_analyzer.reports.loads import load_words
+from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.plots import (
     THROUGHPUT_OVER_LATENCY,
     TOKENS_OVER_FIRST,
@@ -21,7 +22,6 @@ from model_analyzer.reports.plots import (
     y_axis,
 )
 from model_analyzer.results.change import Change, ChangeVerdict
-from model_analyzer.results.columns import show
 from model_analyzer.results.comparison import Comparison, Pair, verdict
 from model_analyzer.results.ranking import Ranking
 
@@ -100,8 +100,8 @@ def _dumbbell(pair: Pair, tag: str, place: int, low: float, high: float) -> dict
         if interval is None
         else f" (95 % interval {interval.low:+.1f} to {interval.high:+.1f} %)"
     )
-    name, load = pair.new.trial.variants, load_text(pair.new.trial)
-    values = [show(float(value)) for value in (change.base, change.new) if value is not None]
+    name, load = pair.new.trial.variants, load_words(pair.new.trial)
+    values = [number_text(float(value)) for value in (change.base, change.new) if value is not None]
     return {
         "row": f"{place + 1}. {name} · {load}",
         "place": place,
@@ -214,8 +214,8 @@ def _front_values(name: str, ranking: Ranking, points: Sequence[Point]) -> Itera
                 "best": part == "point" and row == 0,  # never thinned out
                 "tip": [
                     f"{name}: {item.trial.variants}",
-                    load_text(item.trial),
-                    f"{show(y)} at {show(x)}",
+                    load_words(item.trial),
+                    f"{number_text(y)} at {number_text(x)}",
                 ],
             }
 

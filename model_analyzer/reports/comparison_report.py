@@ -16,11 +16,11 @@ from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.noise import FEWEST_CHANGES, Interval
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted
-from model_analyzer.reports.loads import load_text, under
+from model_analyzer.reports.loads import load_words, under
 from model_analyzer.reports.markup import escaped, markdown_table
+from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.change import Change
-from model_analyzer.results.columns import show
 from model_analyzer.results.comparison import Comparison, Pair, verdict
 from model_analyzer.results.gate import Ground, Judgement, Status
 from model_analyzer.results.ranking import Ranking
@@ -104,7 +104,7 @@ def trials_table(comparison: Comparison) -> Table:
         headers += [METRICS[tag].name, "Verdict"]
     rows = []
     for pair in comparison.trials:
-        cells = [pair.new.trial.variants, load_text(pair.new.trial)]
+        cells = [pair.new.trial.variants, load_words(pair.new.trial)]
         for tag in comparison.tags:
             change = pair.changes[tag]
             cells += [change_text(change), verdict(tag, change).value]
@@ -295,7 +295,7 @@ def _reason(judgement: Judgement) -> str:
     if judgement.rule.is_change:
         return f"best: {change_text(change)}"
     interval = comparison.best.new_values[tag]
-    bounds = f" ({show(interval.low)} to {show(interval.high)})" if interval else ""
+    bounds = f" ({number_text(interval.low)} to {number_text(interval.high)})" if interval else ""
     return f"best: {_value(change.new)} {METRICS[tag].unit}{bounds}"
 
 
@@ -355,7 +355,7 @@ def _shown(item: MeasuredTrial) -> str:
 
 
 def _value(value: float | None) -> str:
-    return "-" if value is None else show(float(value))
+    return "-" if value is None else number_text(float(value))
 
 
 def _percent(percent: float | None) -> str:

@@ -22,7 +22,8 @@ _LEAST_BEND = 0.15
 # Labels that are closer than this share of the chart, across and up, would overlap.
 _NEAR_ACROSS, _NEAR_UP = 0.16, 0.06
 
-_Axis = Mapping[str, Any]
+# Pixels of a name; a longer one is cut, as the legend has all of it.
+_LONGEST_NAME = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,14 @@ def label_layers(
         _texts(
             names,
             {**place, "color": encoding["color"]},
-            {"align": "right", "baseline": "bottom", "dx": -4, "dy": -10, "fontWeight": 600},
+            {
+                "align": "right",
+                "baseline": "bottom",
+                "dx": -4,
+                "dy": -10,
+                "fontWeight": 600,
+                "limit": _LONGEST_NAME,
+            },
         ),
     ]
 

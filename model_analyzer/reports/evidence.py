@@ -9,18 +9,21 @@ import math
 from model_analyzer.domain.noise import Interval
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted
-from model_analyzer.results.columns import requests_behind, show
+from model_analyzer.reports.numbers import number_text
+from model_analyzer.results.columns import requests_behind
 from model_analyzer.results.ranking import VariantResult
 
 
 def range_text(result: VariantResult, tag: str, index: int | None = None) -> str:
-    """The interval of a metric at the best load, such as `84.1 to 101.9`; "" if it is unknown, or
+    """The interval of a metric at the best load, such as `84.1 to 102`; "" if it is unknown, or
     if the load was not measured in instalments.
     """
     if not result.best.measurement.is_instalment:
         return ""
     interval = result.noise_model.interval(result.best.runs, tag, index)
-    return "" if interval is None else f"{show(interval.low)} to {show(interval.high)}"
+    if interval is None:
+        return ""
+    return f"{number_text(interval.low)} to {number_text(interval.high)}"
 
 
 def basis_text(item: MeasuredTrial) -> str:
@@ -44,7 +47,7 @@ def rounded_text(value: float, interval: Interval | None) -> str:
     """
     reach = 0.0 if interval is None else (interval.high - interval.low) / 2
     if not reach or not math.isfinite(reach):
-        return show(value)
+        return number_text(value)
     return f"{like(value, reach)} ± {like(reach, reach)}"
 
 

@@ -19,7 +19,7 @@ from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.loads import load_words
 from model_analyzer.reports.parameters import parameter_name
-from model_analyzer.reports.tables import Table
+from model_analyzer.reports.tables import Table, decimals_of_column
 from model_analyzer.results.columns import (
     BATCH_SIZE,
     INSTANCE_GROUP,
@@ -53,6 +53,13 @@ _PHASES = (
     "perf_server_compute_infer", "perf_server_compute_output",
 )  # fmt: skip
 
+_HARDWARE, _MEETS = "hardware", "meets_constraints"
+_LOAD = "load"
+_LOAD_KEYS = frozenset({_LOAD, BATCH_SIZE.key, *(column.key for column in LOADS.values())})
+
+# So many cells show how long the numbers of a column are.
+_ENOUGH = 2000
+
 # Fields of configurations that other columns of variants show already.
 _SHOWN_ELSEWHERE = ("config.instance_group", "config.max_batch_size", "config.dynamic_batching")
 _BATCHING = ("max_batch_size", "dynamic_batching")
@@ -64,8 +71,9 @@ class Explorer:
     after the other.
 
     Each of `variants` has a cell for each `own` column, and as many measurements as `counts` says.
-    `cells` has, for each of `columns`, the cells of all measurements, not rounded. `starts` are the
-    rows of the best measurement of each kind.
+    `cells` has, for each of `columns`, the cells of all measurements, not rounded. `decimals` are
+    those of each column of numbers, by key. `starts` are the rows of the best measurement of each
+    kind.
     """
 
     own: tuple[Column[VariantResult], ...]
@@ -73,6 +81,7 @@ class Explorer:
     counts: tuple[int, ...]
     columns: tuple[Column[MeasuredTrial], ...]
     cells: tuple[Sequence[Cell], ...]
+    decimals: Mapping[str, int]
     starts: tuple[int, ...] = (0,)
 
     @property
@@ -80,51 +89,70 @@ class Explorer:
         """The number of measurements."""
         return sum(self.counts)
 
+    @property
+    def order(self) -> Sequence[str]:
+        """The keys of all columns as they are shown: the name, what was measured, the load, the
+        settings. Without the name, the load is first, since it names the rows.
+        """
+        ranks = {column.key: self._rank_of_own(column) for column in self.own}
+        ranks |= {column.key: self._rank(column) for column in self.columns}
+        return sorted(ranks, key=ranks.__getitem__)
+
+    def _rank_of_own(self, column: Column[VariantResult]) -> int:
+        return 0 if column.key in (NAME.key, _HARDWARE) else 4
+
+    def _rank(self, column: Column[MeasuredTrial]) -> int:
+        if column.key in _LOAD_KEYS:
+            return 3 if self.own[0].is_usual else 0
+        if column.key == _MEETS:
+            return 2
+        return 1 if column.is_usual and column.better is not None else 5
+
     def to_json(self) -> str:
         """Compact JSON for the script of the page, column by column."""
         parts = {
-            "own": _json(list(map(_described, self.own))),
+            "own": _json(list(map(self._described, self.own))),
             "variants": _json(self.variants),
             "counts": _json(self.counts),
             "starts": _json(self.starts),
-            "columns": _json(list(map(_described, self.columns))),
+            "order": _json(self.order),
+            "columns": _json(list(map(self._described, self.columns))),
             "cells": f"[{','.join(map(_cells_json, self.columns, self.cells))}]",
         }
         return "{" + ",".join(f'"{name}":{part}' for name, part in parts.items()) + "}"
 
     def first(self, count: int) -> Table:
         """The first `count` rows, with the columns that are shown by default."""
-        own = [index for index, column in enumerate(self.own) if column.is_usual]
-        of_row = [index for index, column in enumerate(self.columns) if column.is_usual]
-        variants = chain.from_iterable(map(repeat, self.variants, self.counts))
+        variants = list(islice(chain.from_iterable(map(repeat, self.variants, self.counts)), count))
+        shown: dict[str, tuple[str, Sequence[Cell]]] = {}
+        for place, own in enumerate(self.own):
+            if own.is_usual:
+                shown[own.key] = own.header, [cells[place] for cells in variants]
+        for column, cells in zip(self.columns, self.cells, strict=True):
+            if column.is_usual:
+                first = [_rounded(column, cell) for cell in cells[:count]]
+                shown[column.key] = column.header, first
+        keys = [key for key in self.order if key in shown]
         return Table(
-            headers=(
-                *(self.own[index].header for index in own),
-                *(self.columns[index].header for index in of_row),
-            ),
-            rows=tuple(
-                (
-                    *(variant[index] for index in own),
-                    *(_rounded(self.columns[index], self.cells[index][row]) for index in of_row),
-                )
-                for row, variant in enumerate(islice(variants, count))
-            ),
+            headers=tuple(shown[key][0] for key in keys),
+            rows=tuple(zip(*(shown[key][1] for key in keys), strict=True)),
+            decimals={place: self.decimals.get(key, 0) for place, key in enumerate(keys)},
         )
+
+    def _described(self, column: Column[Any]) -> Mapping[str, Any]:
+        return {
+            "key": column.key,
+            "header": column.header,
+            "number": column.is_number,
+            "decimals": self.decimals.get(column.key, 0),
+            "usual": column.is_usual,
+            "metric": column.better is not None,
+            "high": column.better is Better.HIGHER,
+        }
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def _described(column: Column[Any]) -> Mapping[str, Any]:
-    return {
-        "key": column.key,
-        "header": column.header,
-        "number": column.is_number,
-        "usual": column.is_usual,
-        "metric": column.better is not None,
-        "high": column.better is Better.HIGHER,
-    }
 
 
 def _rounded(column: Column[MeasuredTrial], cell: Cell) -> Cell:
@@ -171,7 +199,7 @@ def explorer_of(
             for item, passes in zip(ranking.measured, ranking.passing, strict=True)
             if passes
         }
-        column = _membership("meets_constraints", "Meets constraints", passing)
+        column = _membership(_MEETS, "Meets constraints", passing)
         marks.append(_filled(column, items))
     of_front = {id(item) for item in front}
     column = replace(_membership("pareto_front", "Pareto front", of_front), is_usual=False)
@@ -196,7 +224,7 @@ def explorer_of(
 def _with_hardware(explorer: Explorer, results: Sequence[VariantResult]) -> Explorer:
     """The table with the kind of hardware after the name of each variant."""
     column = Column[VariantResult](
-        key="hardware", name="Hardware", value=lambda result: result.best.trial.setup.kind
+        key=_HARDWARE, name="Hardware", value=lambda result: result.best.trial.setup.kind
     )
     name, *others = explorer.own
     return replace(
@@ -214,7 +242,8 @@ def explorer_of_one(result: VariantResult, *, always_gpus: bool) -> Explorer:
     the latency breakdown.
     """
     columns = Columns([item.measurement for item in result.measured])
-    usual = {*_USUAL, *_PHASES}
+    has_tokens = _TOKENS[0] in columns.tags  # then the breakdown has other times
+    usual = {*_USUAL, *(() if has_tokens else _PHASES)}
     explorer = _explorer([result], columns, [], (), usual, always_gpus=always_gpus)
     own = tuple(replace(column, is_usual=False) for column in explorer.own)
     return replace(explorer, own=own)
@@ -240,13 +269,23 @@ def _explorer(
         *_evidence_columns(results),
     ]
     own, about = _variants(results)
+    by_key: dict[str, Sequence[Cell]] = {column.key: cells for column, cells in columns}
+    for place, column in enumerate(own):
+        by_key[column.key] = [cells[place] for cells in about]
     return Explorer(
         own=own,
         variants=about,
+        decimals={key: _decimals(cells) for key, cells in by_key.items()},
         counts=tuple(len(result.measured) for result in results),
         columns=tuple(column for column, _ in columns),
         cells=tuple(cells for _, cells in columns),
     )
+
+
+def _decimals(cells: Sequence[Cell]) -> int:
+    """The decimals of a column; of a long one, those that evenly spaced cells need."""
+    step = len(cells) // _ENOUGH | 1  # odd: loads repeat in tens or powers of two
+    return decimals_of_column(islice(cells, 0, None, step))
 
 
 def _filled(column: Column[MeasuredTrial], items: Sequence[MeasuredTrial]) -> _Filled:
@@ -269,7 +308,7 @@ def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
     kinds = {load.kind for load in loads}
     if not alike or len(kinds) != 1 or LoadKind.REQUEST_INTERVALS in kinds:
         column = Column[MeasuredTrial](
-            key="load", name="Load", value=lambda item: load_words(item.trial)
+            key=_LOAD, name="Load", value=lambda item: load_words(item.trial)
         )
         return [_filled(column, items)]
     kind = kinds.pop()

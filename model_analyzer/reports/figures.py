@@ -18,7 +18,6 @@ from model_analyzer.reports.evidence import rounded_text
 from model_analyzer.reports.headline import is_plain_throughput, over_models, unit_text
 from model_analyzer.reports.numbers import number_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
-from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import NO_GAIN, VariantResult
 from model_analyzer.results.selection import compared_default
 
@@ -110,8 +109,8 @@ def _note(tag: str, default: float | None, measurement: Measurement) -> str:
     """The value of the default; and the part that GPUs take even if they are idle."""
     idle = measurement.value(IDLE_ENERGY_PER_INFERENCE) if tag == ENERGY_PER_INFERENCE else None
     parts = [
-        "" if default is None else f"default {show(default)}",
-        "" if idle is None else f"{show(idle)} for idle GPUs",
+        "" if default is None else f"default {number_text(default)}",
+        "" if idle is None else f"{number_text(idle)} for idle GPUs",
     ]
     return ", ".join(filter(None, parts))
 
@@ -179,7 +178,7 @@ def limits_of(answer: Answer) -> tuple[Limit, ...]:
             limits.append(
                 Limit(
                     constraint=f"{prefix}{constraint}",
-                    value="not measured" if value is None else show(value),
+                    value="not measured" if value is None else number_text(value),
                     missed_by=None if value is None else constraint.excess(value) * 100,
                 )
             )

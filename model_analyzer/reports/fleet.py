@@ -19,7 +19,7 @@ from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.figures import limits_of
 from model_analyzer.reports.headline import settings_text, unit_text
 from model_analyzer.reports.html import render_page
-from model_analyzer.reports.loads import load_text
+from model_analyzer.reports.loads import load_words
 from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text
 from model_analyzer.reports.sparkline import Sparkline, sparkline
@@ -230,7 +230,7 @@ def _short(variant: ModelVariant, gpus: int) -> str:
 
 def _load(model: FleetModel, answer: Answer) -> FleetCell:
     best = answer.best
-    text = "" if best is None else load_text(best.best.trial)
+    text = "" if best is None else load_words(best.best.trial)
     return FleetCell(text=text, title=text)
 
 

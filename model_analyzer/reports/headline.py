@@ -16,9 +16,10 @@ from model_analyzer.domain.words import capitalized, counted, whole
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.evidence import basis_text, range_text
 from model_analyzer.reports.loads import under
+from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.tables import percent_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
-from model_analyzer.results.columns import instances_text, show
+from model_analyzer.results.columns import instances_text
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import compared_default
 
@@ -173,15 +174,15 @@ def _latency_text(latency: Quantity, value: float, measurement: Measurement) -> 
         name = f"{name} of {latency.model}"
     elif len(measurement.models) > 1:
         name = f"average {name}"
-    return f"{name} {show(value)} {METRICS[latency.tag].unit}"
+    return f"{name} {number_text(value)} {METRICS[latency.tag].unit}"
 
 
 def _value_text(tag: str, value: float, measurement: Measurement, currency: str) -> str:
     metric = METRICS[tag]
-    text = f"{show(value)} {unit_text(tag, currency)}"
+    text = f"{number_text(value)} {unit_text(tag, currency)}"
     if tag == "perf_throughput" and len(measurement.models) > 1:
         own = [model.values.get(tag) for model in measurement.models]
-        text += f" ({' + '.join('?' if each is None else show(each) for each in own)})"
+        text += f" ({' + '.join('?' if each is None else number_text(each) for each in own)})"
     if tag in ("perf_throughput", "output_token_throughput"):
         return text
     return f"{metric.name} {text}"

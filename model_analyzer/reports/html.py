@@ -18,6 +18,7 @@ from typing import Any
 
 import markupsafe
 
+from model_analyzer.reports.breakdown import SERVER_TIMES
 from model_analyzer.reports.build import Detail, Page
 from model_analyzer.reports.images import Drawings
 from model_analyzer.reports.plots import Chart, chart_config
@@ -94,7 +95,10 @@ def _render(
         charts=charts_data(report.charts),
         rows=_as_data(report.explorer.to_json()),
         instruments=_as_data(
-            json.dumps({**instruments, "rules": dict(RANKING_RULES)}, separators=(",", ":"))
+            json.dumps(
+                {**instruments, "rules": dict(RANKING_RULES), "times": SERVER_TIMES},
+                separators=(",", ":"),
+            )
         ),
     )
 

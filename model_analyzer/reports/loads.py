@@ -45,6 +45,11 @@ def load_words(trial: Trial) -> str:
     return words[0] + (" for each model" if len(words) > 1 else "")
 
 
+def trial_words(trial: Trial) -> str:
+    """A trial as a noun: `m_config_4 with 8 concurrent requests`."""
+    return f"{trial.variants} {under(trial)}"
+
+
 def _short(work: Workload, value: str | None = None) -> str:
     """The text of a load, with `value` in place of its own if given."""
     load, traffic = work.load, work.traffic

@@ -10,6 +10,7 @@ from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.build import Detail, Page, Summary
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.images import Drawings
+from model_analyzer.reports.loads import trial_words
 from model_analyzer.reports.map_grid import MapGrid
 from model_analyzer.reports.markup import escaped, fenced, markdown_table
 from model_analyzer.reports.parameters import Importance
@@ -132,7 +133,7 @@ def _why(report: ExplainReport) -> Iterator[str]:
 def _failures(report: Summary) -> Table:
     columns = 3 if report.has_hints else 2
     rows = (
-        (str(failed.trial), failed.failure.message, failed.failure.hint)
+        (trial_words(failed.trial), failed.failure.message, failed.failure.hint)
         for failed in report.failures
     )
     return Table(

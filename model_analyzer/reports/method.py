@@ -20,6 +20,7 @@ from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Workload
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.breakdown import missing_breakdown
+from model_analyzer.reports.loads import trial_words
 
 Entry = tuple[str, str]
 
@@ -150,7 +151,7 @@ def _evidence(measured: Sequence[MeasuredTrial], noise_model: NoiseModel) -> Ite
         fewest = min(requests)
         where = next(item for model, item in of_models if model.requests == fewest)
         few = len([count for count in requests if count < REQUESTS_FOR_P99])
-        text = f"median {median(requests):.0f}, fewest {fewest} ({where.trial})"
+        text = f"median {median(requests):.0f}, fewest {fewest} ({trial_words(where.trial)})"
         yield (
             "Requests per p99 value",
             (

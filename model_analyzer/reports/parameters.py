@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.results.columns import Cell, show
+from model_analyzer.reports.numbers import decimals_of, number_text
+from model_analyzer.results.columns import Cell
 from model_analyzer.results.effects import Effects, ParameterEffect, ValueEffect
 
 _NAMES = {
@@ -86,14 +87,16 @@ def importance_rows(effects: Effects | None) -> Importance | None:
 
 def _row(effect: ParameterEffect) -> ParameterRow:
     shown = _spread(effect.values)
-    top = max((value.best for value in effect.values if value.best is not None), default=0.0)
+    bests = [value.best for value in effect.values if value.best is not None]
+    decimals = decimals_of(bests)
+    top = max(bests, default=0.0)
     return ParameterRow(
         name=parameter_name(effect.parameter),
         change="" if effect.change is None else f"+{effect.change:.0f} %",
         bars=tuple(
             Bar(
                 value=value_text(value.value),
-                best="none" if value.best is None else show(value.best),
+                best="none" if value.best is None else number_text(value.best, decimals),
                 share=(value.best or 0.0) / top if top > 0 else 0.0,
                 measurements=value.measurements,
             )

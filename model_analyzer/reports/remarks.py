@@ -16,11 +16,11 @@ from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.prices import money
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
-from model_analyzer.reports.loads import under
+from model_analyzer.reports.loads import trial_words, under
+from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.tables import percent_text
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.circumstances import differences_text
-from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 # A request rate counts as reached if this share of it was answered.
@@ -126,7 +126,7 @@ def _constrained_values(goal: Goal, compliance: Compliance) -> Iterator[str]:
 
 def _constrained_text(constraint: Constraint, values: Sequence[float]) -> str:
     metric = metric_of(constraint.tag)
-    texts = " and ".join(map(show, values)) or "not measured"
+    texts = " and ".join(map(number_text, values)) or "not measured"
     return f"{metric.name} {texts} {metric.unit}, {constraint}"
 
 
@@ -143,7 +143,7 @@ def _near_misses(answer: Answer) -> Iterator[str]:
 
 def _miss_text(miss: Miss) -> str:
     metric = metric_of(miss.constraint.tag)
-    value = f"at {metric.name} {show(miss.value)} {metric.unit}"
+    value = f"at {metric.name} {number_text(miss.value)} {metric.unit}"
     if miss.excess:
         return f"{value}: {percent_text(100 * miss.excess)} beyond {miss.constraint}"
     if miss.broken:
@@ -158,7 +158,7 @@ def _rivals(answer: Answer) -> Iterator[str]:
     for rival in answer.rivals:
         if id(rival.item) in near:
             continue
-        measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
+        measured = f"{trial_words(rival.item.trial)} measured {rival.gain_percent:.1f} % better"
         if sent_late(rival.item.measurement):
             in_instalments = rival.item.measurement.is_instalment
             advice = advice_on_lag(rival.item.trial.workloads[0], in_instalments=in_instalments)
@@ -188,9 +188,9 @@ def _overloaded(answer: Answer) -> Iterator[str]:
         if answered < _REACHED * work.load.value:
             name = f" to {work.variant.model}" if len(trial.workloads) > 1 else ""
             yield (
-                f"{best.name}: only {show(answered)} of {work.load.value} requests/sec{name} were"
-                " answered. The server or the client was overloaded, so the latencies depend on"
-                " how long it was measured: use a lower request rate."
+                f"{best.name}: only {number_text(answered)} of {work.load.value} requests/sec{name}"
+                " were answered. The server or the client was overloaded, so the latencies depend"
+                " on how long it was measured: use a lower request rate."
             )
 
 

@@ -56,16 +56,21 @@ Subject = TypeVar("Subject")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """Headers and rows; every row has one cell for each header. `marks` of cells are by (row,
-    column), counted from 0.
+    column), counted from 0. `decimals` are those of columns with more cells than these rows, by
+    column.
     """
 
     headers: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=lambda: MappingProxyType({}))
+    decimals: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
 
     def texts(self) -> Sequence[Sequence[str | None]]:
         """The cells as text for people: each column of numbers with one precision."""
-        columns = [_texts([row[place] for row in self.rows]) for place in range(len(self.headers))]
+        columns = [
+            _texts([row[place] for row in self.rows], self.decimals.get(place))
+            for place in range(len(self.headers))
+        ]
         return list(zip(*columns, strict=True))
 
     def to_csv(self) -> str:
@@ -77,10 +82,14 @@ class Table:
         return text.getvalue() + "\n"
 
 
-def _texts(cells: Sequence[Cell]) -> Sequence[str | None]:
-    """The cells of a column as text."""
-    measured = [cell for cell in cells if isinstance(cell, float)]
-    decimals = decimals_of(measured) if measured else 0
+def decimals_of_column(cells: Iterable[Cell]) -> int:
+    """The decimals of the numbers in a column; 0 if it has whole numbers only."""
+    return decimals_of(cell for cell in cells if isinstance(cell, float))
+
+
+def _texts(cells: Sequence[Cell], decimals: int | None) -> Sequence[str | None]:
+    """The cells of a column as text, by default with the decimals that these cells need."""
+    decimals = decimals_of_column(cells) if decimals is None else decimals
     return [
         cell if cell is None or isinstance(cell, str) else number_text(cell, decimals)
         for cell in cells

@@ -17,6 +17,7 @@ import yaml
 
 from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.words import capitalized
+from model_analyzer.reports.loads import trial_words
 from model_analyzer.reports.renderer import Picture
 from model_analyzer.results.columns import Cell, show
 
@@ -90,6 +91,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["show"] = show
     environment.filters["shown"] = _shown
     environment.filters["svg"] = _svg
+    environment.filters["words"] = trial_words
     return environment
 
 

@@ -79,7 +79,8 @@ class VariantResult:
     @property
     def telling_name(self) -> str:
         """The names, with those of composing variants where a name alone is ambiguous."""
-        return group_name(variant.telling_name for variant in self.variants)
+        names = [variant.telling_name for variant in self.variants]
+        return names[0] if len(names) == 1 else group_name(names)
 
     @property
     def folder(self) -> str:

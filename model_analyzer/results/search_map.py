@@ -17,6 +17,9 @@ from model_analyzer.results.varied import varied_parameters
 # Of all maps together; the first map is always complete.
 _MOST_PLACES = 3000
 
+# Of a map of one parameter: the row would be wider than screens.
+_MOST_ALONE = 40
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
@@ -75,7 +78,8 @@ _Attempt = tuple[VariantResult | None, Mapping[str, Cell]]
 def search_maps(ranking: Ranking) -> SearchMaps | None:
     """The maps of the parameters in which configurations differ, failed ones included.
 
-    None for rankings across models, without measurements, and if the configurations do not differ.
+    None for rankings across models, without measurements, if the configurations do not differ, and
+    if they differ in very many values of one parameter only.
     """
     if ranking.is_across_models or not ranking.results:
         return None
@@ -84,6 +88,8 @@ def search_maps(ranking: Ranking) -> SearchMaps | None:
     if not names:
         return None
     tag = ranking.goal.tags[0]
+    if len(names) == 1 and len(_values(attempts, names[0])) > _MOST_ALONE:
+        return None
     pairs = list(combinations(names, 2)) or [("", names[0])]
     maps: list[SearchMap] = []
     count = 0

@@ -206,3 +206,32 @@ def test_each_model_is_searched_in_its_mode_also_after_an_interruption(
     assert "search.mode of m: was quick, now brute" in changed
     assert "search.mode of n" not in changed
     assert "Profiling n_" not in changed
+
+
+def links(page: Path) -> list[str]:
+    """The texts of the links to related pages, each of which leads to a file."""
+    (related,) = re.findall(r'aria-label="Related pages">(.*?)</nav>', page.read_text(), re.DOTALL)
+    pairs = re.findall(r'<a href="([^"]*)">([^<]*)</a>', related)
+    for target, _ in pairs:
+        assert (page.parent / unquote(target)).is_file()
+    return [text for _, text in pairs]
+
+
+def test_pages_link_each_other(run: Run, tmp_path: Path) -> None:
+    measure(tmp_path / "checkpoints", "m", "odd name#")
+
+    status, _, error = run("analyze", "-e", "out", "--profile-models", "m,odd name#")
+
+    assert status == 0, error
+    pages = tmp_path / "out" / "reports"
+    assert links(pages / "summaries" / "odd name#" / "result_summary.html") == [
+        "All models", "Details of odd name#_config_default",
+    ]  # fmt: skip
+    detail = pages / "detailed" / "odd name#_config_default" / "detailed_report.html"
+    assert links(detail) == ["All models", "Summary of odd name#"]
+    assert len(rows(pages / "index.html")) == 2
+
+    (pages / "index.html").unlink()
+    run("report", "-n", "m_config_default", "-e", "out")
+    detail = pages / "detailed" / "m_config_default" / "detailed_report.html"
+    assert links(detail) == ["Summary of m"]

@@ -64,7 +64,7 @@ def test_the_cheapest_within_a_limit_is_one_command(
         "Costs are in EUR, by prices of 2026-11-25: an hour of m_config_2 costs 1.00 EUR" in error
     )
     assert "(1 x NVIDIA L4 + 8 cores)" in error
-    assert "Cost Per Million Inferences 1.111 EUR with 8 concurrent requests" in error
+    assert "Cost Per Million Inferences 1.11 EUR with 8 concurrent requests" in error
     document = json.loads(run("best", "--prices", str(prices), *question, "--format", "json")[1])
     jsonschema.validate(document, results_schema())
     (model,) = document["models"]

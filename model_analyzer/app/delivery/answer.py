@@ -13,7 +13,10 @@ from itertools import chain
 from pathlib import Path
 
 from model_analyzer.app.delivery.files import (
+    OVERVIEW,
+    Related,
     configuration_difference,
+    details_of,
     head_of,
     masked_configurations,
     origin_of,
@@ -252,13 +255,33 @@ def _write_reports(
             directory, answers.answers, answers.origin, export.formats, complete=answers.complete
         )
         written = [
-            write_summary(directory, page, images, drawings, export.formats)
+            write_summary(
+                directory,
+                page,
+                images,
+                drawings,
+                export.formats,
+                related=_related(page, answers, export),
+            )
             for page, drawings in zip(pages, drawn, strict=True)
         ]
         paths += _write_overview(answers, written, directory)
         paths += chain.from_iterable(written)
         _write_details(answers.rankings, settings, directory, answers.origin, images)
         return paths, images.remarks()
+
+
+def _related(page: Page, answers: Answers, export: ExportSettings) -> Sequence[Related]:
+    """The pages that a summary links."""
+    overview = [OVERVIEW] if _has_overview(answers) else []
+    rankings = [ranking for ranking in answers.rankings if ranking.model == page.model]
+    if export.skip_detailed:
+        return overview
+    return [*overview, *chain.from_iterable(details_of(each, export.best) for each in rankings)]
+
+
+def _has_overview(answers: Answers) -> bool:
+    return len({answer.ranking.model for answer in answers.answers}) > 1
 
 
 def _write_overview(
@@ -275,7 +298,7 @@ def _write_overview(
         )
         for model, (html, *_) in zip(by_model(answers.answers), written, strict=False)
     ]
-    return [write_fleet(directory, models)] if len(models) > 1 else []
+    return [write_fleet(directory, models)] if _has_overview(answers) else []
 
 
 def _deploy_command(

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import difflib
 import json
+import posixpath
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from model_analyzer import __version__
 from model_analyzer.domain.groups import group_members
@@ -21,14 +22,14 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, 
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
 from model_analyzer.reports import html, markdown, parquet, pdf
-from model_analyzer.reports.build import Detail, Page, ReportOrigin, build_detail
+from model_analyzer.reports.build import Detail, Page, PageLink, ReportOrigin, build_detail
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.flat_text import to_csv
 from model_analyzer.reports.fleet import FleetModel, fleet_page, render_fleet
 from model_analyzer.reports.images import Drawings, Images
 from model_analyzer.reports.remarks import miss_text
 from model_analyzer.reports.renderer import Picture
-from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.reports.write import ExportDirectory, safe_name
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.flat_rows import Row, rows_of
 from model_analyzer.results.ranking import Ranking, VariantResult
@@ -187,15 +188,17 @@ def write_summary(
     drawings: Drawings,
     formats: Collection[OutputFormat],
     *folders: str,
+    related: Sequence[Related] = (),
 ) -> Sequence[Path]:
     """Writes the summary page of one model, and its charts (`drawings`) as images beside it, below
-    the `folders`; returns the paths of its pages, HTML first.
+    the `folders`; returns the paths of its pages, HTML first. It links the `related` pages.
     """
     pictures = _pictures(images, drawings, formats)
     renderers = _Renderers(
         html=html.render_summary, paper=pdf.paper_of_summary, markdown=markdown.render_summary
     )
     place = ("summaries", *folders, page.model, "result_summary")
+    page = replace(page, links=_links(related, place))
     paths = _write_pages(directory, page, images, drawings, renderers, formats, place)
     _write_charts(directory, drawings, pictures, "simple", *folders, page.model)
     return paths
@@ -222,7 +225,7 @@ def write_detail(
     formats: Collection[OutputFormat],
 ) -> Sequence[Path]:
     """Writes the detailed report of one variant, and its charts as images beside it; returns the
-    paths of its pages.
+    paths of its pages. It links the summary of the model and the overview, if they exist.
     """
     detail = build_detail(
         result,
@@ -241,13 +244,58 @@ def write_detail(
         html=html.render_detail, paper=pdf.paper_of_detail, markdown=markdown.render_detail
     )
     folders = (*places_of(ranking), result.folder)
-    place = ("detailed", *folders, "detailed_report")
+    place = _place_of_detail(result, ranking)
+    summary = Related(f"Summary of {ranking.model}", ("summaries", ranking.model, "result_summary"))
+    related = [each for each in (OVERVIEW, summary) if _exists(directory, each)]
+    detail = replace(detail, links=_links(related, place))
     paths = _write_pages(directory, detail, images, drawings, renderers, formats, place)
     breakdown, *plot_names = (chart.key for chart in detail.charts)
     for kind, names in (("detailed", [breakdown]), ("simple", plot_names)):
         chosen = {name: drawings[name] for name in names if name in drawings}
         _write_charts(directory, chosen, pictures, kind, *folders)
     return paths
+
+
+class Related(NamedTuple):
+    """A related page: the text of links to it, and its folders below `reports` with its file name
+    without suffix.
+    """
+
+    text: str
+    place: tuple[str, ...]
+
+
+OVERVIEW = Related("All models", ("index",))
+
+
+def details_of(ranking: Ranking, count: int) -> Sequence[Related]:
+    """The detailed reports of the `count` best variants."""
+    on = f" on {ranking.hardware}" if ranking.hardware else ""
+    return [
+        Related(f"Details of {result.telling_name}{on}", _place_of_detail(result, ranking))
+        for result in top(ranking, count)
+    ]
+
+
+def _place_of_detail(result: VariantResult, ranking: Ranking) -> tuple[str, ...]:
+    return ("detailed", *places_of(ranking), result.folder, "detailed_report")
+
+
+def _exists(directory: ExportDirectory, page: Related) -> bool:
+    return (directory.path / "reports" / _file_of(page.place)).is_file()
+
+
+def _links(pages: Sequence[Related], place: tuple[str, ...]) -> tuple[PageLink, ...]:
+    """Links to the pages from the one at a `place`, which also work for files."""
+    start = posixpath.dirname(_file_of(place))
+    return tuple(
+        PageLink(text=page.text, target=posixpath.relpath(_file_of(page.place), start))
+        for page in pages
+    )
+
+
+def _file_of(place: tuple[str, ...]) -> str:
+    return "/".join(map(safe_name, (*place[:-1], f"{place[-1]}.html")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

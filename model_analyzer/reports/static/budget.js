@@ -52,7 +52,11 @@ const budgets = (() => {
       reset, status,
     );
     figure.prepend(controls);
-    figure.querySelector(".live").after(handle, staircase);
+    const live = figure.querySelector(".live");
+    const plot = make("div", { class: "plot" }); // what lies on the chart has its place in it
+    live.before(plot);
+    plot.append(live, handle);
+    plot.after(staircase);
     const instead = make("div", { class: "instead", hidden: true });
     const original = make("div", { class: "given" });
     const style = section.className;
@@ -202,14 +206,12 @@ const budgets = (() => {
     const isLimitLine = ({ encoding }, axes) => data.maximum !== null
       && axes.some((axis) => encoding[axis] && encoding[axis].datum === data.maximum);
 
-    /** The pixels of the left edge and of the top of the plot inside the figure. */
+    /** The pixels from the corner of the chart to that of its axes, without a layout of the page:
+        that takes longer than the rest of a step. */
     function origin() {
-      const live = figure.querySelector(".live");
-      const svg = live.querySelector("svg");
       const [left, top] = view.origin();
-      const [box, frame] = [svg.getBoundingClientRect(), figure.getBoundingClientRect()];
       const padding = view.padding();
-      return [box.left - frame.left + left + padding.left - figure.clientLeft, box.top - frame.top + top + padding.top - figure.clientTop];
+      return [left + padding.left, top + padding.top];
     }
 
     const widthOf = () => view.signal("width");
@@ -229,9 +231,15 @@ const budgets = (() => {
 
     const rounded = (value) => Number(value.toPrecision(3));
 
+    /** The pixels from the corner of the chart to the pointer. */
+    function placeOf(event) {
+      const box = plot.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    }
+
     /** The limit at a place of the pointer; none at the right edge. */
     function limitAt(event) {
-      const x = event.clientX - figure.getBoundingClientRect().left - figure.clientLeft - origin()[0];
+      const x = placeOf(event)[0] - origin()[0];
       return x >= widthOf() - 2 ? null : rounded(Math.max(view.scale("x").invert(Math.max(x, 0)), 0));
     }
 
@@ -307,7 +315,7 @@ const budgets = (() => {
         svg("g", { class: "now" }, svg("line", { y1: 0, y2: height })),
         ...labels(steps, scale, yOf).map(([x, y, text]) => svg("text", { x, y }, text)),
       );
-      box.style.marginLeft = `${left - staircase.offsetLeft}px`;
+      box.style.marginLeft = `${left}px`;
       box.addEventListener("click", (event) => set(limitAt(event)));
       staircase.replaceChildren(box, make("p", { class: "lead" }, `Best ${data.choices[choice].name.toLowerCase()} (${unit()}) within each limit.`));
       return place();
@@ -331,13 +339,8 @@ const budgets = (() => {
     let listener = () => {};
     let start = null; // where the pointer went down
     let isBrushed = false; // whether the last press drew a region: then it is no click
-    const live = figure.querySelector(".live");
     const frame = make("div", { class: "region", hidden: true });
-    live.after(frame);
-    const placeOf = (event) => {
-      const box = figure.getBoundingClientRect();
-      return [event.clientX - box.left - figure.clientLeft, event.clientY - box.top - figure.clientTop];
-    };
+    plot.append(frame);
 
     function brush(event) {
       const end = placeOf(event);
@@ -387,6 +390,7 @@ const budgets = (() => {
       view = newView;
       place();
       drawStaircase();
+      setTimeout(() => ranked.at(least)); // the first call is slow: not while the reader drags
       view.addResizeListener(() => requestAnimationFrame(() => { place(); drawStaircase(); }));
     }
 

@@ -8,11 +8,10 @@ const chosen = (() => {
   const { columns, title, cell, bestOf, breakable, loadOf, total } = measurements;
   const panel = byId("chosen");
   const pin = byId("chosen-pin");
-  // the parts of a request's time, with their columns and colours
-  const PHASES = [
-    ["queue", "perf_server_queue", "#e69f00"], ["compute input", "perf_server_compute_input", "#56b4e9"],
-    ["compute infer", "perf_server_compute_infer", "#009e73"], ["compute output", "perf_server_compute_output", "#cc79a7"],
-  ];
+  // the times of a request in the server: name, column and colour of each
+  const TIMES = dom.data("instruments").times.map(([name, key, colour]) => [
+    name.toLowerCase(), columns.find((column) => column.key === key), colour,
+  ]).filter(([, column]) => column);
   let row = -1;
   let pinned = -1;
 
@@ -90,16 +89,14 @@ const chosen = (() => {
 
   /** A bar for each of both: where the time of a request goes, on the same scale. */
   function timeBars() {
-    const phases = PHASES.map(([name, key, colour]) => [name, columns.find((column) => column.key === key), colour])
-      .filter(([, column]) => column);
-    const sums = [pinned, row].map((each) => phases.reduce((sum, [, column]) => sum + (column.valueOf(each) ?? 0), 0));
+    const sums = [pinned, row].map((each) => TIMES.reduce((sum, [, column]) => sum + (column.valueOf(each) ?? 0), 0));
     const longest = Math.max(...sums);
     if (!longest) return [];
     const bars = [pinned, row].map((each, place) => make(
       "div", { class: "times" },
       make("span", {}, nameOf(each)),
-      make("span", { class: "stack", role: "img", "aria-label": phases.map(([name, column]) => `${name} ${cell(column, each)} ms`).join(", ") },
-        ...phases.map(([name, column, colour]) => {
+      make("span", { class: "stack", role: "img", "aria-label": TIMES.map(([name, column]) => `${name} ${cell(column, each)} ms`).join(", ") },
+        ...TIMES.map(([name, column, colour]) => {
           const part = make("i", { title: `${name} ${cell(column, each)} ms` });
           part.style.background = colour;
           part.style.width = `${(column.valueOf(each) ?? 0) / longest * 100}%`;
@@ -107,7 +104,7 @@ const chosen = (() => {
         })),
       make("span", {}, `${sums[place].toPrecision(3)} ms`),
     ));
-    const legend = make("p", { class: "lead" }, "Average time in the server: ", ...phases.flatMap(([name,, colour], index) => {
+    const legend = make("p", { class: "lead" }, "Average time in the server: ", ...TIMES.flatMap(([name,, colour], index) => {
       const swatch = make("i", { class: "swatch" });
       swatch.style.background = colour;
       return [index ? ", " : "", swatch, ` ${name}`];

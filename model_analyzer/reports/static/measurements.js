@@ -6,22 +6,32 @@
 const measurements = (() => {
   const table = dom.data("rows");
   const variantOf = table.counts.flatMap((count, index) => Array(count).fill(table.variants[index]));
-  const columns = [
+  const unordered = [
     ...table.own.map((column, index) => ({ ...column, valueOf: (row) => variantOf[row][index] })),
     ...table.columns.map((column, index) => ({ ...column, valueOf: (row) => table.cells[index][row] })),
   ];
+  const columns = table.order.map((key) => unordered.find((column) => column.key === key));
 
-  /** A value as text; numbers with significant decimals only, as in the rest of the page. */
-  function show(value) {
+  const formats = new Map();
+
+  /** Numbers as text, with thousands separators; ties round as in the rest of the page. */
+  function formatOf(decimals) {
+    if (!formats.has(decimals)) {
+      formats.set(decimals, new Intl.NumberFormat("en", {
+        minimumFractionDigits: decimals, maximumFractionDigits: decimals, roundingMode: "halfEven", signDisplay: "negative",
+      }));
+    }
+    return formats.get(decimals);
+  }
+
+  /** The value of a column in a row as text. */
+  function cell(column, row) {
+    const value = column.valueOf(row);
     if (value === null || value === undefined) return "";
-    if (typeof value !== "number" || Number.isInteger(value)) return String(value);
-    if (Math.abs(value) >= 99.95) return value.toFixed(1);
-    const text = value.toFixed(3).replace(/0+$/, "");
-    return text.endsWith(".") ? text + "0" : text;
+    return typeof value === "number" ? formatOf(column.decimals).format(value) : value;
   }
 
   const title = (row) => variantOf[row][0];
-  const cell = (column, row) => show(column.valueOf(row));
 
   /** The best row of the same kind of hardware. */
   const bestOf = (row) => table.starts.findLast((start) => start <= row);
@@ -61,5 +71,5 @@ const measurements = (() => {
     ].join(", ");
   }
 
-  return { total: variantOf.length, columns, title, cell, show, bestOf, breakable, loadOf, underOf, settingsOf };
+  return { total: variantOf.length, columns, title, cell, bestOf, breakable, loadOf, underOf, settingsOf };
 })();

@@ -96,6 +96,12 @@ const ranking = (() => {
       return known ? score / known : 0;
     }
 
+    // by how much rows miss the constraints that no limit changes
+    const missedOthers = new Float64Array(count);
+    if (others.length) {
+      for (let row = 0; row < count; row++) missedOthers[row] = shortfall(others, ({ valueOf }) => valueOf(row));
+    }
+
     const valuesAt = (row) => objectiveValues.map((valueOf) => valueOf(row));
     const score = (a, b) => scoreOf(valuesAt(a), valuesAt(b));
 
@@ -124,9 +130,12 @@ const ranking = (() => {
         if (missed[row] === 0) rows.push(row);
         if (rows.length === CLOSEST) return rows;
       }
-      const missing = byMerit.filter((row) => missed[row] > 0);
+      // to sort rows takes many times as long as to sort their numbers
+      const places = CLOSEST - rows.length;
+      const most = missed.filter((value) => value > 0).sort()[places - 1] ?? Infinity;
+      const missing = byMerit.filter((row) => missed[row] > 0 && missed[row] <= most);
       missing.sort((a, b) => missed[a] - missed[b]); // stable: equals stay in the order of merit
-      return [...rows, ...missing.slice(0, CLOSEST - rows.length)];
+      return [...rows, ...missing.slice(0, places)];
     }
 
     // ------------------------------------------------------------------ noise
@@ -314,8 +323,14 @@ const ranking = (() => {
     function at(limit) {
       if (!count) return null;
       const constraints = constraintsAt(limit);
-      const missed = new Float64Array(count);
-      for (let row = 0; row < count; row++) missed[row] = shortfall(constraints, ({ valueOf }) => valueOf(row));
+      const missed = Float64Array.from(missedOthers);
+      const [ofLimit] = constraints;
+      if (limit !== null) {
+        for (let row = 0; row < count; row++) {
+          const value = over(row);
+          if (value > limit) missed[row] += -margin(ofLimit, value) * 100;
+        }
+      }
       const rows = closest(missed);
       const meeting = rows.filter((row) => missed[row] === 0);
       const inTime = meeting.filter((row) => !isLate.has(row));
@@ -358,7 +373,7 @@ const ranking = (() => {
     }
 
     /** Whether a row meets all constraints but the limit. */
-    const meetsOthers = (row) => shortfall(others, ({ valueOf }) => valueOf(row)) === 0;
+    const meetsOthers = (row) => missedOthers[row] === 0;
 
     return { at, count, gainPercent, over, value: objectiveValues[0], meetsOthers, isDefault };
   }

@@ -73,11 +73,14 @@
       for (const budget of budgets) budget.adapt(spec, key);
       followFilters(spec);
     },
-    narrowed: (config) => ({
-      ...config,
-      legend: { ...config.legend, columns: 1, labelLimit: 240 },
-      axis: { ...config.axis, labelLimit: 150 },
-    }),
+    narrowed(config, spec) {
+      for (const { mark } of spec.layer) if (mark.limit) mark.limit = 90; // leaves space for the plot
+      return {
+        ...config,
+        legend: { ...config.legend, columns: 1, labelLimit: 240 },
+        axis: { ...config.axis, labelLimit: 150 },
+      };
+    },
     connect(view, figure) {
       view.addEventListener("pointermove", (event, item) => point(event, rowAt(view, figure, event, item)));
       view.addEventListener("pointerout", () => point(null, -1));

@@ -14,6 +14,7 @@ from tests.unit.builders import (
     at_least,
     at_most,
     goal,
+    instalment,
     measurement,
     ranking,
     record,
@@ -67,6 +68,19 @@ def test_what_the_rules_need_of_variants_and_rows() -> None:
     assert made is not None
     assert (made.counts, made.defaults, made.batch_limits) == ((1, 1), (False, True), (8, 1))
     assert (made.loads, made.shown) == ([4, 1], (0, 1))
+
+
+def test_of_very_many_instalments_only_the_best_at_some_limit_have_noise() -> None:
+    every = [
+        record(variant(), instalment([5.0, 6.0], perf_latency_p99=100 - n / 50), concurrency=n)
+        for n in range(1, 2100)
+    ]
+    slow = record(variant("m_config_1"), instalment([5.0] * 3, perf_latency_p99=100))
+    made = budget(ranking(slow, *every))
+    assert made is not None
+    errors = made.errors["perf_latency_p99"]
+    assert len(errors) == 2000
+    assert {0, 2098, 2099} <= set(errors)  # the best without a limit, and with the shortest ones
 
 
 def test_a_page_of_several_models_keeps_its_limits() -> None:

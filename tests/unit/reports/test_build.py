@@ -75,9 +75,9 @@ def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
     assert parts[1] == "m_config_4"
     assert "".join(parts) == (
         "In 2 measurements across 2 configurations, m_config_4 (2:GPU instances, max batch size 8,"
-        " dynamic batching on) gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests"
+        " dynamic batching on) gives 250 infer/sec at p99 5.50 ms with 4 concurrent requests"
         " (measured once): 100 % better at maximizing throughput than the default configuration,"
-        " which gives 125.2 infer/sec at p99 3.5 ms with 4 concurrent requests."
+        " which gives 125 infer/sec at p99 3.50 ms with 4 concurrent requests."
     )
 
 
@@ -87,8 +87,8 @@ def test_no_gain_is_reported_over_a_default_that_only_had_another_load() -> None
     ranked = ranking(record(DEFAULT, measurement(125.25, 3.5)), best)
 
     assert sentence(ranked).endswith(
-        " gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests (measured once); the"
-        " default configuration gives 125.2 infer/sec at p99 3.5 ms with 1 concurrent request (the"
+        " gives 250 infer/sec at p99 5.50 ms with 4 concurrent requests (measured once); the"
+        " default configuration gives 125 infer/sec at p99 3.50 ms with 1 concurrent request (the"
         " only load it was measured with)."
     )
     assert [figure.note for figure in figures_of(answer_of(ranked))] == ["", ""]
@@ -152,7 +152,9 @@ def test_a_default_without_rivals_is_only_called_the_default() -> None:
 def test_the_sentence_gives_the_values_of_other_objectives() -> None:
     wished = goal(wished=objectives(perf_throughput=1, perf_server_queue=1))
     ranked = ranking(record(DEFAULT, measurement(80, 22.5, perf_server_queue=1.5)), by=wished)
-    assert "gives 80 infer/sec at p99 22.5 ms, Server Queue time 1.5 ms with 1" in sentence(ranked)
+    assert "gives 80.0 infer/sec at p99 22.5 ms, Server Queue time 1.50 ms with 1" in sentence(
+        ranked
+    )
 
 
 TOKENS: dict[str, Any] = {
@@ -165,7 +167,7 @@ TOKENS: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("by", "values"),
     [
-        (goal(), "640 tokens/sec, p99 Time To First Token 41.5 ms, 80 infer/sec with"),
+        (goal(), "640 tokens/sec, p99 Time To First Token 41.5 ms, 80.0 infer/sec with"),
         (
             goal(
                 *at_most(time_to_first_token_p90=50), wished=objectives(output_token_throughput=1)
@@ -211,14 +213,14 @@ def test_a_gain_of_several_models_is_reported_to_be_a_mean() -> None:
 
     text = sentence(ranked)
 
-    assert "gives 241.0 infer/sec (80.5 + 160.5) at average p99 5.5 ms" in text
+    assert "gives 241 infer/sec (80.5 + 160) at average p99 5.50 ms" in text
     assert "% better by the objectives (Throughput, mean of the models) than" in text
-    assert "which gives 1011.0 infer/sec (10.5 + 1000.5)" in text
+    assert "which gives 1,011 infer/sec (10.5 + 1,000)" in text
     gain, *of_each = figures_of(answer_of(ranked))
     assert gain.note == "mean of the models"
     assert [(figure.label, figure.value, figure.note) for figure in of_each[:2]] == [
         ("Throughput of a", "80.5", "default 10.5"),
-        ("Throughput of b", "160.5", "default 1000.5"),
+        ("Throughput of b", "160", "default 1,000"),
     ]
 
 
@@ -259,7 +261,7 @@ def test_values_of_instalments_have_intervals_and_what_they_are_based_on() -> No
     text = sentence(ranked)
 
     assert (
-        "gives 190.5 infer/sec (170.7 to 212.5) at p99 11.941 ms (11.293 to 12.616, 400 requests,"
+        "gives 190 infer/sec (171 to 213) at p99 11.9 ms (11.3 to 12.6, 400 requests,"
         " 2 instalments) with 4 concurrent requests: "
     ) in text
     assert "which gives 50.0 infer/sec at p99 11.9 ms with 4" in text
@@ -487,7 +489,7 @@ def test_a_request_rate_that_was_not_reached_is_remarked() -> None:
     (remark,) = remarks(91.4, **rate)
     assert remark.startswith("m_config_4: only 91.4 of 5000 requests/sec were answered. ")
     (remark,) = remarks(4600, batch_size=2, **rate)
-    assert "only 2300.0 of 5000 requests/sec" in remark
+    assert "only 2,300 of 5000 requests/sec" in remark
     assert remarks(4500, **rate) == ()
     assert remarks(9000, batch_size=2, **rate) == ()
     assert remarks(91, concurrency=5000) == ()
@@ -648,7 +650,7 @@ def test_a_detail_has_everything_about_one_variant() -> None:
     assert detail.sentence == (
         "m_config_4 uses 4:GPU instances with a max batch size of 8 and has dynamic batching"
         " enabled; platform unknown. 2 measurements on GPU(s) 2 x H200 with total memory 29.8 GB."
-        " Best measurement: 2.5 infer/sec at p99 3.5 ms with 2 concurrent requests."
+        " Best measurement: 2.50 infer/sec at p99 3.50 ms with 2 concurrent requests."
     )
     assert detail.configuration == 'name: "m"'
     assert detail.commands == ("perf -c 2", "perf -c 1")
@@ -669,7 +671,7 @@ def test_a_detail_of_a_machine_without_gpus_says_cpu() -> None:
     assert detail.sentence == (
         "m_config_0 uses 1:CPU instances with a max batch size of 0 and has dynamic batching"
         " disabled; platform python. 1 measurement on CPU."
-        " Best measurement: 1.5 infer/sec with 1 concurrent request."
+        " Best measurement: 1.50 infer/sec with 1 concurrent request."
     )
 
 
@@ -734,5 +736,5 @@ def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
 def test_the_sentence_and_the_figures_have_the_constrained_latency() -> None:
     best = measurement(100, 22.5, perf_latency_p90=8.5)
     ranked = ranking(record(BEST, best), by=goal(*at_most(perf_latency_p90=10)))
-    assert "gives 100 infer/sec at p90 8.5 ms with" in sentence(ranked)
+    assert "gives 100 infer/sec at p90 8.50 ms with" in sentence(ranked)
     assert "p99 Latency" not in [figure.label for figure in figures_of(answer_of(ranked))]

@@ -24,5 +24,5 @@ def test_digits_follow_the_noise(value: float, reach: float, text: str) -> None:
 
 
 def test_without_noise_values_are_shown_as_usual() -> None:
-    assert rounded_text(29.0981, None) == "29.098"
-    assert rounded_text(5.0, Interval(low=5.0, high=5.0)) == "5.0"
+    assert rounded_text(29.0981, None) == "29.1"
+    assert rounded_text(5.0, Interval(low=5.0, high=5.0)) == "5.00"

@@ -87,13 +87,13 @@ def test_a_row_has_the_answer_its_gain_and_its_limits() -> None:
         "gain": texts["gain"],
         "limits": "✓ p99 ≤ 40 ms",
         "configuration": "2:CPU, max batch 8, dynamic",
-        "load": "concurrency=4",
+        "load": "4 concurrent requests",
     }
     assert texts["gain"].startswith("+100")
     assert (cells["throughput"].value, cells["latency"].value) == (200, 20)
     assert cells["gain"].value == pytest.approx(100)
     assert cells["limits"].style == "met"
-    assert cells["limits"].title == "Max p99 Latency: 40 ms (20)"
+    assert cells["limits"].title == "Max p99 Latency: 40 ms (20.0)"
     assert cells["configuration"].title.startswith("m_config_0: ")
 
 

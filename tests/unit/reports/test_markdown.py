@@ -47,14 +47,14 @@ def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None
     lines = summary().splitlines()
     assert lines[0] == "# Result summary: m"
     assert "**m\\_config\\_0**" in lines[2]
-    assert "200.5 infer/sec at p99 6.5 ms" in lines[2]
+    assert "200 infer/sec at p99 6.50 ms" in lines[2]
     assert "Constraint targets: Max p99 Latency: 10 ms." in lines
     rows = [line for line in lines if line.startswith("| m\\_config")]
     assert [row.split(" | ")[0] for row in rows[:2]] == [
         "| m\\_config\\_0", "| m\\_config\\_default",
     ]  # fmt: skip
     assert "| 200 | 6.50 | met | 1 concurrent request |" in rows[0]
-    assert "| m\\_config\\_default: concurrency=2 | failed m | mend it |" in lines
+    assert "| m\\_config\\_default with 2 concurrent requests | failed m | mend it |" in lines
     assert "* unstable m" in lines
     assert lines[lines.index("```diff") + 2] == "+m"
     assert "| CPU | 16 cores |" in lines

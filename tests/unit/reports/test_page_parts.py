@@ -91,7 +91,7 @@ def test_figures_are_those_of_the_first_beside_the_default() -> None:
     assert shown == [
         ("Gain over the default", "+100 ± 44", ""),
         ("Throughput", "200 ± 50", "default 100"),
-        ("p99 Latency", "9.5", "default 8.5"),
+        ("p99 Latency", "9.50", "default 8.50"),
     ]
 
 
@@ -149,9 +149,9 @@ def test_each_constraint_is_met_missed_or_unknown() -> None:
         by=goal(*at_most(perf_latency_p99=10, gpu_used_memory=100), *at_least(perf_throughput=50)),
     )
     assert [(limit.value, limit.missed_by) for limit in limits_of(answer_of(ranked))] == [
-        ("12", pytest.approx(20)),
+        ("12.0", pytest.approx(20)),
         ("not measured", None),
-        ("50", 0),
+        ("50.0", 0),
     ]
     assert limits_of(answer_of(ranking())) == ()
 
@@ -180,8 +180,8 @@ def test_the_method_has_the_evidence_behind_the_numbers() -> None:
     method = dict(method_of(ranked.measured, ranked.failed))
     assert method["Trials"] == "4 measured, 1 failed"
     assert method["Requests per p99 value"] == (
-        "median 500, fewest 200 (m_config_0: concurrency=4); 1 of 3 have fewer than the 299"
-        " needed for 95 % confidence in a p99"
+        "median 500, fewest 200 (m_config_0 with 4 concurrent requests); 1 of 3 have fewer than the"
+        " 299 needed for 95 % confidence in a p99"
     )
     assert method["Throughput noise"] == (
         "median ± 21.5 % (95 % interval), largest ± 26.8 %, recommended load ± 26.8 %"
@@ -272,13 +272,26 @@ def test_the_best_of_many_values_is_shown() -> None:
 
 def test_the_explorer_has_every_measurement_best_first() -> None:
     table = explorer(example()).first(3)
-    assert table.headers[:7] == (
-        "Configuration", "Instances", "Max batch size", "Dynamic batching",
-        "Concurrent requests", "Meets constraints", "Throughput (infer/sec)",
+    assert table.headers[:8] == (
+        "Configuration", "Throughput (infer/sec)", "p99 Latency (ms)", "Meets constraints",
+        "Concurrent requests", "Instances", "Max batch size", "Dynamic batching",
     )  # fmt: skip
-    assert [(row[0], row[4], row[5], row[6]) for row in table.rows] == [
-        ("m_config_0", 4, "yes", 200), ("m_config_0", 8, "no", 250), ("m_config_0", 6, "no", 150),
+    assert [(row[0], row[1], row[3], row[4]) for row in table.rows] == [
+        ("m_config_0", 200, "yes", 4), ("m_config_0", 250, "no", 8), ("m_config_0", 150, "no", 6),
     ]  # fmt: skip
+
+
+def test_the_first_rows_have_the_precision_of_the_whole_column() -> None:
+    ranked = ranking(
+        record(BEST, measurement(1500.25, 0.125)),
+        *(record(BEST, measurement(900.5 - n, 20.5 + n), concurrency=n) for n in range(2, 9)),
+    )
+    table = explorer(ranked)
+    document: dict[str, Any] = json.loads(table.to_json())
+    decimals = {column["key"]: column["decimals"] for column in document["columns"]}
+    assert (decimals["perf_throughput"], decimals["perf_latency_p99"]) == (0, 2)
+    assert decimals["concurrency"] == 0
+    assert {"1,500", "0.12"} <= set(table.first(1).texts()[0])
 
 
 def test_columns_with_equal_values_are_not_shown_first() -> None:
@@ -287,7 +300,10 @@ def test_columns_with_equal_values_are_not_shown_first() -> None:
         for count in (1, 2)
     )
     table = explorer(ranking(record(first, measurement(1)), record(other, measurement(2))))
-    assert table.first(1).headers[:3] == ("Configuration", "Instances", "Concurrent requests")
+    headers = table.first(1).headers[:4]
+    assert headers == (
+        "Configuration", "Throughput (infer/sec)", "Concurrent requests", "Instances",
+    )  # fmt: skip
     assert "max_batch_size" in {column.key for column in table.own}
 
 

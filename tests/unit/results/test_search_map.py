@@ -128,6 +128,15 @@ def test_one_parameter_gives_one_row_and_none_no_map() -> None:
     assert search_maps(across) is None
 
 
+def test_very_many_values_of_one_parameter_have_no_map() -> None:
+    def of(count: int) -> Ranking:
+        variants = [cpus(f"m_config_{number}", 1, number) for number in range(1, count + 1)]
+        return ranking(*(record(each, measurement(100, 5)) for each in variants))
+
+    assert search_maps(of(40)) is not None
+    assert search_maps(of(41)) is None
+
+
 def test_many_values_have_fewer_maps_but_always_the_first() -> None:
     many = [
         cpus(f"m_config_{number}", number, 2 * number, priority=number) for number in range(1, 60)
