@@ -12,8 +12,8 @@ _LONGEST_SETTING = 10_000  # characters
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 trial`, `2 trials`: for nouns whose plural ends with s."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """`1 trial`, `2 trials`, `2,000 trials`: for nouns whose plural ends with s."""
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def capitalized(text: str) -> str:

@@ -27,7 +27,7 @@ def range_text(result: VariantResult, tag: str, index: int | None = None) -> str
 
 
 def basis_text(item: MeasuredTrial) -> str:
-    """The requests and instalments behind the values: `1240 requests, 3 instalments`."""
+    """The requests and instalments behind the values: `1,240 requests, 3 instalments`."""
     requests = requests_behind(item.measurement)
     words = counted(requests, "request") if isinstance(requests, int) else f"{requests} requests"
     return f"{words}, {times_text(item)}"
