@@ -16,7 +16,7 @@ from benchmarks.search.beaten import better_measured
 from benchmarks.search.durations import LOADING_S, SERVER_S
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
-from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
@@ -269,6 +269,10 @@ class _Timed:
         began = time.perf_counter()
         self._search.tell(trial, outcome)
         self._thought = time.perf_counter() - began
+
+    @property
+    def outlook(self) -> Outlook | None:
+        return self._search.outlook
 
     @property
     def conclusion(self) -> Conclusion | None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The conclusion of a search that learns from all its measurements together."""
+"""What a search that learns from all its measurements together expects, and its conclusion."""
 
 from __future__ import annotations
 
@@ -15,6 +15,19 @@ class StopReason(Enum):
     BUDGET = "budget"
     NOTHING_WORTH = "nothing worth"
     UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What further trials could bring: the `chance` that one is better than the best so far by more
+    than `margin` (a fraction), and the expected `gain` of the best of them. If no trial is
+    `feasible` so far, both are the probability that another one meets the constraints.
+    """
+
+    chance: float
+    gain: float
+    margin: float
+    feasible: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

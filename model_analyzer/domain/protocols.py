@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
 
-from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
 from model_analyzer.domain.models import ModelVariant, empty
@@ -35,6 +35,10 @@ class Search(Protocol):
         """Gives the search the outcome of a trial that `ask` returned: once for each time that
         `ask` returned it, in any order.
         """
+
+    @property
+    def outlook(self) -> Outlook | None:
+        """What further trials could bring, when `ask` was called last; None if it is unknown."""
 
     @property
     def conclusion(self) -> Conclusion | None:

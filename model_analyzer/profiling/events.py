@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Slot
@@ -14,10 +15,11 @@ from model_analyzer.domain.trials import Failure, Trial
 
 @dataclass(frozen=True, slots=True)
 class TrialStarted:
-    """A trial is about to be measured on a slot."""
+    """A trial is about to be measured on a slot. `outlook` is what its search expected before."""
 
     trial: Trial
     slot: Slot
+    outlook: Outlook | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class _Run:
                 yield from self.finish(lane, lane.questions.answer(trial.key, outcome), None)
             elif trial.key not in lane.under_way and not self._is_stopping():
                 slot = best_slot(free, trial, lost_on=self._losses.hosts(trial))
-                yield TrialStarted(trial, slot)
+                yield TrialStarted(trial, slot, lane.questions.outlook)
                 lane.under_way.add(trial.key)
                 self._executor.start(trial, slot)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Search, State
@@ -59,6 +60,11 @@ class Questions:
         if self._due:
             return self._due.popleft()
         return self._ask()[0]
+
+    @property
+    def outlook(self) -> Outlook | None:
+        """What further trials could bring, as far as the search knows."""
+        return self._search.outlook
 
     def again(self, trial: Trial) -> None:
         """Makes a trial that was lost the next one."""

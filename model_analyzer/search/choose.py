@@ -97,7 +97,8 @@ def choose(
         from model_analyzer.search.adaptive.adaptive_search import AdaptiveSearch
 
         learning = AdaptiveSearch(subject, settings, settings.adaptive, names, seed=seed)
-        return PlannedSearch(learning.plan(), learning.most_trials(slots))
+        most = learning.most_trials(slots)
+        return PlannedSearch(learning.plan(), most, lambda: learning.outlook)
     brute = brute_search(subject, settings, names)
 
     def measured() -> Plan:

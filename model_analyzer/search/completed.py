@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.trials import Trial
@@ -22,6 +22,10 @@ class CompletedSearch:
     @property
     def most_trials(self) -> int | None:
         return self._search.most_trials
+
+    @property
+    def outlook(self) -> Outlook | None:
+        return self._search.outlook
 
     @property
     def conclusion(self) -> Conclusion | None:

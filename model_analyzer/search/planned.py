@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Callable
 from typing import Any
 
-from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.plan import Fork, LearningPlan, PartialPlan, Plan
@@ -17,12 +18,18 @@ class PlannedSearch:
     """A search that runs a plan.
 
     The trials depend on the outcomes told so far, and on nothing else: the same calls of `ask` and
-    `tell` in the same order give the same trials.
+    `tell` in the same order give the same trials. `outlook` says what a learning plan expects.
     """
 
-    def __init__(self, plan: Plan | LearningPlan, most_trials: int | None) -> None:
+    def __init__(
+        self,
+        plan: Plan | LearningPlan,
+        most_trials: int | None,
+        outlook: Callable[[], Outlook | None] = lambda: None,
+    ) -> None:
         self._root = _Strand(plan)
         self._most_trials = most_trials
+        self._outlook = outlook
         self._waiting: defaultdict[tuple[str, str], deque[_Strand]] = defaultdict(deque)
 
     @property
@@ -39,6 +46,10 @@ class PlannedSearch:
 
     def tell(self, trial: Trial, outcome: Outcome) -> None:
         self._waiting[_identity(trial)].popleft().resume(outcome)
+
+    @property
+    def outlook(self) -> Outlook | None:
+        return self._outlook()
 
     @property
     def conclusion(self) -> Conclusion | None:

@@ -20,6 +20,7 @@ from model_analyzer.app.progress.events import (
     TrialLost,
     TrialStarted,
 )
+from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.trials import Trial
@@ -44,7 +45,7 @@ def document_of(event: Event) -> Mapping[str, Any]:
         case PhaseStarted():
             return {**about, "phase": event.phase.value, "model": event.model or None}
         case TrialStarted():
-            return {**about, **_place(event), **_trial(event.trial)}
+            return {**about, **_place(event), **_expected(event.outlook), **_trial(event.trial)}
         case TrialFinished():
             outcome = _outcome(event.measurement, event.resumed)
             measured = _measured(event.trial, event.measurement)
@@ -93,6 +94,17 @@ def _place(event: TrialStarted | TrialFinished | TrialFailed) -> Mapping[str, An
         "number": event.number,
         "expected_trials": event.expected_trials,
         **slot,
+    }
+
+
+def _expected(outlook: Outlook | None) -> Mapping[str, Any]:
+    if outlook is None:
+        return {}
+    if not outlook.feasible:
+        return {"chance_to_meet_constraints": round(outlook.chance, 3)}
+    return {
+        "chance_of_better": round(outlook.chance, 3),
+        "better_by_percent": round(100 * outlook.margin, 3),
     }
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Failure, Trial
@@ -60,7 +61,8 @@ class ModelStarted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialStarted:
     """A trial is about to be measured. `number` counts the trials of its model, from 1;
-    `expected_trials` is the expected total. `slot` is its name, "" if there is one slot.
+    `expected_trials` is the expected total. `slot` is its name, "" if there is one slot. `outlook`
+    is what its search expected of further trials; None if it does not know.
     """
 
     elapsed_s: float
@@ -69,6 +71,7 @@ class TrialStarted:
     number: int
     expected_trials: int
     slot: str = ""
+    outlook: Outlook | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from model_analyzer.app.progress.events import (
     TrialStarted,
 )
 from model_analyzer.app.progress.tags import shown_tags
+from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement, Outcome
@@ -132,8 +133,8 @@ class Tracker:
     def tell(self, event: events.Event) -> None:
         """Takes an event of the search."""
         match event:
-            case events.TrialStarted(trial, slot):
-                self._started(trial, slot)
+            case events.TrialStarted(trial, slot, outlook):
+                self._started(trial, slot, outlook)
             case events.TrialFinished(trial, outcome, slot):
                 self._finished(trial, outcome, slot)
             case events.TrialLost(trial, slot, reason):
@@ -178,7 +179,7 @@ class Tracker:
 
     # -- within a model ----------------------------------------------------------------------
 
-    def _started(self, trial: Trial, slot: Slot) -> None:
+    def _started(self, trial: Trial, slot: Slot, outlook: Outlook | None) -> None:
         if self._is_replaying:
             self._is_replaying = False
             self._last_outcome = dict.fromkeys(self._best, self._clock())
@@ -194,6 +195,7 @@ class Tracker:
                 number=self._count + self._under_way,
                 expected_trials=max(self._expected, self._count + self._under_way),
                 slot=self._name_of(slot),
+                outlook=outlook,
             )
         )
 

@@ -30,6 +30,7 @@ from model_analyzer.cli.progress.values import (
     value_text,
     values_text,
 )
+from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.trials import Trial
@@ -49,7 +50,7 @@ _PHASES = {
 _OTHERS = 9
 _OUTCOMES = 6
 
-# Terminals of fewer lines show outcomes instead of the constraints.
+# Terminals of fewer lines show outcomes instead of the constraints and the chance of better.
 _WITH_LIMITS = 18
 
 # Large terminals, in cells, have a chart of so many lines, and more outcomes.
@@ -83,6 +84,7 @@ class Screen:
     outcomes: tuple[TrialFinished | TrialFailed, ...] = ()
     series: tuple[float | None, ...] = ()
     dots: tuple[Dot, ...] = ()
+    outlook: Outlook | None = None
     end_s: float | None = None  # when the run is expected to end
     busy_s: float = 0.0  # of all slots together, in finished trials
     number: int = 0
@@ -97,11 +99,12 @@ class Screen:
             case ModelStarted():
                 self.model, self.best, self.under_way = event, {}, {}
                 self.outcomes, self.series, self.dots, self.busy_s = (), (), (), 0.0
-                self.number = self.expected = 0
+                self.number, self.expected, self.outlook = 0, 0, None
                 self._expect(event)
             case TrialStarted():
                 self.under_way = {**self.under_way, event.slot: event}
                 self.number, self.expected = event.number, event.expected_trials
+                self.outlook = event.outlook
                 self._expect(event)
             case TrialFinished() | TrialFailed():
                 self._ended(event)
@@ -141,8 +144,8 @@ class Screen:
 
     def lines(self, width: int, height: int, elapsed_s: float, *, stopping: bool) -> list[Text]:
         """At most `width` cells wide, and fewer than `height`."""
-        limits = [*self._limits()] if height >= _WITH_LIMITS else []
-        room = height - _OTHERS - 2 * (len(self._kinds) - 1) - len(limits)
+        goals = [*self._limits(), *self._chance()] if height >= _WITH_LIMITS else []
+        room = height - _OTHERS - 2 * (len(self._kinds) - 1) - len(goals)
         now = [*self._now(elapsed_s, most_slots=max(room, 1))]
         chart = self._chart(width) if width >= _WIDE and height >= _TALL else []
         most_outcomes = _MORE_OUTCOMES if height >= _TALL else _OUTCOMES
@@ -152,7 +155,7 @@ class Screen:
             self._bar(width, elapsed_s, stopping=stopping),
             *now,
             *self._best_lines(),
-            *limits,
+            *goals,
             *self._spark(width),
             *chart,
             *self._ended_lines(self.outcomes[-most:] if most else ()),
@@ -272,6 +275,16 @@ class Screen:
         limits = "; ".join(dict.fromkeys(str(each) for goal in models for each in goal.constraints))
         if limits:
             yield _labelled("limit", Text.assemble(limits, ("   ○ misses it", "yellow")))
+
+    def _chance(self) -> Iterator[Text]:
+        """What the search expects of further trials; each kind of hardware has a search."""
+        outlook = self.outlook
+        if outlook is None or len(self._kinds) > 1:
+            return
+        better = f"is more than {100 * outlook.margin:.0f} % better"
+        told = better if outlook.feasible else "meets the constraints"
+        text = f"{100 * outlook.chance:.0f} % chance that another configuration {told}"
+        yield _labelled("", Text(text, style="dim"))
 
     def _chart(self, width: int) -> list[Text]:
         """The chart of all measurements, on a large terminal."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, canonical
@@ -154,16 +155,6 @@ def utility(score: float, chance: float) -> float:
     return score + _CAUTION * math.log(max(chance, _MIN_CHANCE))
 
 
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What further trials could bring: the `chance` that a trial is better than the recommended one
-    by more than a margin, and the expected `gain` of the best trial.
-    """
-
-    chance: float
-    gain: float
-
-
 def outlook(
     prospect: Prospect, chance: Floats, recommended: int, *, is_feasible: bool, margin: float
 ) -> Outlook:
@@ -178,8 +169,14 @@ def outlook(
     best = np.where(available, lead, -np.inf).max(axis=1)
     if not is_feasible:
         exists = np.isfinite(best)
-        return Outlook(float(exists.mean()), float(exists.mean()))
-    return Outlook(float((best > margin).mean()), float(np.maximum(best, 0).mean()))
+        share = float(exists.mean())
+        return Outlook(chance=share, gain=share, margin=margin, feasible=False)
+    return Outlook(
+        chance=float((best > margin).mean()),
+        gain=float(np.maximum(best, 0).mean()),
+        margin=margin,
+        feasible=True,
+    )
 
 
 def _margin(constraint: Constraint, values: Floats) -> Floats:

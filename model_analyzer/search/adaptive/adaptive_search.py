@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.conclusions import Outlook, StopReason
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
 from model_analyzer.search.adaptive.finalists import SAFE, repetitions
@@ -32,6 +32,7 @@ from model_analyzer.search.adaptive.stopping import (
     is_late,
     is_settled,
     most_trials,
+    outlook_of,
 )
 from model_analyzer.search.plan import (
     SEED,
@@ -86,6 +87,8 @@ class AdaptiveSearch:
         self._map = TrialMap(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
         coarse = TrialMap(subject, settings, use_formula=False)
         self._size = _with_default(coarse.space)
+        # what is to be gained yet, when it last chose a trial
+        self.outlook: Outlook | None = None
 
     def most_trials(self, at_once: int = 1) -> int:
         """The measurement limit with so many trials at once; the default and repetitions count."""
@@ -206,7 +209,8 @@ class AdaptiveSearch:
 
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""
-        if is_settled(knowledge):
+        self.outlook = outlook_of(knowledge)
+        if is_settled(knowledge, self.outlook):
             return None
         candidate = knowledge.best_candidate()
         if candidate is None or (

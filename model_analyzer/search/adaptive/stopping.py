@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from model_analyzer.domain.conclusions import Conclusion, StopReason
+from model_analyzer.domain.conclusions import Conclusion, Outlook, StopReason
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
 from model_analyzer.domain.ties import tie_text
 from model_analyzer.domain.words import counted
-from model_analyzer.search.adaptive.acquisition import Outlook, outlook
+from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.space import Coordinate
 
@@ -58,11 +58,17 @@ def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings, further: i
     return not limits.budget.covers(outcomes, 1 + further)
 
 
-def is_settled(knowledge: Knowledge) -> bool:
-    """Whether there is an answer and continuing would gain little. Never after few trials."""
-    if len(knowledge.records) < _MIN_TRIALS or not knowledge.is_answered:
+def outlook_of(knowledge: Knowledge) -> Outlook | None:
+    """What is to be gained yet; None after few trials, which say little about that."""
+    return _outlook(knowledge) if len(knowledge.records) >= _MIN_TRIALS else None
+
+
+def is_settled(knowledge: Knowledge, remaining: Outlook | None) -> bool:
+    """Whether there is an answer and continuing would gain little, by its outlook. Never after few
+    trials.
+    """
+    if remaining is None or not knowledge.is_answered:
         return False
-    remaining = _outlook(knowledge)
     return remaining.gain < least_gain(knowledge.records) and remaining.chance < _MIN_CHANCE
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
@@ -52,6 +52,7 @@ class ListedSearch:
     trials: Sequence[Trial]
     answers: list[tuple[Trial, Outcome]] = field(default_factory=list)
     conclusion: Conclusion | None = None
+    outlook: Outlook | None = None
     asked: int = 0
 
     @property
@@ -119,6 +120,16 @@ def test_each_trial_starts_and_finishes_in_the_order_asked() -> None:
         TrialStarted(second, used(first)),
         TrialFinished(second, measurement(2.0), used(second)),
     ]
+
+
+def test_a_trial_starts_with_what_its_search_expects() -> None:
+    outlook = Outlook(chance=0.2, gain=0.01, margin=0.03, feasible=True)
+    asked = ListedSearch(several(1), outlook=outlook)
+
+    started, _ = profile(asked, PretendRunner(succeeding), MemoryState())
+
+    assert isinstance(started, TrialStarted)
+    assert started.outlook == outlook
 
 
 def test_every_outcome_is_recorded_and_passed_to_the_search() -> None:

@@ -170,6 +170,19 @@ def test_for_all_answers_trials_are_legal_few_and_repeatable(
     assert len({trial.key for trial in first}) == len(first) <= 12
 
 
+def test_what_is_to_be_gained_is_known_after_some_trials() -> None:
+    asked = search(subject(), ADAPTIVE)
+    expected = []
+    while (trial := asked.ask()) is not None:
+        expected.append(asked.outlook)
+        asked.tell(trial, saturating(trial))
+
+    assert expected[:8] == [None] * 8
+    known = [outlook for outlook in expected if outlook is not None]
+    assert len(known) == len(expected) - 8 > 0
+    assert all(outlook.feasible and 0 <= outlook.chance <= 1 for outlook in known)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_model_is_searched(kind: str) -> None:
     asked = search(KINDS[kind], NARROW)

@@ -12,6 +12,7 @@ from itertools import islice
 from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.app.progress.events import Event, Phase, Silence, Sink
 from model_analyzer.app.progress.tracker import Tracker
+from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Lost, Slot
 from model_analyzer.domain.trials import Trial
@@ -76,9 +77,10 @@ def play_run(
     *,
     resumed: int = 0,
     model_ends: bool = True,
+    outlook: Outlook | None = None,
 ) -> Clock:
     """Plays a run over `target` for `sink`. Each outcome comes after two seconds; the first
-    `resumed` ones are from an earlier run.
+    `resumed` ones are from an earlier run. The search always expects the `outlook`.
     """
     target = target or listed()
     clock = Clock()
@@ -95,7 +97,7 @@ def play_run(
         trial = chosen.ask()
         assert trial is not None
         if number >= resumed:
-            tracker.tell(TrialStarted(trial, Slot()))
+            tracker.tell(TrialStarted(trial, Slot(), outlook))
             clock.now += 2
         tracker.tell(TrialFinished(trial, outcome, None if number < resumed else Slot()))
         chosen.tell(trial, outcome)

@@ -22,6 +22,7 @@ from model_analyzer.cli.progress.live import LiveView
 from model_analyzer.cli.progress.plain import Lines
 from model_analyzer.cli.progress.screen import Screen
 from model_analyzer.cli.progress.values import clock, duration, number, values_text
+from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.settings import ProgressMode
 from tests.unit.builders import at_most, goal, objectives
 from tests.unit.builders import measurement as one
@@ -58,6 +59,46 @@ def test_the_screen_in_eighty_columns() -> None:
         "✗  5  m did not load",
         "Ctrl-C: finish this measurement, then write the reports",
     ]
+
+
+LITTLE = Outlook(chance=0.12, gain=0.004, margin=0.03, feasible=True)
+NOTHING_YET = replace(LITTLE, feasible=False)
+
+
+@pytest.mark.parametrize(
+    ("outlook", "text"),
+    [
+        (LITTLE, "12 % chance that another configuration is more than 3 % better"),
+        (NOTHING_YET, "12 % chance that another configuration meets the constraints"),
+    ],
+)
+def test_a_search_that_learns_says_what_it_expects(outlook: Outlook, text: str) -> None:
+    shown = lines(79, model_ends=False, outlook=outlook)
+
+    assert shown[6] == f"      {text}"
+    assert not any("chance" in line for line in lines(79, 12, model_ends=False, outlook=outlook))
+    assert not any("chance" in line for line in lines(79, model_ends=False))
+
+
+@pytest.mark.parametrize(
+    ("outlook", "fields"),
+    [
+        (LITTLE, {"chance_of_better": 0.12, "better_by_percent": 3.0}),
+        (NOTHING_YET, {"chance_to_meet_constraints": 0.12}),
+        (None, {}),
+    ],
+)
+def test_programs_get_what_a_search_expects(
+    outlook: Outlook | None, fields: Mapping[str, float]
+) -> None:
+    written: list[str] = []
+    play_run(JsonLines(written.append), outlook=outlook)
+
+    events = [event for event in map(json.loads, written) if event["event"] == "trial_started"]
+    for event in events:
+        assert {name: event[name] for name in event if "chance" in name or "better" in name} == (
+            fields
+        )
 
 
 @pytest.mark.parametrize("width", [20, 40, 59, 79, 119, 200])
