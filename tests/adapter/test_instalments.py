@@ -103,12 +103,24 @@ def test_the_next_load_starts_with_what_was_learned(pretend, make) -> None:
     assert lengths(pretend) == pytest.approx([1.08, 0.36, 0.36], abs=0.02)
 
 
-def test_what_was_learned_of_another_variant_does_not_count(pretend, make) -> None:
+def sized(size: int) -> Workload:
+    return replace(work(), variant=replace(work().variant, config={"max_batch_size": size}))
+
+
+def test_what_was_learned_of_three_variants_counts_for_the_next(pretend, make) -> None:
     generator = make(pretend.perf_analyzer({"service_ms": 1}))
-    other = replace(work(), variant=replace(work().variant, config={"max_batch_size": 8}))
-    measured(generator, work())
-    measured(generator, other)
-    assert lengths(pretend) == pytest.approx([1.08, 1.08], abs=0.02)
+    for size in (1, 2, 4, 8):
+        measured(generator, sized(size))
+    assert lengths(pretend) == pytest.approx([1.08, 1.08, 1.08, 0.36], abs=0.02)
+
+
+def test_a_variant_that_is_slower_than_others_is_looked_at_again(pretend, make) -> None:
+    steps = [{"service_ms": service_ms} for service_ms in (1, 1, 1, 10, 10)]
+    generator = make(pretend.perf_analyzer(*steps))
+    for size in (1, 2, 4, 8):
+        measured(generator, sized(size))
+    # of 100 requests per second, a tenth of a second has too few
+    assert lengths(pretend) == pytest.approx([1.08, 1.08, 1.08, 0.36, 1.08], abs=0.02)
 
 
 def test_a_request_rate_is_looked_at_for_its_own_number_of_requests(pretend, make) -> None:

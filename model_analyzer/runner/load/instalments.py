@@ -129,7 +129,8 @@ class InstalmentMeasuring:
 
     def _first_s(self, workloads: Sequence[Workload]) -> float:
         """The length of a first look, which is the same for all models of a trial."""
-        return max(_length(work, self._rates.expected(work)) for work in workloads)
+        rates = self._rates
+        return max(_length(work, rates.expected(work) or rates.likely(work)) for work in workloads)
 
     def _generators(self, work: Workload, seconds: float, part: int) -> Sequence[Generator]:
         """The perf_analyzers for a workload; those of an open load know when requests are due."""

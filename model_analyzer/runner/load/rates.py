@@ -23,33 +23,52 @@ _MOST_BYTES_PER_S, _MOST_BYTES = 10e6, 64e6
 _ASSUMED_RATE = 4000.0
 
 
+# Fewer variants do not show how fast another one is.
+_ENOUGH_VARIANTS = 3
+
+# Requests per second by load.
+_Rates = dict[int, float]
+
+
 class RequestRates:
     """The requests per second of workloads, learned from their measurements."""
 
     def __init__(self) -> None:
-        self._rates: dict[object, dict[int, float]] = defaultdict(dict)
+        # by kind of load of a model, and then by variant
+        self._rates: dict[object, dict[str, _Rates]] = defaultdict(lambda: defaultdict(dict))
 
     def learn(self, work: Workload, rate: float) -> None:
         if rate > 0:
-            self._rates[_kind(work)][work.load.value] = rate
+            self._rates[_kind(work)][work.variant.identity][work.load.value] = rate
 
     def expected(self, work: Workload) -> float | None:
-        """The rate that a workload reaches at least, as a rule; None if nothing is known.
-
-        More requests in flight seldom make a server slower. With fewer, the rate falls in
-        proportion at most (Little's law: latencies do not rise).
-        """
-        value = work.load.value
-        known = self._rates[_kind(work)].items()
-        # loads with times of their own all have the value 0
-        rates = [rate * min(1, value / load) if load else rate for load, rate in known]
+        """The rate that a workload reaches at least, as a rule; None if nothing is known."""
+        rate = _reached(self._rates[_kind(work)].get(work.variant.identity, {}), work.load.value)
         if work.load.kind is LoadKind.REQUEST_RATE:
-            return min(float(value), max(rates, default=math.inf))
-        return max(rates, default=None)
+            return min(float(work.load.value), math.inf if rate is None else rate)
+        return rate
+
+    def likely(self, work: Workload) -> float | None:
+        """The rate that three of four variants of the model reach; None if few are known."""
+        variants = self._rates[_kind(work)].values()
+        rates = [_reached(rates, work.load.value) for rates in variants]
+        known = sorted(rate for rate in rates if rate is not None)
+        return known[len(known) // 4] if len(known) >= _ENOUGH_VARIANTS else None
+
+
+def _reached(rates: _Rates, value: int) -> float | None:
+    """The rate that a variant reaches at least under a load; None if nothing is known.
+
+    More requests in flight seldom make a server slower. With fewer, the rate falls in proportion at
+    most (Little's law: latencies do not rise).
+    """
+    # loads with times of their own all have the value 0
+    known = (rate * min(1, value / load) if load else rate for load, rate in rates.items())
+    return max(known, default=None)
 
 
 def _kind(work: Workload) -> object:
-    return work.variant.identity, work.load.kind, work.load.batch_size
+    return work.variant.model, work.load.kind, work.load.batch_size
 
 
 class ExportSizes:

@@ -21,6 +21,12 @@ def work(value: int = 1, *, model: str = "m", batch_size: int = 1, **load: Any) 
     return workload
 
 
+def sized(value: int, size: int) -> Workload:
+    of = variant(model="m", max_batch_size=size)
+    (workload,) = trial(of, concurrency=value).workloads
+    return workload
+
+
 def test_nothing_is_expected_of_an_unknown_workload() -> None:
     assert RequestRates().expected(work()) is None
 
@@ -34,6 +40,18 @@ def test_another_load_is_expected_from_those_that_are_known() -> None:
     rates.learn(work(8), 160.0)
     assert rates.expected(work(16)) == 160
     assert rates.expected(work(6)) == 120
+
+
+def test_of_a_new_variant_that_is_likely_which_most_others_reach() -> None:
+    rates = RequestRates()
+    for size, rate in ((1, 50.0), (2, 300.0), (4, 400.0)):
+        assert rates.likely(work(8)) is None
+        rates.learn(sized(8, size), rate)
+    assert rates.likely(work(8)) == 50
+    assert rates.likely(work(4)) == 25
+    rates.learn(sized(16, 8), 200.0)
+    assert rates.likely(work(8)) == 100
+    assert rates.likely(work(8, model="other")) is None
 
 
 @pytest.mark.parametrize("other", [work(4, batch_size=2), work(4, kind=LoadKind.REQUEST_RATE)])
