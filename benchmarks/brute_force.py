@@ -161,6 +161,7 @@ def _upstream_search(directory: Path, given: argparse.Namespace, search: str) ->
     seconds, rows = _profile(
         upstream_command(given.upstream), directory, settings,
         PERF_ANALYZER_LOG=str(directory / "perf_analyzer.jsonl"),
+        PYTHONPATH="",  # its package has the same name as ours
     )  # fmt: skip
     variant = Path(rows[0]["Model Config Path"]).name
     return _recommendation(rows, directory / "variants" / variant / "config.pbtxt", seconds)
