@@ -129,8 +129,14 @@ class InstalmentMeasuring:
 
     def _first_s(self, workloads: Sequence[Workload]) -> float:
         """The length of a first look, which is the same for all models of a trial."""
-        rates = self._rates
-        return max(_length(work, rates.expected(work) or rates.likely(work)) for work in workloads)
+        return max(map(self._length, workloads))
+
+    def _length(self, work: Workload) -> float:
+        rate = self._rates.expected(work)
+        if rate is not None:
+            return _seconds(work, rate)
+        likely = self._rates.likely(work)
+        return FIRST_LOOK_S if likely is None else min(_seconds(work, likely), FIRST_LOOK_S)
 
     def _generators(self, work: Workload, seconds: float, part: int) -> Sequence[Generator]:
         """The perf_analyzers for a workload; those of an open load know when requests are due."""
@@ -217,10 +223,8 @@ def _inputs(replay: Replay | None, share: Iterable[int], batch_size: int) -> byt
     return in_order(replay.entries, (replay.log.inputs[place] for place in share), batch_size)
 
 
-def _length(work: Workload, rate: float | None) -> float:
+def _seconds(work: Workload, rate: float) -> float:
     """The length of a first look at a workload with this rate of requests."""
-    if rate is None:
-        return FIRST_LOOK_S
     least = (_FEW + _ROUNDS * _in_flight(work)) / rate
     return min(max(min(_ENOUGH / rate, FIRST_LOOK_S), least, _LEAST_S), _MOST_S)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from model_analyzer.domain.trials import LoadKind, Workload
@@ -49,11 +50,11 @@ class RequestRates:
         return rate
 
     def likely(self, work: Workload) -> float | None:
-        """The rate that three of four variants of the model reach; None if few are known."""
+        """The rate that half of the variants of the model reach; None if few are known."""
         variants = self._rates[_kind(work)].values()
-        rates = [_reached(rates, work.load.value) for rates in variants]
-        known = sorted(rate for rate in rates if rate is not None)
-        return known[len(known) // 4] if len(known) >= _ENOUGH_VARIANTS else None
+        known = [_reached(rates, work.load.value) for rates in variants]
+        rates = [rate for rate in known if rate is not None]
+        return median(rates) if len(rates) >= _ENOUGH_VARIANTS else None
 
 
 def _reached(rates: _Rates, value: int) -> float | None:

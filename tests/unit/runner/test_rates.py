@@ -42,15 +42,15 @@ def test_another_load_is_expected_from_those_that_are_known() -> None:
     assert rates.expected(work(6)) == 120
 
 
-def test_of_a_new_variant_that_is_likely_which_most_others_reach() -> None:
+def test_of_a_new_variant_that_is_likely_which_half_of_the_others_reach() -> None:
     rates = RequestRates()
     for size, rate in ((1, 50.0), (2, 300.0), (4, 400.0)):
         assert rates.likely(work(8)) is None
         rates.learn(sized(8, size), rate)
-    assert rates.likely(work(8)) == 50
-    assert rates.likely(work(4)) == 25
+    assert rates.likely(work(8)) == 300
+    assert rates.likely(work(4)) == 150
     rates.learn(sized(16, 8), 200.0)
-    assert rates.likely(work(8)) == 100
+    assert rates.likely(work(8)) == 200
     assert rates.likely(work(8, model="other")) is None
 
 
