@@ -102,7 +102,7 @@ def test_what_nobody_could_list_is_told_in_numbers(setting) -> None:
     (counts,) = [line for line in output.splitlines() if "m instance_count:" in line]
     assert counts.endswith(" 13, 14, …")
     assert "too many to list" in output
-    assert "  space: 4000000002 combinations" in output
+    assert "  space: 4,000,000,002 combinations" in output
 
 
 def test_a_search_that_decides_as_it_goes_says_so(setting) -> None:
