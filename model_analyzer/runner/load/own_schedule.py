@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,7 @@ def own_rate(work: Workload, intervals: str = "") -> float | None:
     return None if gaps is None or not gaps.any() else float(_NS_PER_S / gaps.mean())
 
 
+@lru_cache(maxsize=4)  # before and after each launch, and the same file for each variant
 def _gaps(intervals: str) -> npt.NDArray[np.int64] | None:
     """The times between requests (ns) of a file with microseconds; None if it has other lines."""
     matches = [_INTERVAL.match(line) for line in intervals.splitlines()]

@@ -23,7 +23,6 @@ _MOST_BYTES_PER_S, _MOST_BYTES = 10e6, 64e6
 # The rate of requests that is assumed as long as nothing is known.
 _ASSUMED_RATE = 4000.0
 
-
 # Fewer variants do not show how fast another one is.
 _ENOUGH_VARIANTS = 3
 

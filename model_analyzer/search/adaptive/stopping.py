@@ -101,12 +101,12 @@ def conclude(
     return Conclusion(
         recommended=knowledge.trial(knowledge.answer[0]).key,
         goal=knowledge.goal.identity,
-        feasible=knowledge.is_feasible,
+        feasible=remaining.feasible,
         trials=len({record.trial.first.key for record in knowledge.records}),
         reason=reason,
         limit=limit,
         has_default_limit=limits.max_trials is None,
-        margin=_BETTER,
+        margin=remaining.margin,
         chance=remaining.chance,
         gain=remaining.gain,
     )
