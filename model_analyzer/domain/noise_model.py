@@ -53,6 +53,8 @@ class NoiseModel:
         self._instalments = InstalmentNoise(instalments)
         self._repeated = [group for group in self._runs if len(group) > 1]
         self._repetitions: dict[str, Noise | None] = {}
+        # by measurements, which live as long as this object, metric and model: pages ask again
+        self._known: dict[tuple[object, ...], Noise | None] = {}
 
     def deviation(self, tag: str) -> Noise | None:
         """The standard deviation of a metric that is measured once, as a fraction of its value,
@@ -81,6 +83,12 @@ class NoiseModel:
         """The noise of the mean of these repetitions, which this object must know: for a metric of
         the model at `index`, or over all models of the trial.
         """
+        key = (*map(id, runs), tag, index)
+        if key not in self._known:
+            self._known[key] = self._of(runs, tag, index)
+        return self._known[key]
+
+    def _of(self, runs: Sequence[Measurement], tag: str, index: int | None) -> Noise | None:
         if in_instalments(runs):
             return self._instalments.of(runs, tag, index)
         if not _has_windows(tag):
@@ -147,9 +155,7 @@ class NoiseModel:
         """The noise of one window of this model, from its own windows, and with less weight from
         those of all other measurements.
         """
-        spreads = [self._spread(measurement.models[index]) for measurement in runs]
-        own = spreads[0] if len(spreads) == 1 else pooled(spreads)
-        everything = self._windows
+        own, everything = self.between_windows(runs, index), self._windows
         if own is None or everything is None:
             return None
         # the same as `pooled`, which would be too slow here
@@ -157,6 +163,13 @@ class NoiseModel:
         freedom = own.freedom + others
         squares = own.error**2 * own.freedom + everything.error**2 * others
         return Noise(math.sqrt(squares / freedom), freedom)
+
+    def between_windows(self, runs: Sequence[Measurement], index: int) -> Noise | None:
+        """The deviation of a window of the model at `index`, from the windows of these measurements
+        only.
+        """
+        spreads = [self._spread(measurement.models[index]) for measurement in runs]
+        return spreads[0] if len(spreads) == 1 else pooled(spreads)
 
     def _spread(self, model: ModelMeasurement) -> Noise | None:
         spreads = self._spreads

@@ -295,22 +295,28 @@ def cost(trial: Trial, measurement: Measurement) -> tuple[float, ...]:
     served = [part for work in trial.workloads for part in work.variant.served]
     return (
         *_resources(trial, measurement),
-        _total_load(trial),
+        total_load(trial),
         sum(part.max_batch_size for part in served),
     )
 
 
 def _resources(trial: Trial, measurement: Measurement) -> tuple[float, ...]:
-    memory = [measurement.value(tag) or 0.0 for tag in ("gpu_used_memory", "cpu_used_ram")]
     served = [part for work in trial.workloads for part in work.variant.served]
     gpus = len(trial.setup.devices)
     return (
-        *(round(math.log(max(value, 1.0), _STEP)) for value in memory),
+        *memory_steps(measurement),
         sum(count for part in served for count, _ in part.instances(gpus=gpus)),
     )
 
 
-def _total_load(trial: Trial) -> int:
+def memory_steps(measurement: Measurement) -> tuple[int, int]:
+    """The memory of the GPUs and of the host, in steps: less than a step is no difference."""
+    gpu, host = (measurement.value(tag) or 0.0 for tag in ("gpu_used_memory", "cpu_used_ram"))
+    return round(math.log(max(gpu, 1.0), _STEP)), round(math.log(max(host, 1.0), _STEP))
+
+
+def total_load(trial: Trial) -> int:
+    """The load of all models of a trial, in inferences."""
     return sum(work.load.value * work.load.batch_size for work in trial.workloads)
 
 
@@ -329,7 +335,7 @@ def tie_text(item: MeasuredTrial, best: MeasuredTrial) -> str:
     """
     if needs_more_resources(item, best):
         return "Within noise of it, but needs more resources"
-    has_more_load = _total_load(item.trial) > _total_load(best.trial)
+    has_more_load = total_load(item.trial) > total_load(best.trial)
     if has_more_load and _load_kinds(item.trial) == _load_kinds(best.trial):
         return "Within noise of it, but at a higher load"
     return "Ties with it"

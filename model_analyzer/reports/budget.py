@@ -20,11 +20,10 @@ from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, ModelGoal, Objective
 from model_analyzer.domain.lag import sent_late
 from model_analyzer.domain.metrics import METRICS, Better, Unit, canonical, metric_of
-from model_analyzer.domain.noise import pooled, spread
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import in_instalments
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.ties import cost
+from model_analyzer.domain.ties import cost, memory_steps, total_load
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST, Chart
 from model_analyzer.results.columns import reports_gpus
@@ -126,7 +125,7 @@ def budget_of(
     if any(tag.startswith("gpu_") for tag in tags) and not all(are_shown):
         return None
     upper = [each.maximum for each in on_limit if each.maximum is not None]
-    costs = [cost(item.trial, item.measurement) for item in items]
+    memory = [memory_steps(item.measurement) for item in items]
     best_costs = [cost(each.best.trial, each.best.measurement) for each in ranking.results]
     contents = {each.best.trial.content: None for each in ranking.results}
     numbers = {content: number for number, content in enumerate(contents)}
@@ -153,9 +152,9 @@ def budget_of(
         instances=tuple(int(each[2]) for each in best_costs),
         batch_limits=tuple(int(each[4]) for each in best_costs),
         defaults=tuple(result.is_default for result in ranking.results),
-        loads=_compact([each[3] for each in costs]),
-        memory=(_compact([each[0] for each in costs]), _compact([each[1] for each in costs])),
-        windows=_windows(items),
+        loads=_compact([total_load(item.trial) for item in items]),
+        memory=(_compact([gpu for gpu, _ in memory]), _compact([host for _, host in memory])),
+        windows=_windows(ranking),
         late=tuple(place for place, item in enumerate(items) if sent_late(item.measurement)),
         runs=_repeated(items, tags),
         errors=_errors(ranking, tags, quantity.tag, others),
@@ -191,13 +190,13 @@ def _compact(numbers: Sequence[float]) -> _Numbers:
     return numbers[0] if len(set(numbers)) == 1 else numbers
 
 
-def _windows(items: Sequence[MeasuredTrial]) -> tuple[_Numbers, _Numbers]:
+def _windows(ranking: Ranking) -> tuple[_Numbers, _Numbers]:
     """The spread of the windows of each row, as squares and degrees of freedom; 0 if unknown."""
     squares, freedoms = [], []
-    for item in items:
+    for item in ranking.measured:
         noise = None
         if not in_instalments(item.runs):
-            noise = pooled(spread(run.models[0].windows) for run in item.runs)
+            noise = ranking.noise_model.between_windows(item.runs, 0)
         squares.append(0.0 if noise is None else _rounded(noise.error**2 * noise.freedom))
         freedoms.append(0.0 if noise is None else noise.freedom)
     return _compact(squares), _compact(freedoms)

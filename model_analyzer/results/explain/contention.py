@@ -118,7 +118,7 @@ def shared_lock(picture: Picture) -> Iterator[Finding]:
 
 def most_gained(picture: Picture) -> Pair | None:
     """The variant with more instances that gains most; None if there is none."""
-    more = [pair for pair in picture.by_instances() if pair.added > 0]
+    more = [pair for pair in picture.by_instances if pair.added > 0]
     return max(more, key=lambda pair: pair.gain, default=None)
 
 
@@ -129,7 +129,7 @@ def _slower(before: Station, after: Station) -> float:
 
 def _fewer(picture: Picture) -> Pair | None:
     """The best variant with fewer instances and as much throughput."""
-    good = [pair for pair in picture.by_instances() if pair.added < 0 and pair.gain >= _AS_GOOD]
+    good = [pair for pair in picture.by_instances if pair.added < 0 and pair.gain >= _AS_GOOD]
     return max(good, key=lambda pair: pair.gain, default=None)
 
 

@@ -22,7 +22,7 @@ from model_analyzer.results.explain import (
     tail,
 )
 from model_analyzer.results.explain.finding import CONSEQUENCES, Finding
-from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.picture import Picture, are_siblings
 from model_analyzer.results.explain.situation import Situation
 from model_analyzer.results.ranking import Ranking, VariantResult
 
@@ -103,7 +103,7 @@ def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> P
     siblings = [
         make(item)
         for other in ranking.results
-        if other is not result
+        if other is not result and are_siblings(_work(focus).variant, _work(other.best).variant)
         for item in other.measured
         if _is_alike(_work(focus), _work(item))
     ]

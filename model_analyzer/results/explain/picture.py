@@ -18,8 +18,8 @@ class Picture:
 
     `loads` has the situations with arrivals and client batch size as in `focus`, by ascending
     load: each once, repetitions pooled. `focus` is the one to explain. `course` has the single
-    measurements of the variant while it stayed loaded, in order of time. `siblings` are other
-    variants of the model, under loads like these.
+    measurements of the variant while it stayed loaded, in order of time. `siblings` are variants
+    that differ from it in nothing but the number of instances, under loads like these.
     """
 
     loads: tuple[Situation, ...]
@@ -62,15 +62,15 @@ class Picture:
         focus = self.focus if self.focus in left else left[-1]
         return replace(self, loads=left, focus=focus, course=course)
 
+    @cached_property
     def by_instances(self) -> Sequence[Pair]:
-        """The variant with each sibling that differs from it in nothing but the number of
-        instances, under the highest load that both have.
+        """The variant with each sibling that has another number of instances, under the highest
+        load that both have.
         """
         own = {each.work.load: each for each in self.loads}
         pairs: dict[str, Pair] = {}
         for each in sorted(self.siblings, key=lambda each: each.work.load.value):
-            is_same = _but_instances(each.variant) == _but_instances(self.variant)
-            if is_same and each.work.load in own:
+            if each.work.load in own:
                 pair = Pair(own=own[each.work.load], other=each)
                 if pair.added:
                     pairs[each.variant.identity] = pair
@@ -110,6 +110,11 @@ def _is_of(pooled: Situation, single: Situation) -> bool:
 
 def _instances(situation: Situation) -> int:
     return sum(count for count, _ in situation.variant.instances(gpus=situation.gpus))
+
+
+def are_siblings(one: ModelVariant, other: ModelVariant) -> bool:
+    """Whether two variants differ in nothing but their instances."""
+    return _but_instances(one) == _but_instances(other)
 
 
 def _but_instances(variant: ModelVariant) -> tuple[object, ...]:
