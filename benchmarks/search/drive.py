@@ -17,6 +17,7 @@ from benchmarks.search.durations import LOADING_S, SERVER_S
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.conclusions import Conclusion, Outlook
+from model_analyzer.domain.first_look import MUCH_LONGER
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
@@ -29,6 +30,7 @@ from model_analyzer.errors import ConfigError
 from model_analyzer.profiling.loop import profile
 from model_analyzer.results.ranking import rank
 from model_analyzer.runner.executors.local import LocalExecutor
+from model_analyzer.runner.load.rates import RequestRates
 from model_analyzer.search.choose import check, choose
 from model_analyzer.search.plan import Plan
 from model_analyzer.search.planned import PlannedSearch
@@ -205,6 +207,7 @@ class _Answers:
         self._surface = surface
         self._seed = seed
         self._in_instalments = in_instalments
+        self._rates = RequestRates()
         self._loaded = ""
         self._outcomes: dict[str, Outcome] = {}
         self.trials: list[Trial] = []
@@ -214,8 +217,7 @@ class _Answers:
         self.ends_s: list[float] = []
 
     def run(self, trial: Trial) -> Outcome:
-        asked_s = (trial.instalment_s or 0.0) if self._in_instalments else None
-        outcome = self._surface.measure(Point.of(trial), self._seed, trial.repetition, asked_s)
+        outcome = self._instalment(trial) if self._in_instalments else self._measure(trial)
         loading_s = LOADING_S if trial.content != self._loaded else 0.0
         self._loaded = trial.content
         if isinstance(outcome, Measurement):
@@ -227,6 +229,26 @@ class _Answers:
         if isinstance(outcome, Failure) and outcome.reason is FailureReason.MODEL_NOT_LOADED:
             self.failed_loads += 1
         return outcome
+
+    def _measure(self, trial: Trial, seconds: float | None = None) -> Outcome:
+        return self._surface.measure(Point.of(trial), self._seed, trial.repetition, seconds)
+
+    def _instalment(self, trial: Trial) -> Outcome:
+        """An instalment; a first look that was much too short is repeated, as in the product."""
+        outcome = self._measure(trial, trial.instalment_s or self._first_look_s(trial))
+        if isinstance(outcome, Failure):
+            return outcome
+        short_s = outcome.models[0].seconds
+        for work, model in zip(trial.workloads, outcome.models, strict=True):
+            self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
+        needed_s = self._first_look_s(trial)
+        if trial.instalment_s or needed_s <= MUCH_LONGER * short_s:
+            return outcome
+        again = self._measure(trial, needed_s)
+        return replace(again, duration_s=outcome.duration_s + again.duration_s)
+
+    def _first_look_s(self, trial: Trial) -> float:
+        return max(map(self._rates.first_look_s, trial.workloads))
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
         return self._outcomes.get(trial.key)

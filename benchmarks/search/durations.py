@@ -5,23 +5,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.search.machine import Client
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import ModelMeasurement
-from model_analyzer.domain.trials import LoadKind
 
 # With its own windows, perf_analyzer measures three times 5 s, and takes a second to start and end.
 CAREFUL_S = 16.0
 # The start and the end of an instalment, of a variant that is loaded, and of a server.
 LAUNCH_S, LOADING_S, SERVER_S = 0.15, 0.3, 2.0
-
-# The length of a first look: see `runner.load.instalments`.
-_ENOUGH, _FEW, _ROUNDS = 150, 10, 3
-_LEAST_S, _USUAL_S, _MOST_S = 0.36, 1.08, 10.8
 
 # An instalment has so many windows. The deviation of the time between two answers, as a part of its
 # mean: of 150 requests, the throughput has a sampling error of 4 %.
@@ -29,17 +22,6 @@ _WINDOWS, _VARIATION = 8, 0.5
 # More latencies than this show the same histogram.
 _MOST_LATENCIES = 5000
 _AT_99 = 2.3263
-
-
-def first_look_s(clients: Sequence[Client], rates: Sequence[float]) -> float:
-    """The length of the first instalment for clients with these rates of requests."""
-    return max(_first_s(client, rate) for client, rate in zip(clients, rates, strict=True))
-
-
-def _first_s(client: Client, rate: float) -> float:
-    in_flight = client.values[0] if client.kind is LoadKind.CONCURRENCY else 0
-    least = (_FEW + _ROUNDS * in_flight) / rate
-    return float(min(max(min(_ENOUGH / rate, _USUAL_S), least, _LEAST_S), _MOST_S))
 
 
 def instalment(

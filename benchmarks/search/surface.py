@@ -18,7 +18,7 @@ from zlib import crc32
 
 import numpy as np
 
-from benchmarks.search.durations import CAREFUL_S, LAUNCH_S, first_look_s, instalment
+from benchmarks.search.durations import CAREFUL_S, LAUNCH_S, instalment
 from benchmarks.search.machine import Client, Point, Response, Setting
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import parse_yaml
@@ -147,7 +147,7 @@ class Surface:
         self, point: Point, seed: int, repetition: int = 0, instalment_s: float | None = None
     ) -> Outcome:
         """The outcome of a measurement; `repetition` counts measurements of the same point. An
-        instalment lasts `instalment_s`, or with 0 as long as a first look.
+        instalment lasts `instalment_s`, and until the last request is answered.
         """
         response = self.response(point)
         if response is None:
@@ -210,7 +210,7 @@ def measurement(
 
 
 def _instalment(
-    drifted: Measurement, clients: Sequence[Client], asked_s: float, random: np.random.Generator
+    drifted: Measurement, clients: Sequence[Client], seconds: float, random: np.random.Generator
 ) -> Measurement:
     """An instalment of a server with the values `drifted`."""
     true = [
@@ -218,12 +218,11 @@ def _instalment(
         for model in drifted.models
     ]
     sizes = [client.batch_size for client in clients]
-    rates = [values[0] / size for values, size in zip(true, sizes, strict=True)]
-    seconds = asked_s or first_look_s(clients, rates)
     models = [
         instalment(values, size, seconds, random) for values, size in zip(true, sizes, strict=True)
     ]
-    return replace(drifted, models=tuple(models), duration_s=seconds + LAUNCH_S)
+    last_s = max(average for _, average, _ in true) / 1000
+    return replace(drifted, models=tuple(models), duration_s=LAUNCH_S + seconds + last_s)
 
 
 def _counted(inferences: int, batch: float, batch_ms: float) -> ModelStatistics:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.goals import Objective
 from model_analyzer.domain.metrics import Better, metric_of
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import Trial
-from model_analyzer.domain.windows import FIRST_LOOK_S, WINDOWS
+from model_analyzer.domain.windows import WINDOWS
 from model_analyzer.domain.words import counted
 from model_analyzer.forecast.durations import (
     AROUND_S,

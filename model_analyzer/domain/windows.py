@@ -18,9 +18,6 @@ DEFAULT_INTERVAL_MS = 5000
 WINDOWS = 3
 _LENGTHENED = 1.2
 
-# The usual length of the first instalment of a trial.
-FIRST_LOOK_S = 1.08
-
 # With fewer requests in a window, one more or less changes its throughput by more than 10 %.
 ENOUGH_REQUESTS = 10
 

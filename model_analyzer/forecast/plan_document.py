@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.goals import ModelGoal
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.trials import Trial
-from model_analyzer.domain.windows import FIRST_LOOK_S, WINDOWS
+from model_analyzer.domain.windows import WINDOWS
 from model_analyzer.forecast.durations import (
     AROUND_S,
     COUNTED_WINDOW_S,

@@ -15,14 +15,15 @@ from itertools import chain
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
+from model_analyzer.domain.first_look import MUCH_LONGER
 from model_analyzer.domain.lag import is_late
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.statistics import counted_between
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.domain.trials import Failure, LoadKind, Workload
-from model_analyzer.domain.windows import FIRST_LOOK_S, Window
+from model_analyzer.domain.trials import Failure, Workload
+from model_analyzer.domain.windows import Window
 from model_analyzer.errors import wrong
 from model_analyzer.runner.load.ended import Ended, no_tokens
 from model_analyzer.runner.load.generators import (
@@ -43,7 +44,7 @@ from model_analyzer.runner.load.launches import (
 )
 from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
-from model_analyzer.runner.load.rates import ExportSizes, RequestRates
+from model_analyzer.runner.load.rates import ExportSizes, RequestRates, in_flight
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
@@ -52,15 +53,6 @@ log = logging.getLogger(__name__)
 
 _NS_PER_S = 1e9
 
-# The first instalment of a trial is shorter than usual if this number of requests is expected, and
-# longer for a few requests of a slow model.
-_ENOUGH = 150
-_LEAST_S, _MOST_S, _FEW = 0.36, 10.8, 10
-# It has to see each place in flight so many times: the first time, the server is still idle.
-_ROUNDS = 3
-
-# A first look is repeated if it should have been so many times as long.
-_MUCH = 1.5
 # Why an instalment is measured again.
 _NO_REQUEST = "no request ended in the measurement"
 _FEW_REQUESTS = "few requests ended"
@@ -111,7 +103,7 @@ class InstalmentMeasuring:
                 reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
                 if next_s <= seconds:
                     break
-            elif not is_final and needed_s > _MUCH * seconds:
+            elif not is_final and needed_s > MUCH_LONGER * seconds:
                 reason, next_s, is_final = _FEW_REQUESTS, needed_s, True
             elif may_repeat and launch < self._launches.most and _is_late(reading):
                 # other programs may have delayed the client for a moment: that tells nothing
@@ -129,14 +121,7 @@ class InstalmentMeasuring:
 
     def _first_s(self, workloads: Sequence[Workload]) -> float:
         """The length of a first look, which is the same for all models of a trial."""
-        return max(map(self._length, workloads))
-
-    def _length(self, work: Workload) -> float:
-        rate = self._rates.expected(work)
-        if rate is not None:
-            return _seconds(work, rate)
-        likely = self._rates.likely(work)
-        return FIRST_LOOK_S if likely is None else min(_seconds(work, likely), FIRST_LOOK_S)
+        return max(map(self._rates.first_look_s, workloads))
 
     def _generators(self, work: Workload, seconds: float, part: int) -> Sequence[Generator]:
         """The perf_analyzers for a workload; those of an open load know when requests are due."""
@@ -223,17 +208,6 @@ def _inputs(replay: Replay | None, share: Iterable[int], batch_size: int) -> byt
     return in_order(replay.entries, (replay.log.inputs[place] for place in share), batch_size)
 
 
-def _seconds(work: Workload, rate: float) -> float:
-    """The length of a first look at a workload with this rate of requests."""
-    least = (_FEW + _ROUNDS * _in_flight(work)) / rate
-    return min(max(min(_ENOUGH / rate, FIRST_LOOK_S), least, _LEAST_S), _MOST_S)
-
-
-def _in_flight(work: Workload) -> int:
-    """The number of requests that are sent at once at first."""
-    return work.load.value if work.load.kind is LoadKind.CONCURRENCY else 0
-
-
 def _measured(
     generators: Sequence[Generator], runs: Sequence[Ended], seconds: float
 ) -> ModelMeasurement | None:
@@ -246,7 +220,7 @@ def _measured(
     if export is not None:
         measured = sampled(
             export,
-            in_flight=_in_flight(work),
+            in_flight=in_flight(work),
             batch_size=work.load.batch_size,
             with_tokens=work.times_tokens,
             offered=offered,

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from model_analyzer.domain.first_look import FIRST_LOOK_S, first_look_s
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.generators import Generator
@@ -54,6 +55,23 @@ class RequestRates:
         known = [_reached(rates, work.load.value) for rates in variants]
         rates = [rate for rate in known if rate is not None]
         return median(rates) if len(rates) >= _ENOUGH_VARIANTS else None
+
+    def first_look_s(self, work: Workload) -> float:
+        """The length of a first look at a workload. If its variant is new, it is never longer than
+        usual: it may be faster than others.
+        """
+        rate = self.expected(work)
+        if rate is not None:
+            return first_look_s(rate, in_flight(work))
+        likely = self.likely(work)
+        if likely is None:
+            return FIRST_LOOK_S
+        return min(first_look_s(likely, in_flight(work)), FIRST_LOOK_S)
+
+
+def in_flight(work: Workload) -> int:
+    """The number of requests that are sent at once at first."""
+    return work.load.value if work.load.kind is LoadKind.CONCURRENCY else 0
 
 
 def _reached(rates: _Rates, value: int) -> float | None:

@@ -21,7 +21,6 @@ import pytest
 from benchmarks.search import upstream
 from benchmarks.search.beaten import better_measured
 from benchmarks.search.drive import Run, changes, random_search, run
-from benchmarks.search.durations import first_look_s
 from benchmarks.search.families import SurfaceSet, is_constrained, surfaces
 from benchmarks.search.machine import Client, Machine, Point, Setting, Station
 from benchmarks.search.recorded import recorded
@@ -684,14 +683,6 @@ def test_the_stated_chance_is_compared_with_the_remaining_gain() -> None:
 
 
 # -------------------------------------------------------------------------------- instalments
-
-
-def test_a_first_look_is_as_long_as_that_of_the_product() -> None:
-    """By the product's own rule, for fast, usual and slow models."""
-    client = point(load=4).clients[0]
-    assert isinstance(client, Client)
-    lengths = [first_look_s([client], [rate]) for rate in (1000.0, 200.0, 30.0, 5.0, 0.1)]
-    assert lengths == pytest.approx([0.36, 0.75, 1.08, 4.4, 10.8])
 
 
 def test_longer_instalments_show_more_exact_values() -> None:
