@@ -281,7 +281,13 @@ def _price(slow: Measurement, fast: Measurement) -> float:
     latencies = slow.value(_LATENCY), fast.value(_LATENCY)
     if latencies[0] is None or latencies[1] is None:
         return _MOST
-    part_of_time = latencies[1] / max(latencies[0], 1e-9)
+    return price_of(latencies[1] / max(latencies[0], 1e-9))
+
+
+def price_of(part_of_time: float) -> float:
+    """By how much a trial may be worse and still tie with another one, if its latency is this part
+    of the other one's.
+    """
     return next((price for part, price in _PRICES if part_of_time <= part), _MOST)
 
 

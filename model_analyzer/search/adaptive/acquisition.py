@@ -131,16 +131,22 @@ def evaluate(goal: Goal, predictions: list[Predictions], reference: int) -> Pros
 
 
 def expected_improvement(
-    prospect: Prospect, reference: int, *, under_way: Sequence[int] = (), is_answered: bool
+    prospect: Prospect,
+    reference: int,
+    tie_margins: Floats,
+    *,
+    under_way: Sequence[int] = (),
+    is_answered: bool,
 ) -> Floats:
     """The expected improvement of each trial over the trial in column `reference`, beyond what the
-    best of the trials in the columns `under_way` gains in the same posterior sample.
+    best of the trials in the columns `under_way` gains in the same posterior sample. By trial, a
+    lead within its margin is no gain.
 
     Without an answer yet, the gain is to meet the constraints or to come nearer to them.
     """
     passes = prospect.passes
     if is_answered:
-        gain = np.where(passes, np.maximum(prospect.score, 0), 0.0)
+        gain = np.where(passes & (prospect.score > tie_margins), np.maximum(prospect.score, 0), 0.0)
     else:
         nearer = np.maximum(prospect.shortfall[:, reference, None] - prospect.shortfall, 0)
         first = _FIRST_FEASIBLE + 0.4 * np.clip(prospect.score, -2, 2)
@@ -156,24 +162,30 @@ def utility(score: float, chance: float) -> float:
 
 
 def outlook(
-    prospect: Prospect, chance: Floats, recommended: int, *, is_feasible: bool, margin: float
+    prospect: Prospect,
+    chance: Floats,
+    recommended: int,
+    tie_margins: Floats,
+    *,
+    is_feasible: bool,
+    margin: float,
 ) -> Outlook:
-    """The outlook over the trial in column `recommended`.
+    """The outlook over the trial in column `recommended`; by trial, a lead within its part of
+    `tie_margins` is no gain. A configuration that is better by more than `margin` counts as missed.
 
     `chance` is the probability that each trial gives a measurement. In each posterior sample, the
     trials above a threshold do; the thresholds spread evenly from 0 to 1.
     """
     threshold = (np.arange(len(prospect.score)) * _GOLDEN) % 1
     available = prospect.passes & (chance > threshold[:, None])
-    lead = prospect.score - prospect.score[:, recommended, None]
-    best = np.where(available, lead, -np.inf).max(axis=1)
     if not is_feasible:
-        exists = np.isfinite(best)
-        share = float(exists.mean())
+        share = float(available.any(axis=1).mean())
         return Outlook(chance=share, gain=share, margin=margin, feasible=False)
+    lead = prospect.score - prospect.score[:, recommended, None]
+    best = np.where(available & (lead > tie_margins), lead, 0).max(axis=1)
     return Outlook(
         chance=float((best > margin).mean()),
-        gain=float(np.maximum(best, 0).mean()),
+        gain=float(best.mean()),
         margin=margin,
         feasible=True,
     )

@@ -8,12 +8,16 @@ import math
 
 import numpy as np
 
+from model_analyzer.domain.first_look import first_look_s
 from model_analyzer.search.adaptive.queueing import Floats
 
 # Fewer measurements allow no estimate.
 _MIN_MEASUREMENTS = 3
 # Bounds of an estimated duration.
 _MIN_DURATION, _MAX_DURATION = 0.5, 4.0
+
+# perf_analyzer's start and end, in seconds.
+_LAUNCH_S = 0.15
 
 # The cost of loading a variant, in measurements. The default counts as one observation. The upper
 # bound keeps the search from repeating similar trials only to avoid loading.
@@ -38,6 +42,23 @@ def relative_durations(request_s: Floats, measured_s: Floats, spent_s: Floats) -
     error = math.sqrt(float(residuals @ residuals) / (len(spent_s) - 2) / squares)
     multiple = 1 + max(slope - error, 0.0) * (request_s - measured_s.mean()) / spent_s.mean()
     return np.asarray(multiple.clip(_MIN_DURATION, _MAX_DURATION))
+
+
+def first_looks_s(load: Floats, request_s: Floats) -> Floats:
+    """The lengths of first looks in seconds, by trial. `load` is the number of requests in flight,
+    `request_s` their latency; where that is 0, the load is a rate.
+    """
+    is_open = request_s == 0
+    rates = load / np.where(is_open, 1, request_s)
+    in_flight = np.where(is_open, 0, load)
+    return np.array([*map(first_look_s, rates.tolist(), in_flight.tolist())])
+
+
+def instalment_durations(lengths_s: Floats, request_s: Floats) -> Floats:
+    """The durations of instalments of such lengths: each ends when its last request, with so long
+    a latency, is answered.
+    """
+    return _LAUNCH_S + lengths_s + request_s
 
 
 def loading_cost(loading_s: Floats, measuring_s: Floats) -> float:

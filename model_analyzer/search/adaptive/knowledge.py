@@ -20,6 +20,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ties import (
     Comparison,
     cheapest_first,
+    price_of,
     tied,
     undefeated,
 )
@@ -31,7 +32,12 @@ from model_analyzer.search.adaptive.acquisition import (
     needed,
     utility,
 )
-from model_analyzer.search.adaptive.duration import loading_cost, relative_durations
+from model_analyzer.search.adaptive.duration import (
+    first_looks_s,
+    instalment_durations,
+    loading_cost,
+    relative_durations,
+)
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import success_chances
 from model_analyzer.search.adaptive.precision import relative_errors
@@ -88,7 +94,8 @@ class Assessment:
 
     `rows` maps each coordinate to its column in `prospect`, whose scores are relative to the
     `leader`. By column: `score` is the mean score, `feasibility` the probability to meet the
-    constraints, `chance` the probability that the trial gives a measurement, `cost` its cost.
+    constraints, `chance` the probability that the trial gives a measurement, `request_s` the
+    latency of its requests in seconds (0 for an open loop), and `cost` its cost.
     """
 
     rows: dict[Coordinate, int]
@@ -97,6 +104,7 @@ class Assessment:
     score: Floats
     feasibility: Floats
     chance: Floats
+    request_s: Floats
     cost: Floats
 
     def feasibility_of(self, coordinate: Coordinate) -> float:
@@ -389,6 +397,7 @@ class Knowledge:
         return expected_improvement(
             assessment.prospect,
             assessment.rows[assessment.leader],
+            self.tie_margins(assessment.leader),
             under_way=[assessment.rows[coordinate] for coordinate in self.under_way],
             is_answered=self.is_answered,
         )
@@ -406,6 +415,19 @@ class Knowledge:
         share = spread / np.maximum(np.hypot(spread, assessment.prospect.noise), 1e-12)
         is_over = [c in self._failed or self.attempts(c) >= MAX_ATTEMPTS for c in self._trials]
         return np.where(is_over, 0.0, share)
+
+    def tie_margins(self, best: Coordinate) -> Floats:
+        """By trial, the lead over `best` that is no gain, since `best` would still be recommended:
+        0 unless the trial is the same variant under a higher load, and so with a longer latency.
+        """
+        assessment, variant = self.assessment(), self._variant_of(best)
+        tie_margins = np.zeros(len(assessment.rows))
+        least_s = assessment.request_s[assessment.rows[best]]
+        for coordinate, row in assessment.rows.items():
+            request_s = assessment.request_s[row]
+            if request_s > least_s and self._variant_of(coordinate) == variant:
+                tie_margins[row] = price_of(least_s / request_s)
+        return tie_margins
 
     def assessment(self) -> Assessment:
         """The predictions, computed once after each outcome."""
@@ -435,7 +457,8 @@ class Knowledge:
         measured = [measurement for group in self.measured.values() for measurement in group]
         repeated = [rows[c] for c, group in self.measured.items() for _ in group]
         measured_rows = np.array(repeated, dtype=np.intp)
-        predictions, chance, waiting = [], np.ones(len(rows)), np.zeros(len(rows))
+        predictions, chance = [], np.ones(len(rows))
+        waiting, lengths = np.zeros(len(rows)), np.zeros(len(rows))
         for index, surrogate in enumerate(self._surrogates):
             points = self._encoding.encode(index, candidates, self.default)
             trained = points.take(measured_rows)
@@ -445,7 +468,10 @@ class Knowledge:
             relative = {tag: relative_errors(groups, tag, index) for tag in values}
             surrogate.learn(trained, values, shares, relative)
             predictions.append(surrogate.predict(points))
-            waiting = np.maximum(waiting, surrogate.waiting(points, predictions[-1]))
+            request_s = surrogate.waiting(points, predictions[-1])
+            waiting = np.maximum(waiting, request_s)
+            load = points.settings.flight / points.settings.client
+            lengths = np.maximum(lengths, first_looks_s(load, request_s))
             success = success_chances(
                 points,
                 [rows[c] for c in self.measured],
@@ -457,13 +483,15 @@ class Knowledge:
         leader = self._most_credible(predictions, rows)
         evaluation = evaluate(self.goal, predictions, rows[leader])
         measuring = np.array([max(each.duration_s - each.loading_s, 0.0) for each in measured])
-        durations = relative_durations(waiting, waiting[measured_rows], measuring)
-        for coordinate in self.measured if self.in_instalments and measuring.any() else ():
-            longer_s = self._next_of(coordinate).instalment_s or 0.0
-            durations[rows[coordinate]] = longer_s / measuring.mean()
+        if self.in_instalments and measuring.any():
+            for coordinate in self.measured:
+                lengths[rows[coordinate]] = self._next_of(coordinate).instalment_s
+            durations = instalment_durations(lengths, waiting) / measuring.mean()
+        else:
+            durations = relative_durations(waiting, waiting[measured_rows], measuring)
         costs = self._costs(candidates, durations, loading_cost(self._loading_s(), measuring))
         score, feasibility = evaluation.score.mean(axis=0), evaluation.passes.mean(axis=0)
-        return Assessment(rows, leader, evaluation, score, feasibility, chance, costs)
+        return Assessment(rows, leader, evaluation, score, feasibility, chance, waiting, costs)
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
         """The measured values of one model by metric tag. NaN where a measurement lacks the metric;

@@ -86,7 +86,12 @@ def _outlook(knowledge: Knowledge) -> Outlook:
     row = assessment.rows[knowledge.answer[0]]
     is_feasible = knowledge.is_feasible
     return outlook(
-        assessment.prospect, assessment.chance, row, is_feasible=is_feasible, margin=_BETTER
+        assessment.prospect,
+        assessment.chance,
+        row,
+        knowledge.tie_margins(knowledge.answer[0]),
+        is_feasible=is_feasible,
+        margin=_BETTER,
     )
 
 

@@ -475,6 +475,38 @@ def test_lower_request_rates_are_not_tried_for_their_own_sake() -> None:
     assert knowledge.lower_loads == []
 
 
+def test_only_a_higher_load_of_the_same_variant_has_to_lead_by_more_than_a_tie() -> None:
+    """With a third of the latency, the best of a variant may be 3 % worse."""
+    target = subject()
+    trial_map = TrialMap(target, ADAPTIVE, use_formula=False, load_steps=LOAD_STEPS)
+    knowledge = Knowledge(target, trial_map, VariantNames(), 0)
+    (position,) = [
+        place
+        for place, dimension in enumerate(trial_map.space.dimensions)
+        if dimension.parameter == "concurrency"
+    ]
+    best = list(trial_map.smallest)
+    best[position] = len(trial_map.space.dimensions[position].values) // 2
+    steps = knowledge.measure(tuple(best))
+    trial = next(steps)
+    assert isinstance(trial, Trial)
+    with pytest.raises(StopIteration):
+        steps.send(saturating(trial))
+
+    margins = knowledge.tie_margins(tuple(best))
+
+    of_variant, others = {}, []
+    for coordinate, row in knowledge.assessment().rows.items():
+        at = coordinate[position] if coordinate else 0
+        if (*coordinate[:position], best[position], *coordinate[position + 1 :]) == tuple(best):
+            of_variant[at] = margins[row]
+        else:
+            others.append(margins[row])
+    assert set(others) == {0}
+    assert {margin for at, margin in of_variant.items() if at <= best[position]} == {0}
+    assert of_variant[max(of_variant)] == 0.03
+
+
 # -- failures ----------------------------------------------------------------------------------
 
 

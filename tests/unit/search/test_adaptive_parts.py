@@ -19,7 +19,12 @@ from model_analyzer.search.adaptive.acquisition import (
     outlook,
     utility,
 )
-from model_analyzer.search.adaptive.duration import loading_cost, relative_durations
+from model_analyzer.search.adaptive.duration import (
+    first_looks_s,
+    instalment_durations,
+    loading_cost,
+    relative_durations,
+)
 from model_analyzer.search.adaptive.failures import success_chances
 from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.regression import Inputs, Prior, fit
@@ -172,6 +177,21 @@ def test_predictions_far_from_measurements_are_bounded() -> None:
     assert relative_durations(np.array([0.0, 99.0]), REQUESTS, 10 * REQUESTS).tolist() == [0.5, 4.0]
 
 
+def test_a_slow_model_needs_a_longer_first_look() -> None:
+    load, request_s = np.array([1.0, 64.0, 64.0, 235.0]), np.array([0.001, 0.01, 0.2, 0.8])
+
+    lengths = first_looks_s(load, request_s)
+
+    # at least 0.36 s; three times what is in flight, and ten more; at most 10.8 s
+    assert lengths == pytest.approx([0.36, 0.36, 202 * 0.2 / 64, 715 * 0.8 / 235])
+    # and the last request has to be answered
+    assert (instalment_durations(lengths, request_s) > lengths + request_s).all()
+
+
+def test_an_open_load_has_no_requests_in_flight_at_first() -> None:
+    assert first_looks_s(np.array([10.0, 500.0]), np.zeros(2)) == pytest.approx([1.08, 0.36])
+
+
 @pytest.mark.parametrize(
     ("loading_s", "measuring_s", "expected"),
     [
@@ -202,12 +222,28 @@ def test_only_settings_that_may_load_and_meet_the_constraints_remain() -> None:
         slacks=(),
     )
 
-    assert expected_improvement(of, 0, is_answered=True) == pytest.approx([0, 0.1, 0])
-    assert outlook(of, np.ones(3), 0, is_feasible=True, margin=0.03).chance == 0.5
+    ties = np.zeros(3)
+    assert expected_improvement(of, 0, ties, is_answered=True) == pytest.approx([0, 0.1, 0])
+    assert outlook(of, np.ones(3), 0, ties, is_feasible=True, margin=0.03).chance == 0.5
     never = np.array([1.0, 0.0, 1.0])
     # what is recommended is better than the reference itself
-    assert outlook(of, np.ones(3), 1, is_feasible=True, margin=0.03).chance == 0
-    assert outlook(of, never, 0, is_feasible=True, margin=0.03).chance == 0
+    assert outlook(of, np.ones(3), 1, ties, is_feasible=True, margin=0.03).chance == 0
+    assert outlook(of, never, 0, ties, is_feasible=True, margin=0.03).chance == 0
+
+
+def test_a_lead_within_a_tie_is_no_gain() -> None:
+    of = Prospect(
+        score=np.array([[0.0, 0.02, 0.0], [0.0, 0.06, 0.02]]),
+        shortfall=np.zeros((2, 3)),
+        noise=0.02,
+        slacks=(),
+    )
+
+    ties = np.array([0.0, 0.03, 0.0])
+    gains = expected_improvement(of, 0, ties, is_answered=True)
+    assert gains == pytest.approx([0, 0.03, 0.01])
+    assert outlook(of, np.ones(3), 0, ties, is_feasible=True, margin=0.05).gain == 0.03
+    assert outlook(of, np.ones(3), 0, np.zeros(3), is_feasible=True, margin=0.05).gain == 0.04
 
 
 # -- what is recommended -----------------------------------------------------------------------

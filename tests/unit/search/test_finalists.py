@@ -43,6 +43,7 @@ def knowledge(
         score=score.mean(axis=0),
         feasibility=of.passes.mean(axis=0),
         chance=np.ones(2),
+        request_s=np.ones(2),
         cost=np.ones(2),
     )
     p99 = {LEADER: 10 * (1 - margin), OTHER: 5.0}
