@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from model_analyzer.domain.noise import Noise
+from model_analyzer.domain.numbers import with_error
 from model_analyzer.domain.words import counted
 
 # Percent. A larger slow-down is a warning.
@@ -40,8 +41,7 @@ class Shift:
         return abs(self.percent) <= self.error
 
     def __str__(self) -> str:
-        digits = 1 if abs(self.percent) < 10 else 0
-        return f"{abs(self.percent):.{digits}f} ± {self.error:.{digits}f} %"
+        return f"{with_error(abs(self.percent), self.error)} %"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import math
-
 from model_analyzer.domain.noise import Interval
+from model_analyzer.domain.numbers import number_text, with_error
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.words import counted
-from model_analyzer.reports.numbers import number_text
+from model_analyzer.domain.words import counted, whole
 from model_analyzer.results.columns import requests_behind
 from model_analyzer.results.ranking import VariantResult
+from model_analyzer.results.selection import Gain
 
 
 def range_text(result: VariantResult, tag: str, index: int | None = None) -> str:
@@ -45,16 +44,13 @@ def rounded_text(value: float, interval: Interval | None) -> str:
     """A value with the digits that its 95 % interval supports, such as `1,360 ± 60`; without an
     interval like other values.
     """
-    reach = 0.0 if interval is None else (interval.high - interval.low) / 2
-    if not reach or not math.isfinite(reach):
-        return number_text(value)
-    return f"{like(value, reach)} ± {like(reach, reach)}"
+    return with_error(value, None if interval is None else (interval.high - interval.low) / 2)
 
 
-def like(value: float, reach: float) -> str:
-    """A value rounded to the place of the first digit of `reach`, or the next if that is a 1."""
-    place = math.floor(math.log10(reach))
-    if reach / 10**place < 2:
-        place -= 1
-    rounded = round(value, -place)
-    return f"{rounded:,.{max(0, -place)}f}"
+def gain_text(gain: Gain, *, sign: str = "") -> str:
+    """A gain in percent with its noise, such as `850 ± 160`; a whole number if that is unknown. The
+    `sign` "+" marks positive gains, too.
+    """
+    if not gain.noise:
+        return f"{whole(gain.percent):{sign},.0f}"
+    return with_error(gain.percent, gain.noise, sign=sign)

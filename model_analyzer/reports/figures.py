@@ -13,10 +13,10 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.noise import ratio_noise
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.reports.axes import Axes, token_tags
-from model_analyzer.reports.evidence import rounded_text
+from model_analyzer.reports.evidence import gain_text, rounded_text
 from model_analyzer.reports.headline import is_plain_throughput, over_models, unit_text
-from model_analyzer.reports.numbers import number_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.ranking import NO_GAIN, VariantResult
 from model_analyzer.results.selection import compared_default
@@ -146,7 +146,6 @@ def _gain(answer: Answer) -> tuple[Figure, ...]:
     gain, ranking = answer.gain, answer.ranking
     if gain is None or answer.verdict is not AnswerVerdict.RECOMMENDED:
         return ()
-    noise = "" if gain.noise is None else f" ± {gain.noise:.0f}"
     goal = ranking.goal
     note = "" if is_plain_throughput(goal) else "by the objectives"
     if len(goal.models) > 1:
@@ -156,7 +155,7 @@ def _gain(answer: Answer) -> tuple[Figure, ...]:
     return (
         Figure(
             label="Gain over the default",
-            value=f"{gain.percent:+.0f}{noise}",
+            value=gain_text(gain, sign="+"),
             unit="%",
             note=note,
         ),

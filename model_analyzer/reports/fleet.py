@@ -13,14 +13,15 @@ from types import MappingProxyType
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import METRICS, metric_of
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.evidence import gain_text
 from model_analyzer.reports.figures import limits_of
 from model_analyzer.reports.headline import settings_text, unit_text
 from model_analyzer.reports.html import render_page
 from model_analyzer.reports.loads import load_words
-from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text
 from model_analyzer.reports.sparkline import Sparkline, sparkline
 from model_analyzer.results.answer import Answer, AnswerVerdict
@@ -291,11 +292,10 @@ def _gain(model: FleetModel, answer: Answer) -> FleetCell:
     gain = answer.gain
     if gain is None or not answer.is_met or answer.verdict is AnswerVerdict.KEEP:
         return _EMPTY
-    noise = "" if gain.noise is None else f" ± {gain.noise:.0f}"
     default = answer.ranking.default
     fails = default is not None and not default.passes
     return FleetCell(
-        text=f"{gain.percent:+.0f}{noise}",
+        text=gain_text(gain, sign="+"),
         value=gain.percent,
         title="the default configuration misses the limits" if fails else "",
         style="met" if gain.is_clear else "",

@@ -11,12 +11,12 @@ from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Source, Unit, canonical
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.ties import tie_text
-from model_analyzer.domain.words import capitalized, counted, whole
+from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.axes import Axes, Quantity
-from model_analyzer.reports.evidence import basis_text, range_text
+from model_analyzer.reports.evidence import basis_text, gain_text, range_text
 from model_analyzer.reports.loads import under
-from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.tables import percent_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import instances_text
@@ -228,12 +228,10 @@ def _against_default(answer: Answer) -> str:
         base += " (the only load it was measured with)"
     if gain is None:
         return f"; the default configuration gives {base}{fails}"
-    noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
-        f"no clear gain over the default configuration ({whole(gain.percent):.0f}{noise} %)"
+        f"no clear gain over the default configuration ({gain_text(gain)} %)"
         if answer.verdict is AnswerVerdict.EQUAL
-        else f"{gain.percent:.0f}{noise} % better {_by_what(ranking.goal)}"
-        " than the default configuration"
+        else f"{gain_text(gain)} % better {_by_what(ranking.goal)} than the default configuration"
     )
     return f": {verdict}, which gives {base}{fails}"
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.reports.numbers import decimals_of, number_text
+from model_analyzer.domain.numbers import decimals_of, number_text
 from model_analyzer.results.columns import Cell
 from model_analyzer.results.effects import Effects, ParameterEffect, ValueEffect
 

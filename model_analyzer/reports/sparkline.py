@@ -7,10 +7,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.front import Point, front_points, points_of
-from model_analyzer.reports.numbers import number_text
 from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, evenly
 from model_analyzer.results.ranking import Ranking
 

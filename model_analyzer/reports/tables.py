@@ -16,14 +16,13 @@ from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import METRICS, Source, canonical
+from model_analyzer.domain.numbers import decimals_of, number_text
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Workload
-from model_analyzer.domain.words import whole
 from model_analyzer.reports.axes import Axes, token_tags
-from model_analyzer.reports.evidence import times_text
+from model_analyzer.reports.evidence import gain_text, times_text
 from model_analyzer.reports.loads import load_words
-from model_analyzer.reports.numbers import decimals_of, number_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import (
     BATCH_SIZE,
@@ -392,8 +391,7 @@ def _gain_text(answer: Answer) -> str | None:
         return "is the default"
     if answer.gain is None:
         return None
-    noise = "" if answer.gain.noise is None else f" ± {answer.gain.noise:.0f}"
-    return f"{whole(answer.gain.percent):+.0f}{noise} %"
+    return f"{gain_text(answer.gain, sign='+')} %"
 
 
 def _answer_columns(

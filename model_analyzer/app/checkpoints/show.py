@@ -15,6 +15,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.hardware import Machine, with_place
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import thaw
+from model_analyzer.domain.numbers import with_error
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.shared_hosts import Shift
 from model_analyzer.domain.words import setting_text
@@ -113,19 +114,17 @@ def _shared_hosts(checkpoint: Checkpoint) -> Iterator[TitledTable]:
                 shared.host,
                 shared.slots,
                 shared.model,
-                *_shift(shared.throughput),
-                *_shift(shared.latency_p99),
+                _shift(shared.throughput),
+                _shift(shared.latency_p99),
             )
             for shared in checkpoint.shared_hosts.values()
         )
-        headers = (
-            "Host", "Slots", "Tested with", "Throughput (%)", "±", "p99 Latency (%)", "± ",
-        )  # fmt: skip
+        headers = ("Host", "Slots", "Tested with", "Throughput (%)", "p99 Latency (%)")
         yield "Slots that share a host, compared with one alone", Table(headers=headers, rows=rows)
 
 
-def _shift(shift: Shift | None) -> tuple[float | None, float | None]:
-    return (None, None) if shift is None else (round(shift.percent, 1), round(shift.error, 1))
+def _shift(shift: Shift | None) -> str | None:
+    return None if shift is None else with_error(shift.percent, shift.error, sign="+")
 
 
 def _variants(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.domain.hardware import WITHOUT_GPU, kind_text
+from model_analyzer.domain.numbers import with_error
 from model_analyzer.runner.checks.finding import Finding, Level
 
 # the layout that docs/guides/cluster.md describes
@@ -33,7 +34,7 @@ class Clock:
     half_round_trip_ms: float
 
     def __str__(self) -> str:
-        return f"{self.offset_ms:+.1f} ± {self.half_round_trip_ms:.1f} ms"
+        return f"{with_error(self.offset_ms, self.half_round_trip_ms, sign='+')} ms"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

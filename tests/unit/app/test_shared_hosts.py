@@ -154,7 +154,8 @@ def test_the_result_is_told_in_each_run(
         examine(Slots(percent))
         [line] = [each for each in caplog.records if "compared with one alone" in each.message]
         assert line.levelno == level
-        assert f"2 slots on gpu1, compared with one alone: {percent:.1f} ± " in line.message
+        words = f"2 slots on gpu1, compared with one alone: {percent:.2f} % less throughput"
+        assert words in line.message
         assert ("use a smaller --slots-per-host" in line.message) == (level == logging.WARNING)
 
 

@@ -1,15 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The map of a search as text, and how numbers are written."""
+"""The map of a search as text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import pytest
-
 from model_analyzer.reports.map_grid import CellKind, MapView, map_view
-from model_analyzer.reports.numbers import decimals_of, number_text
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import at_most, failure, goal, measurement, ranking, record, variant
 
@@ -75,33 +70,3 @@ def test_if_nothing_meets_the_constraints_the_ring_is_around_the_nearest() -> No
 
 def test_there_is_no_map_of_one_configuration() -> None:
     assert map_view(ranking(record(SMALL, measurement(99, 5)))) is None
-
-
-# ------------------------------------------------------------------------------------- numbers
-
-
-@pytest.mark.parametrize(
-    ("numbers", "texts"),
-    [
-        ([1327.4, 120.0], ["1,327", "120"]),
-        ([14.465, 120.31, 1050.0], ["14", "120", "1,050"]),
-        ([14.465, 16.2, 120.31], ["14.5", "16.2", "120.3"]),
-        ([0.988, 14.461, 16.2], ["0.99", "14.46", "16.20"]),
-        ([9.999, 9.998], ["10.0", "10.0"]),
-        ([0.0, 0.0], ["0", "0"]),
-        ([-0.001, 250.0, 300.0], ["0.0", "250.0", "300.0"]),
-        ([1e-9], ["0.000000"]),
-        ([float("inf"), 20.0], ["inf", "20.0"]),
-    ],
-)
-def test_a_column_has_one_precision(numbers: Sequence[float], texts: Sequence[str]) -> None:
-    decimals = decimals_of(numbers)
-    assert [number_text(number, decimals) for number in numbers] == texts
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(1327.4, "1,327"), (14.465, "14.5"), (0.9876, "0.988"), (-2.5, "-2.50"), (-0.0, "0")],
-)
-def test_a_number_has_three_significant_digits(number: float, text: str) -> None:
-    assert number_text(number) == text

@@ -89,7 +89,7 @@ def test_figures_are_those_of_the_first_beside_the_default() -> None:
         (figure.label, figure.value, figure.note) for figure in figures_of(answer_of(example()))
     ]
     assert shown == [
-        ("Gain over the default", "+100 ± 44", ""),
+        ("Gain over the default", "+100 ± 40", ""),
         ("Throughput", "200 ± 50", "default 100"),
         ("p99 Latency", "9.50", "default 8.50"),
     ]

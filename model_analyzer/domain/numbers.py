@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measured numbers for people: three significant digits, and one precision for a whole column."""
+"""Measured numbers for people: three significant digits, one precision for a whole column, and
+beside a ± no more digits than it supports.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +34,31 @@ def number_text(number: float, decimals: int | None = None) -> str:
     decimals = decimals_of([number]) if decimals is None else decimals
     text = f"{number:,.{decimals}f}"
     return text.removeprefix("-") if not text.strip("-0.,") else text
+
+
+def with_error(number: float, error: float | None, *, sign: str = "") -> str:
+    """A number and its ± with the digits that the ± supports, such as `1,360 ± 60` or `29.1 ± 1.3`:
+    up to the first digit of the ±, or the second if the first is a 1. Without an `error`, the
+    number alone, as usual. The `sign` "+" marks positive numbers, too.
+    """
+    error = error or 0.0
+    digit = _last_digit(error)
+    if digit is None:
+        return f"{sign if number >= 0 else ''}{number_text(number)}"
+    form = f",.{max(digit, 0)}f"
+    # no negative zero
+    return f"{round(number, digit) + 0.0:{sign}{form}} ± {round(error, digit):{form}}"
+
+
+def _last_digit(error: float) -> int | None:
+    """The decimal of the last digit that an error supports (negative before the point); None if
+    there is no error, or a smaller one than any number shows.
+    """
+    if not error or not math.isfinite(error):
+        return None
+    leading = _decimals(error, 1)
+    digit = leading + (error * 10**leading < 2)
+    return digit if digit <= _MOST_DECIMALS else None
 
 
 def _decimals(size: float, digits: int) -> int:
