@@ -95,7 +95,8 @@ class InstalmentNoise:
         if value is None or noise is None:
             return None
         steady = DEFAULT_OBJECTIVE if tag == GOODPUT else tag
-        lasting = self._drift(runs, steady, index or 0).error * _LASTING
+        drifting = self._drift(runs, steady, index or 0)
+        lasting = 0.0 if drifting is None else drifting.error * _LASTING
         below = above = math.hypot(noise.error, lasting)
         if index is not None or len(runs[0].models) == 1:
             sampling = self._percentile(runs, tag, index or 0)
@@ -109,8 +110,8 @@ class InstalmentNoise:
 
     def _of_model(self, runs: Sequence[Measurement], tag: str, index: int) -> Noise | None:
         if METRICS[tag].is_of_the_server:
-            known = self._between(tag)
-            return None if known is None else known.of_mean(len(runs))
+            drift = self._drift(runs, tag, index)
+            return None if drift is None else drift.of_mean(len(runs))
         sampling = self._sampling(runs, tag, index)
         if sampling is None:
             return None
@@ -149,8 +150,23 @@ class InstalmentNoise:
         mixed = _mixed(own, every)
         return None if mixed is None else mixed.of_mean(max(len(model.windows), 1))
 
-    def _drift(self, runs: Sequence[Measurement], tag: str, index: int) -> Noise:
-        """The noise between instalments, from the parts of each and from repeated trials."""
+    def _drift(self, runs: Sequence[Measurement], tag: str, index: int) -> Noise | None:
+        """The noise between instalments; None if it is unknown."""
+        if METRICS[tag].is_of_the_server:
+            return self._drift_of_server(runs, tag)
+        return self._drift_of_load(runs, tag, index)
+
+    def _drift_of_server(self, runs: Sequence[Measurement], tag: str) -> Noise | None:
+        """That of memory and the like, from repeated trials only: how much the throughput changes
+        says nothing about it. Several equal readings have none, whatever other trials show.
+        """
+        first = runs[0].value(tag)
+        if first is not None and len(runs) > 1 and all(run.value(tag) == first for run in runs):
+            return Noise(0.0, len(runs) - 1.0)
+        return self._between(tag)
+
+    def _drift_of_load(self, runs: Sequence[Measurement], tag: str, index: int) -> Noise:
+        """That of requests, from the parts of each instalment and from repeated trials."""
         own = pooled(spread(_parts(run.models[index].windows)) for run in runs)
         parts, least = _mixed(own, self._every_part), Noise(_LEAST_DRIFT, _MOST_FROM_PARTS)
         prior = least if parts is None or parts.error < least.error else parts
@@ -176,8 +192,10 @@ class InstalmentNoise:
                 logs = [math.log(value) for value in values if value is not None and value > 0]
                 if len(logs) != len(group):
                     continue
-                mean = math.fsum(logs) / len(logs)
-                squares += math.fsum((each - mean) ** 2 for each in logs)
+                # from the first, so that equal values have exactly no spread
+                changes = [each - logs[0] for each in logs]
+                mean = math.fsum(changes) / len(changes)
+                squares += math.fsum((change - mean) ** 2 for change in changes)
                 if not METRICS[tag].is_of_the_server:
                     samplings = (self._sampling([run], tag, index) for run in group)
                     sampled = math.fsum(each.noise.error**2 for each in samplings if each)

@@ -13,7 +13,7 @@ import pytest
 
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
-from model_analyzer.domain.noise import Noise
+from model_analyzer.domain.noise import Interval, Noise
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.ties import chance_to_meet, surely_met
@@ -174,6 +174,31 @@ def test_memory_has_the_noise_that_repetitions_show() -> None:
     assert noise is not None
     assert 0.01 < noise.error < 0.03
     assert NoiseModel([[measured(5)]]).expected_error([measured(5)], RAM) == 0
+
+
+def with_ram(seed: int, ram: float) -> Measurement:
+    """An instalment whose throughput changes much from window to window."""
+    return replace(instalment(Random(seed), windows=0.3), host={RAM: ram})
+
+
+def test_memory_that_was_always_the_same_has_no_interval_however_the_throughput_varies() -> None:
+    runs = [with_ram(seed, 2811.3) for seed in range(3)]
+    model = NoiseModel([runs])
+    assert width(runs, THROUGHPUT) > 0.1
+    assert model.interval(runs, RAM) == Interval(low=2811.3, high=2811.3)
+
+
+def test_the_interval_of_memory_is_that_of_its_own_readings() -> None:
+    steady = [with_ram(1, 500.0), with_ram(2, 500.0)]
+    growing = [with_ram(3, 490.0), with_ram(4, 510.0)]
+    model = NoiseModel([steady, growing])
+    assert model.interval(steady, RAM) == Interval(low=500.0, high=500.0)
+    interval = model.interval(growing, RAM)
+    assert interval is not None
+    assert interval.low < 500
+    # a single reading may be off by as much as those of other trials differ
+    single = [with_ram(5, 500.0)]
+    assert model.interval(single, RAM) not in (None, Interval(low=500.0, high=500.0))
 
 
 def test_a_metric_that_was_not_measured_has_no_noise() -> None:
