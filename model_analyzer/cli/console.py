@@ -11,8 +11,9 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import NoneType
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -29,7 +30,7 @@ from model_analyzer.domain.printable import one_line, printable
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.settings import ProgressMode
 from model_analyzer.reports.tables import Table
-from model_analyzer.results.columns import Cell, show
+from model_analyzer.results.columns import data_text
 
 if TYPE_CHECKING:
     from model_analyzer.app.delivery.answer import Answers, Delivery
@@ -152,7 +153,7 @@ class TerminalView:
         """Tables if every detail is wanted; then each answer with its remarks."""
         if self.is_verbose:
             for title, _, table in answers.tables:
-                for line in plain_table(title, table) if table.rows else ():
+                for line in log_table(title, table) if table.rows else ():
                     self.print(line)
         for page, tables in answers.pages:
             for summary, table in zip(page.parts, tables, strict=True):
@@ -216,29 +217,42 @@ def is_ci(environment: Mapping[str, str]) -> bool:
     return environment.get("CI", "").lower() not in ("", "0", "false")
 
 
-def _cell(cell: Cell) -> str:
+def _cell(text: str | None) -> str:
     """A cell on a terminal, never empty: programs split the columns of a log at blanks."""
-    return one_line(show(cell)) or "-"
+    return one_line(text or "") or "-"
 
 
 def rich_table(table: Table) -> RichTable:
     """A table for the terminal."""
     shown = RichTable(box=box.SIMPLE_HEAD, header_style="bold")
     for index, header in enumerate(table.headers):
-        numbers = all(isinstance(row[index], (int, float)) for row in table.rows)
+        numbers = all(isinstance(row[index], (int, float, NoneType)) for row in table.rows)
         # long headers take more lines, so that names need not
         lines = textwrap.fill(header, _HEADER_WIDTH, break_long_words=False)
         shown.add_column(
             Text(printable(lines)), justify="right" if numbers else "left", overflow="fold"
         )
-    for row in table.rows:
-        shown.add_row(*(Text(_cell(cell)) for cell in row))
+    for row in table.texts():
+        shown.add_row(*(Text(_cell(text)) for text in row))
     return shown
 
 
 def plain_table(title: str, table: Table) -> Sequence[str]:
-    """A table as padded columns, in the form that scripts know from the log."""
-    cells = [[*map(one_line, table.headers)], *([*map(_cell, row)] for row in table.rows)]
+    """A table for people as padded columns."""
+    return _padded(title, table.headers, table.texts())
+
+
+def log_table(title: str, table: Table) -> Sequence[str]:
+    """A table of a CSV file in the form that scripts know from the log: the cells of the file in
+    padded columns.
+    """
+    return _padded(title, table.headers, [[*map(data_text, row)] for row in table.rows])
+
+
+def _padded(
+    title: str, headers: Sequence[str], rows: Iterable[Sequence[str | None]]
+) -> Sequence[str]:
+    cells = [[*map(one_line, headers)], *([*map(_cell, row)] for row in rows)]
     widths = [max(map(len, column)) + 2 for column in zip(*cells, strict=True)]
     lines = [
         " ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))

@@ -95,9 +95,7 @@ def print_table(title: str, table: Table) -> None:
 
 
 def _in_words(cell: Cell) -> Cell:
-    """The cell, if it is a number or text."""
-    if cell is None:
-        return "-"
+    """The cell; yes or no for a truth value."""
     return ("no", "yes")[cell] if isinstance(cell, bool) else cell
 
 

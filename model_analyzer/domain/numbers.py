@@ -22,9 +22,15 @@ def decimals_of(numbers: Iterable[float]) -> int:
     sizes = [abs(number) for number in numbers if number and math.isfinite(number)]
     if not sizes:
         return 0
-    typical = max(_decimals(median(sizes), _DIGITS), 0)
-    is_short = _decimals(min(sizes), _FEWEST_DIGITS) > typical
+    typical = max(decimals_for(median(sizes), _DIGITS), 0)
+    is_short = decimals_for(min(sizes), _FEWEST_DIGITS) > typical
     return min(typical + is_short, _MOST_DECIMALS)
+
+
+def decimals_for(size: float, digits: int) -> int:
+    """The decimals that give a positive number so many significant digits."""
+    exponent = int(f"{size:.{digits - 1}e}".partition("e")[2])  # after rounding: 9.999 is 10.0
+    return digits - 1 - exponent
 
 
 def number_text(number: float, decimals: int | None = None) -> str:
@@ -50,18 +56,17 @@ def with_error(number: float, error: float | None, *, sign: str = "") -> str:
     return f"{round(number, digit) + 0.0:{sign}{form}} ± {round(error, digit):{form}}"
 
 
+def percent_text(percent: float) -> str:
+    """A percentage: whole numbers from 1 %, otherwise two significant digits."""
+    return f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"
+
+
 def _last_digit(error: float) -> int | None:
     """The decimal of the last digit that an error supports (negative before the point); None if
     there is no error, or a smaller one than any number shows.
     """
     if not error or not math.isfinite(error):
         return None
-    leading = _decimals(error, 1)
+    leading = decimals_for(error, 1)
     digit = leading + (error * 10**leading < 2)
     return digit if digit <= _MOST_DECIMALS else None
-
-
-def _decimals(size: float, digits: int) -> int:
-    """The decimals that give a positive number so many significant digits."""
-    exponent = int(f"{size:.{digits - 1}e}".partition("e")[2])  # after rounding: 9.999 is 10.0
-    return digits - 1 - exponent

@@ -17,6 +17,7 @@ from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import has_mig, with_place
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import MASK
 from model_analyzer.domain.trials import ServerSetup
@@ -26,7 +27,6 @@ from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
 from model_analyzer.reports.templating import Commented, render_yaml
 from model_analyzer.results.answer import Answer
-from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import VariantResult
 
 # Requested memory as a multiple of the measured memory: other loads may need more.
@@ -92,7 +92,9 @@ def _performance(result: VariantResult, goal: Goal) -> str:
     """Throughput, constrained latency (otherwise the p99) and load of the best measurement."""
     measurement = result.best.measurement
     throughput = measurement.value("perf_throughput")
-    values = f"{show(throughput)} infer/sec" if throughput is not None else "unknown throughput"
+    values = (
+        f"{number_text(throughput)} infer/sec" if throughput is not None else "unknown throughput"
+    )
     latency = latency_text(result, goal)
     return f"{values}{latency and f' at {latency}'}, {load_text(result.best.trial)}"
 
@@ -106,8 +108,8 @@ def _replicas(result: VariantResult, goal: Goal, wanted: float | None) -> Commen
         return Commented(1, f"number for {wanted:g} infer/sec unknown: throughput was not measured")
     return Commented(
         max(1, math.ceil(wanted / measured)),
-        f"{wanted:g} infer/sec at {show(measured)} infer/sec per replica, rounded up; assumes"
-        " evenly distributed load, no shared hardware, and no reserve",
+        f"{wanted:g} infer/sec at {number_text(measured)} infer/sec per replica, rounded up;"
+        " assumes evenly distributed load, no shared hardware, and no reserve",
     )
 
 
@@ -170,7 +172,8 @@ def _requests(
     if memory:
         requests["memory"] = Commented(
             f"{math.ceil(memory * _HEADROOM)}M",
-            f"{show(memory)} MB measured, plus {100 * (_HEADROOM - 1):.0f} % for other loads",
+            f"{number_text(memory)} MB measured, plus {100 * (_HEADROOM - 1):.0f} % for other"
+            " loads",
         )
     else:
         unknown.append("memory: not measured (measure it with --collect-cpu-metrics)")

@@ -16,7 +16,7 @@ from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import METRICS, Source, canonical
-from model_analyzer.domain.numbers import decimals_of, number_text
+from model_analyzer.domain.numbers import decimals_of, number_text, percent_text
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Workload
@@ -36,13 +36,13 @@ from model_analyzer.results.columns import (
     Column,
     Mark,
     backend_parameter,
+    data_text,
     dynamic_batching,
     joined,
     metric_column,
     metric_of_each,
     metric_over_all,
     reports_gpus,
-    show,
     with_data,
 )
 from model_analyzer.results.ranking import Ranking, VariantResult
@@ -77,7 +77,7 @@ class Table:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.headers)
-        writer.writerows([show(cell) for cell in row] for row in self.rows)
+        writer.writerows([data_text(cell) for cell in row] for row in self.rows)
         return text.getvalue() + "\n"
 
 
@@ -115,11 +115,6 @@ def pairs_table(values: Mapping[str, object]) -> Table:
     """Names and values."""
     rows = tuple((name, str(value)) for name, value in values.items())
     return Table(headers=("Name", "Value"), rows=rows)
-
-
-def percent_text(percent: float) -> str:
-    """A percentage: whole numbers from 1 %, otherwise two significant digits."""
-    return f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"
 
 
 # ----------------------------------------------------------------- tables whose fields are options

@@ -19,7 +19,6 @@ from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.loads import trial_words
 from model_analyzer.reports.renderer import Picture
-from model_analyzer.results.columns import Cell, show
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
@@ -88,7 +87,6 @@ def _is_nested(value: Any) -> bool:
 def _environment() -> jinja2.Environment:
     environment = _templates(autoescape=True)
     environment.filters["capitalized"] = capitalized
-    environment.filters["show"] = show
     environment.filters["shown"] = _shown
     environment.filters["svg"] = _svg
     environment.filters["words"] = trial_words
@@ -149,9 +147,11 @@ def _is_block(text: str) -> bool:
     return not text[:1].isspace() and text.endswith("\n") and not text.endswith("\n\n")
 
 
-def _shown(cell: Cell) -> markupsafe.Markup:
-    """A table cell, with line break opportunities in long names; its own lines are not broken."""
-    text = markupsafe.escape("-" if cell is None else show(cell))
+def _shown(cell: str | None) -> markupsafe.Markup:
+    """The text of a table cell, with line break opportunities in long names; its own lines are not
+    broken.
+    """
+    text = markupsafe.escape("-" if cell is None else cell)
     if "\n" in text:
         return text.replace("\n", markupsafe.Markup("<br>"))
     broken = text.replace("_config_", markupsafe.Markup("<wbr>_config_"))

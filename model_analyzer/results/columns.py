@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit, metric_of
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.numbers import decimals_for
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import masked
 from model_analyzer.domain.trials import LoadKind, Workload
@@ -82,15 +83,21 @@ def with_data(
     ]
 
 
-def show(cell: Cell) -> str:
-    """A cell as text. Floats have 1 to 3 decimals, fewer for larger numbers; None is empty."""
+def data_text(cell: Cell) -> str:
+    """A cell as text in files of data: without exponents and thousands separators; None is empty.
+
+    Floats have one decimal from 100 on, as in Triton Model Analyzer, three below, and below 1 as
+    many as four significant digits need (nine at most): so none is off by more than 0.05 %.
+    """
     if cell is None:
         return ""
     if not isinstance(cell, float):
         return str(cell)
-    if abs(cell) >= 99.95:
+    size = abs(cell)
+    if size >= 99.95:
         return f"{cell:.1f}"
-    text = f"{cell:.3f}".rstrip("0")
+    decimals = 3 if size >= 1 or not size else min(decimals_for(size, digits=4), 9)
+    text = f"{cell:.{decimals}f}".rstrip("0")
     text = f"{text}0" if text.endswith(".") else text
     return text.removeprefix("-") if float(text) == 0 else text
 
@@ -100,7 +107,7 @@ def joined(cells: Iterable[Cell]) -> Cell:
     values = list(cells)
     if all(cell is None for cell in values):
         return None
-    return values[0] if len(values) == 1 else ",".join(map(show, values))
+    return values[0] if len(values) == 1 else ",".join(map(data_text, values))
 
 
 # ------------------------------------------------------------------------------------- metrics
@@ -133,7 +140,7 @@ def metric_of_each(tag: str) -> Column[MeasuredTrial]:
         if len(item.trial.workloads) == 1 or total is None or METRICS[tag].is_of_the_server:
             return total
         own = [model.values.get(tag) for model in item.measurement.models]
-        return f"{show(total)}, [{','.join(map(show, own))}]"
+        return f"{data_text(total)}, [{','.join(map(data_text, own))}]"
 
     return metric_column(tag, value)
 
@@ -267,7 +274,9 @@ def requests_behind(measurement: Measurement) -> Cell:
     counts = [model.requests for model in measurement.models]
     if all(count is None for count in counts):
         return None
-    return counts[0] if len(counts) == 1 else " + ".join(show(count) or "?" for count in counts)
+    if len(counts) == 1:
+        return counts[0]
+    return " + ".join(data_text(count) or "?" for count in counts)
 
 
 REQUESTS = Column[MeasuredTrial](

@@ -33,7 +33,7 @@ class Listing:
 
     def _row(self, overview: Overview) -> tuple[str | int | float | None, ...]:
         return (
-            overview.header.index,
+            None if overview.header.index is None else str(overview.header.index),  # a name
             overview.header.uuid[:8] or None,
             overview.header.time_text,
             ",".join(overview.models),

@@ -18,8 +18,9 @@ from model_analyzer.app.progress.events import (
     TrialFinished,
     TrialStarted,
 )
-from model_analyzer.cli.progress.values import duration, number, values_text
+from model_analyzer.cli.progress.values import duration, values_text
 from model_analyzer.domain.hardware import place_text
+from model_analyzer.domain.numbers import percent_text
 from model_analyzer.domain.trials import Trial
 
 log = logging.getLogger(__name__)
@@ -93,7 +94,7 @@ def _skipped(trial: Trial) -> None:
 def _best_text(event: BestChanged, tags: Sequence[str]) -> str:
     parts = [values_text(event.measurement, tags, separator=", ")]
     if event.shortfall_percent:
-        parts.append(f"misses the constraints by {number(event.shortfall_percent)} %")
+        parts.append(f"misses the constraints by {percent_text(event.shortfall_percent)}")
     if event.times == 1:
         parts.append("measured once")
     return ", ".join(parts)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from model_analyzer.cli.progress.values import number
+from model_analyzer.domain.numbers import number_text
 
 
 class Dot(NamedTuple):
@@ -37,7 +37,7 @@ def scatter(
         return []
     left, right = (math.log(edge(dot.x for dot in dots)) for edge in (min, max))
     top = max(dot.y for dot in dots) or 1.0
-    margin = max(cell_len(number(top)), cell_len("0")) + 2
+    margin = max(cell_len(number_text(top)), cell_len("0")) + 2
     columns, rows = width - margin, height - 2
     if columns < 10 or rows < 3:
         return []
@@ -52,13 +52,13 @@ def scatter(
         cells[row, column] = mark
     lines = [Text(titles[1], style="dim")]
     for row in range(rows):
-        label = number(top) if row == 0 else "0" if row == rows - 1 else ""
+        label = number_text(top) if row == 0 else "0" if row == rows - 1 else ""
         line = Text.assemble((f"{label:>{margin - 2}} │", "dim"))
         for column in range(columns):
             text, style = cells.get((row, column), (" ", ""))
             line.append(text, style=style)
         lines.append(line)
-    ends = [number(math.exp(left)), number(math.exp(right))]
+    ends = [number_text(math.exp(left)), number_text(math.exp(right))]
     between = columns - cell_len(ends[0]) - cell_len(ends[1])
     middle = titles[0].center(between) if between >= len(titles[0]) else " " * max(between, 1)
     lines.append(Text(f"{' ' * margin}{ends[0]}{middle}{ends[1]}", style="dim"))

@@ -26,13 +26,13 @@ from model_analyzer.cli.progress.scatter import Dot, scatter
 from model_analyzer.cli.progress.values import (
     clock,
     duration,
-    number,
     value_text,
     values_text,
 )
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
+from model_analyzer.domain.numbers import number_text, percent_text
 from model_analyzer.domain.trials import Trial
 from model_analyzer.results.ranking import NO_GAIN
 
@@ -259,7 +259,7 @@ class Screen:
         color = "yellow" if misses else "green"
         text = Text.assemble((values_text(best.measurement, self.tags), f"bold {color}"))
         if misses:
-            text.append(f"  misses the constraints by {number(misses)} %", style=color)
+            text.append(f"  misses the constraints by {percent_text(misses)}", style=color)
         elif best.gain_percent is not None:
             gain = f"{best.gain_percent:+.0f} %"
             is_clear = best.gain_percent > NO_GAIN
@@ -310,7 +310,7 @@ class Screen:
         if not measured or not self.tags:
             yield Text()
             return
-        lowest = f"{number(min(measured))} to " if len(measured) > 1 else ""
+        lowest = f"{number_text(min(measured))} to " if len(measured) > 1 else ""
         told = f"  {lowest}{value_text(self.tags[0], max(measured))}"
         room = max(width - _LABEL - cell_len(told), 8)
         text = Text()

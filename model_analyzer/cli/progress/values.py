@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.numbers import number_text
 
 # Beginnings of tags, and how they are said in short.
 _SHORT = {
@@ -29,19 +30,12 @@ def values_text(measurement: Measurement, tags: Sequence[str], *, separator: str
 
 
 def value_text(tag: str, value: float) -> str:
-    """`1382 infer/s`, `p99 48.4 ms`."""
-    return f"{_label(tag)}{number(value)} {unit(tag)}"
+    """`1,382 infer/s`, `p99 48.4 ms`."""
+    return f"{_label(tag)}{number_text(value)} {unit(tag)}"
 
 
 def unit(tag: str) -> str:
     return METRICS[tag].unit.short
-
-
-def number(value: float) -> str:
-    """With about four digits that count."""
-    size = abs(value)
-    decimals = 0 if size >= 1000 else 1 if size >= 10 else 2 if size >= 1 else 3
-    return f"{value:.{decimals}f}"
 
 
 def duration(seconds: float) -> str:

@@ -84,11 +84,11 @@ def test_the_measured_configuration_lies_over_that_of_the_repository() -> None:
 @pytest.mark.parametrize(
     ("wanted", "replicas", "why"),
     [
-        (None, 1, "measured with one replica: 519.1 infer/sec at p99 24.5 ms, concurrency=1"),
-        (10, 1, "10 infer/sec at 519.1 infer/sec per replica"),
-        (519.1, 1, "519.1 infer/sec at 519.1 infer/sec per replica"),
+        (None, 1, "measured with one replica: 519 infer/sec at p99 24.5 ms, concurrency=1"),
+        (10, 1, "10 infer/sec at 519 infer/sec per replica"),
+        (519.1, 1, "519.1 infer/sec at 519 infer/sec per replica"),
         (519.2, 2, "rounded up; assumes evenly distributed load"),
-        (5000, 10, "5000 infer/sec at 519.1 infer/sec per replica"),
+        (5000, 10, "5000 infer/sec at 519 infer/sec per replica"),
     ],
 )
 def test_replicas_follow_from_the_throughput(wanted: float | None, replicas: int, why: str) -> None:
@@ -118,7 +118,7 @@ def test_the_image_is_that_of_the_measured_server(setup: ServerSetup, image: str
 def test_memory_and_cores_are_those_of_the_measurement() -> None:
     written = text(ON_CPU, host={"cpu_used_ram": 1000.5})
     assert container(written)["resources"] == {"requests": {"cpu": 16, "memory": "1251M"}}
-    assert "1000.5 MB measured, plus 25 % for other loads" in written
+    assert "1,000 MB measured, plus 25 % for other loads" in written
 
     written = text(ON_GPU, setup=replace(SETUP, devices=("H200",)))
     assert container(written)["resources"] == {"limits": {"nvidia.com/gpu": 1}, "requests": {}}
@@ -194,8 +194,8 @@ def test_it_has_the_constrained_latency() -> None:
         by=goal(*at_most(perf_latency_p90=30)),
     )
     written = manifest(answer_of(ranked), origin(), {"m": PBTXT})
-    assert written.splitlines()[0] == "# m_config_0: 10 infer/sec at p90 20.5 ms, concurrency=1"
-    assert "replicas: 1  # measured with one replica: 10 infer/sec at p90 20.5 ms" in written
+    assert written.splitlines()[0] == "# m_config_0: 10.0 infer/sec at p90 20.5 ms, concurrency=1"
+    assert "replicas: 1  # measured with one replica: 10.0 infer/sec at p90 20.5 ms" in written
 
 
 HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)

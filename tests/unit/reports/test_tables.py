@@ -30,7 +30,7 @@ from model_analyzer.reports.tables import (
     server_table,
     summary_table,
 )
-from model_analyzer.results.columns import Mark, instances_text, show
+from model_analyzer.results.columns import Mark, data_text, instances_text
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_most,
@@ -409,17 +409,21 @@ def test_a_csv_reads_back_as_what_was_written() -> None:
         (9.254, "9.254"),
         (5.0, "5.0"),
         (0.5, "0.5"),
-        (0.123456, "0.123"),
+        (0.123456, "0.1235"),
+        (0.0042137, "0.004214"),
+        (-0.0042, "-0.0042"),
+        (0.99999, "1.0"),
+        (1e-12, "0.0"),
         (0.0, "0.0"),
         (3, "3"),
         (None, ""),
         ("text", "text"),
     ],
 )
-def test_a_number_is_shown_with_significant_decimals(
+def test_numbers_in_files_are_off_by_a_two_thousandth_at_most(
     cell: str | int | float | None, text: str
 ) -> None:
-    assert show(cell) == text
+    assert data_text(cell) == text
 
 
 # ---------------------------------------------------------------------------- tables of reports
@@ -604,12 +608,12 @@ def test_a_measurement_without_latency_is_last_in_the_detail() -> None:
     ("value", "text"),
     [
         (10.0, "10.0"), (50.0, "50.0"), (5.0, "5.0"), (-5.0, "-5.0"), (0.0, "0.0"),
-        (-0.0001, "0.0"), (99.9996, "100.0"), (99.94, "99.94"), (1.23456, "1.235"),
+        (-1e-12, "0.0"), (99.9996, "100.0"), (99.94, "99.94"), (1.23456, "1.235"),
         (1234.56, "1234.6"), (7, "7"), (None, ""),
     ],
 )  # fmt: skip
 def test_numbers_have_one_decimal_at_least(value: float | None, text: str) -> None:
-    assert show(value) == text
+    assert data_text(value) == text
 
 
 def test_the_table_shows_how_often_a_load_was_measured_and_met_the_constraints() -> None:
