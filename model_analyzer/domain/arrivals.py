@@ -56,16 +56,15 @@ def has_own_times(work: Workload) -> bool:
     return work.traffic is not None and work.traffic.has_own_times
 
 
-def waits_in_client(work: Workload) -> bool:
-    """Whether requests of a rate that are due may wait for a free thread of perf_analyzer. Its
-    latencies do not contain that time, so they are too short if the server is slow.
+def waits_in_client(work: Workload, *, in_instalments: bool) -> bool:
+    """Whether requests of an open load that are due may wait for a free thread of perf_analyzer,
+    because its threads wait for answers. Then they are sent late if the server is slow.
+
+    In instalments, which a load with a traffic always has, perf_analyzer never waits for answers,
+    whatever the user's flags say.
     """
-    is_at_rate = work.load.kind is LoadKind.REQUEST_RATE and work.traffic is None
-    return is_at_rate and is_sent_by_threads(work)
-
-
-def is_sent_by_threads(work: Workload) -> bool:
-    """Whether perf_analyzer, with the user's flags, sends on threads that wait for answers."""
+    if in_instalments or work.traffic is not None or not is_open(work):
+        return False
     return not is_on(work.flags.get("async")) and not is_decoupled(work.variant.config)
 
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from model_analyzer.domain.arrivals import is_sent_by_threads
+from model_analyzer.domain.arrivals import waits_in_client
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.trials import Workload
 
@@ -16,10 +16,8 @@ _LAG_MS, _SHARE = 1.0, 0.05
 
 
 def advice_on_lag(work: Workload, *, in_instalments: bool) -> str:
-    """What to do if the requests of an open load were sent late. In instalments, perf_analyzer does
-    not wait for answers, whatever the user's flags say.
-    """
-    if not in_instalments and is_sent_by_threads(work):
+    """What to do if the requests of an open load were sent late."""
+    if waits_in_client(work, in_instalments=in_instalments):
         return "add async: true to perf_analyzer_flags, since its threads wait for answers"
     return "use a lower rate, several generators, or a client machine with idle cores"
 

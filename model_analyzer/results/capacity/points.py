@@ -149,8 +149,9 @@ def _lack(record: TrialRecord, batch_size: int, constraints: Sequence[Constraint
         case Arrivals.GAMMA:
             return Lack.GAMMA
     if isinstance(record.outcome, Failure):
-        return Lack.LATE_CLIENT if waits_in_client(work) else Lack.FAILED
-    if waits_in_client(work) and record.outcome.value(SEND_LAG) is None:
+        return Lack.LATE_CLIENT if waits_in_client(work, in_instalments=False) else Lack.FAILED
+    waits = waits_in_client(work, in_instalments=record.outcome.is_instalment)
+    if waits and record.outcome.value(SEND_LAG) is None:  # else, latencies contain the waiting
         return Lack.LATE_CLIENT
     unmeasured = (record.outcome.value(constraint.tag) is None for constraint in constraints)
     return Lack.NO_METRIC if any(unmeasured) else None

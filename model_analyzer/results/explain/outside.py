@@ -43,8 +43,7 @@ def late_client(picture: Picture) -> Iterator[Finding]:
     worst = max(behind, key=lambda each: each.work.load.value)
     rate = worst.work.load.value
     threads = worst.work.flags.get("max-threads")
-    # in instalments, the requests of a rate are sent without waiting
-    is_waiting = waits_in_client(worst.work) and not worst.measurement.is_instalment
+    is_waiting = waits_in_client(worst.work, in_instalments=worst.measurement.is_instalment)
     busy = max(each.busy for each in worst.stations)
     yield Finding(
         cause=Cause.CLIENT,

@@ -13,10 +13,10 @@ from model_analyzer.domain.arrivals import arrivals_of, traffic_of, waits_in_cli
 from model_analyzer.domain.differences import condition_differences
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
-from model_analyzer.domain.trials import LoadKind, Trial, Workload
+from model_analyzer.domain.trials import Load, LoadKind, Trial, Workload
 from model_analyzer.state.format.codec import DEFINITIONS, Encoder
 from model_analyzer.state.format.decoder import Decoder
-from tests.unit.builders import measurement, trial
+from tests.unit.builders import measurement, trial, variant
 
 EACH = [
     Traffic(arrivals=Arrivals.CONSTANT),
@@ -60,14 +60,26 @@ def test_the_difference_is_named() -> None:
 
 def test_flags_of_perf_analyzer_say_how_requests_arrive_if_nothing_else_does() -> None:
     assert arrivals_of(workload(None)) is Arrivals.CONSTANT
-    assert waits_in_client(workload(None))
     poisson = workload(None, flags={"request-distribution": "poisson"})
     assert traffic_of(poisson) == Traffic(arrivals=Arrivals.POISSON)
     given = workload(EACH[2])
     assert arrivals_of(given) is Arrivals.GAMMA
-    assert not waits_in_client(given)
     (closed,) = trial().workloads
     assert arrivals_of(closed) is Arrivals.CLOSED
+
+
+def test_requests_wait_in_the_client_only_if_perf_analyzer_waits_for_answers() -> None:
+    at_a_rate, sent_async = workload(None), workload(None, flags={"async": "true"})
+    assert waits_in_client(at_a_rate, in_instalments=False)
+    assert not waits_in_client(at_a_rate, in_instalments=True)
+    assert not waits_in_client(sent_async, in_instalments=False)
+    assert not waits_in_client(workload(EACH[1]), in_instalments=False)
+    (closed,) = trial().workloads
+    assert not waits_in_client(closed, in_instalments=False)
+    intervals = replace(at_a_rate, load=Load(kind=LoadKind.REQUEST_INTERVALS, value=0))
+    assert waits_in_client(intervals, in_instalments=False)
+    streams = variant(model_transaction_policy={"decoupled": True})
+    assert not waits_in_client(workload(None, variant=streams), in_instalments=False)
 
 
 @pytest.mark.parametrize("traffic", EACH, ids=str)

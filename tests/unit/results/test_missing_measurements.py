@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.capacity_text import missing_text
@@ -30,6 +32,14 @@ FROM_FILE = record(
     flags={"request-intervals": "times"},
 )
 
+
+def as_instalment(measured: TrialRecord) -> TrialRecord:
+    assert isinstance(measured.outcome, Measurement)
+    (model,) = measured.outcome.models
+    outcome = replace(measured.outcome, models=(replace(model, seconds=200.0),))
+    return TrialRecord(trial=measured.trial, outcome=outcome)
+
+
 # what was measured, what is constrained, why it is not enough, which rates are missing
 GOLDEN = {
     "closed loops only": (
@@ -43,6 +53,10 @@ GOLDEN = {
     ),
     "sent by few threads, and corrected": (
         [open_load(100, 20, flags=BY_THREADS, perf_send_lag_p99=3)],
+        P99, Gap.ALL_KEEP, (125, 150),
+    ),
+    "in instalments, where no thread waits": (
+        [as_instalment(open_load(100, 20, flags=BY_THREADS))],
         P99, Gap.ALL_KEEP, (125, 150),
     ),
     "another batch size": (
