@@ -14,6 +14,7 @@ from typing import Any
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.joint_histogram import JointHistogram
+from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.metrics import METRICS, Source, canonical, is_best_high, metric_of
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.resources import ResourceUse
@@ -216,7 +217,7 @@ class Columns:
 def few_requests(work: Workload, requests: int) -> str:
     """What to know about a p99 of so few requests."""
     return (
-        f"{work.variant.name} at {work.load_text}: p99 is based on {counted(requests, 'request')};"
+        f"{workload_words(work)}: p99 is based on {counted(requests, 'request')};"
         f" {REQUESTS_FOR_P99} are needed for 95 % confidence"
     )
 

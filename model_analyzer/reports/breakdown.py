@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.domain.groups import group_members
+from model_analyzer.domain.loads import load_text
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import (
     HEIGHT,
     NO_PLACES,

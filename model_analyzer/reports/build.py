@@ -11,6 +11,7 @@ from itertools import accumulate, chain
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import Device, kind_folder, kind_text, place_text
+from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant
@@ -31,7 +32,6 @@ from model_analyzer.reports.figures import (
 )
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline, settings_text, values_text
-from model_analyzer.reports.loads import under
 from model_analyzer.reports.map_grid import MapView, map_view
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows

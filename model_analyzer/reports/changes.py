@@ -9,9 +9,9 @@ from itertools import zip_longest
 from typing import Any
 
 from model_analyzer.domain.differences import settings_differences
+from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.reports.loads import load_words
 
 # Fields of a configuration that have another name here, or none.
 _SHOWN_OTHERWISE = ("name", "instance_group")

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
+from model_analyzer.domain.loads import under
 from model_analyzer.domain.metrics import METRICS, Unit, canonical
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.headline import unit_text
-from model_analyzer.reports.loads import under
 from model_analyzer.results.choices import Choice, choices
 from model_analyzer.results.ranking import Ranking
 

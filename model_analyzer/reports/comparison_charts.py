@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.front import Point, front_points, points_of, thinned
-from model_analyzer.reports.loads import load_words
 from model_analyzer.reports.plots import (
     THROUGHPUT_OVER_LATENCY,
     TOKENS_OVER_FIRST,

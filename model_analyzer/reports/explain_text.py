@@ -60,7 +60,7 @@ class ExplainReport:
         situation = self.explanation.situation
         place = f" {place_text(self.kind)}" if self.kind else ""
         return (
-            f"{self.variant}{place} with {situation.load}:"
+            f"{self.variant}{place} {situation.under}:"
             f" {situation.throughput:.4g} infer/s,"
             f" p50 {ms(situation.value('perf_latency_p50'))},"
             f" p99 {ms(situation.value('perf_latency_p99'))}."
@@ -119,7 +119,7 @@ def confirmation_text(confirmation: Confirmation) -> str:
         return f"{what}: {confirmation.effect.value} ({after.message})."
     before = finding.under
     return (
-        f"{what}, with {before.load}: {before.throughput:.4g} → {after.throughput:.4g} infer/s, p99"
+        f"{what}, {before.under}: {before.throughput:.4g} → {after.throughput:.4g} infer/s, p99"
         f" {ms(before.value('perf_latency_p99'))} → {ms(after.value('perf_latency_p99'))}:"
         f" {confirmation.effect.value}."
     )

@@ -11,6 +11,7 @@ from functools import partial
 from types import MappingProxyType
 
 from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS, metric_of
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.numbers import number_text
@@ -21,7 +22,6 @@ from model_analyzer.reports.evidence import gain_text
 from model_analyzer.reports.figures import limits_of
 from model_analyzer.reports.headline import settings_text, unit_text
 from model_analyzer.reports.html import render_page
-from model_analyzer.reports.loads import load_words
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text
 from model_analyzer.reports.sparkline import Sparkline, sparkline
 from model_analyzer.results.answer import Answer, AnswerVerdict

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
+from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Source, Unit, canonical
 from model_analyzer.domain.models import ModelVariant
@@ -16,7 +17,6 @@ from model_analyzer.domain.ties import tie_text
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.evidence import basis_text, gain_text, range_text
-from model_analyzer.reports.loads import under
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import instances_text
 from model_analyzer.results.ranking import Ranking, VariantResult

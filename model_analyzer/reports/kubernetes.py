@@ -16,6 +16,7 @@ from model_analyzer.domain.environment import is_masked
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import has_mig, with_place
+from model_analyzer.domain.loads import load_text
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
@@ -23,7 +24,6 @@ from model_analyzer.domain.secrets import MASK
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import latency_text
-from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
 from model_analyzer.reports.templating import Commented, render_yaml
 from model_analyzer.results.answer import Answer

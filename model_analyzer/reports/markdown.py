@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.build import Detail, Page, Summary
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.images import Drawings
-from model_analyzer.reports.loads import trial_words
 from model_analyzer.reports.map_grid import MapGrid
 from model_analyzer.reports.markup import escaped, fenced, markdown_table
 from model_analyzer.reports.parameters import Importance

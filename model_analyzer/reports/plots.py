@@ -11,13 +11,13 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.loads import load_text
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.axes import Axes, Quantity
-from model_analyzer.reports.loads import load_text
 from model_analyzer.results.ranking import VariantResult
 
 _T = TypeVar("_T")

@@ -10,6 +10,7 @@ from operator import itemgetter
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.lag import advice_on_lag, sent_late
+from model_analyzer.domain.loads import trial_words, under
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import METRICS, Source, metric_of
 from model_analyzer.domain.near_misses import Miss
@@ -17,7 +18,6 @@ from model_analyzer.domain.numbers import number_text, percent_text
 from model_analyzer.domain.prices import money
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
-from model_analyzer.reports.loads import trial_words, under
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.circumstances import differences_text
 from model_analyzer.results.ranking import Ranking, VariantResult

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import METRICS, Source, canonical
 from model_analyzer.domain.numbers import decimals_of, number_text, percent_text
@@ -22,7 +23,6 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import gain_text, times_text
-from model_analyzer.reports.loads import load_words
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import (
     BATCH_SIZE,

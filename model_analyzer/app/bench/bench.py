@@ -14,6 +14,7 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.serving import AnyServer, Serving
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.conceal import Conceal
+from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.printable import printable
@@ -138,7 +139,7 @@ def _monitors(
     def monitors(trial: Trial) -> Iterator[Monitor]:
         # in other modes, the server's CPU time cannot be separated from that of other programs
         if mode in (LaunchMode.LOCAL, LaunchMode.C_API):
-            yield neighbours.during(f"{trial.variants} at {trial.loads}")
+            yield neighbours.during(trial_words(trial))
         if mode is LaunchMode.LOCAL and isinstance(server, TritonServer):
             yield ResourceMonitor(partial(read_resources, server.processes))
         if settings.monitors.cpu and mode is not LaunchMode.REMOTE:

@@ -42,8 +42,8 @@ def contention(picture: Picture) -> Iterator[Finding]:
         return
     fewer = _fewer(picture)
     evidence = [
-        f"an execution takes {ms(before.execution_ms)} with {low.load}, and"
-        f" {ms(after.execution_ms)} with {high.load}, when {after.running:.2g} run at the same"
+        f"an execution takes {ms(before.execution_ms)} {low.under}, and"
+        f" {ms(after.execution_ms)} {high.under}, when {after.running:.2g} run at the same"
         f" time: {rate:.2g} x the throughput for {more:.2g} x the executions"
     ]
     if high.cpu is not None:
@@ -107,7 +107,7 @@ def shared_lock(picture: Picture) -> Iterator[Finding]:
         under=more.own,
         weight=max(1 - 1 / slower, more.own.times.share(more.own.times.queue)),
         evidence=(
-            f"with {more.own.load}, {instances(other.instances)} ({more.other.variant.name}) have"
+            f"{more.own.under}, {instances(other.instances)} ({more.other.variant.name}) have"
             f" {more.gain:.2g} x the throughput of {own.instances}, and an execution takes"
             f" {ms(other.execution_ms)} instead of {ms(own.execution_ms)}",
             *([] if cpu is None else [f"all programs used {percent(cpu)} of the cores"]),
@@ -136,7 +136,7 @@ def _fewer(picture: Picture) -> Pair | None:
 def _as_good(fewer: Pair) -> str:
     own, other = fewer.own, fewer.other
     return (
-        f"with {own.load}, {other.variant.name} with {-fewer.added} fewer instances has"
+        f"{own.under}, {other.variant.name} with {-fewer.added} fewer instances has"
         f" {other.throughput:.4g} infer/s at p99 {ms(other.value('perf_latency_p99'))}, instead of"
         f" {own.throughput:.4g} infer/s at {ms(own.value('perf_latency_p99'))}"
     )

@@ -96,7 +96,7 @@ def busy_client(picture: Picture) -> Iterator[Finding]:
         under=situation,
         weight=times.share(times.outside),
         evidence=(
-            f"with {situation.load}, {percent(times.share(times.outside))} of the latency is"
+            f"{situation.under}, {percent(times.share(times.outside))} of the latency is"
             f" outside the model ({times.outside:.3g} of {times.total:.3g} ms)",
             f"perf_analyzer used {use.client_cores:.1f} and the server {use.server_cores:.1f} of"
             f" {cores} cores",
@@ -120,7 +120,7 @@ def tensors(picture: Picture) -> Iterator[Finding]:
         weight=times.share(moving),
         evidence=(
             f"a request has {size_text(request)}, a response {size_text(response)}",
-            f"with {situation.load}, {moving:.3g} of {times.total:.3g} ms are spent on sending and"
+            f"{situation.under}, {moving:.3g} of {times.total:.3g} ms are spent on sending and"
             f" copying them, {times.compute:.3g} ms on executing the model",
         ),
         advice="send less: smaller types (FP16, UINT8), encoded images that the server decodes, or"

@@ -44,8 +44,7 @@ def cold(picture: Picture) -> tuple[Sequence[Situation], Finding | None]:
     if rising is not None:
         first, last = _ends(rising)
         evidence.append(
-            f"with {rising.load}, the first windows had {first:.4g} infer/s, the last ones"
-            f" {last:.4g}"
+            f"{rising.under}, the first windows had {first:.4g} infer/s, the last ones {last:.4g}"
         )
     weight = 1 - after / before if after else 1 - _ratio(rising)
     return early, Finding(
@@ -164,7 +163,7 @@ def slowing(picture: Picture) -> Iterator[Finding]:
         under=falling[-1],
         weight=1 - last / first,
         evidence=(
-            f"with {falling[-1].load}, the throughput fell from {first:.4g} to {last:.4g} infer/s"
+            f"{falling[-1].under}, the throughput fell from {first:.4g} to {last:.4g} infer/s"
             f" within the measurement; it also fell under {len(falling) - 1} other loads",
         ),
         advice="look for clocks that are throttled (temperature or power limit: nvidia-smi -q -d"

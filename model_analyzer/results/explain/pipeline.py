@@ -40,7 +40,7 @@ def bottleneck(picture: Picture) -> Iterator[Finding]:
         under=situation,
         weight=min(max(spent / latency if latency else 0.0, busiest.busy / 2), 1.0),
         evidence=(
-            f"with {situation.load}, {instances(busiest.instances)} of {busiest.model}"
+            f"{situation.under}, {instances(busiest.instances)} of {busiest.model}"
             f" worked {percent(busiest.busy)} of the time"
             + "".join(f", those of {each.model} {percent(each.busy)}" for each in others),
             f"a request waits {busiest.queue_ms:.3g} ms for {busiest.model}, of {latency:.3g} ms",
@@ -74,7 +74,7 @@ def serial_calls(picture: Picture) -> Iterator[Finding]:
         evidence=(
             f"an execution of {top.model} takes {own:.3g} ms; its {count:.3g} calls take"
             f" {spent:.3g} ms together, the longest one {longest:.3g} ms",
-            f"with {picture.highest.load}, the called models worked"
+            f"{picture.highest.under}, the called models worked"
             f" {percent(max(each.busy for each in picture.highest.called))} of the time at most",
         ),
         advice="call models that do not need each other's outputs at the same time (async_exec and"

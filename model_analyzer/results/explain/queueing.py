@@ -45,7 +45,7 @@ def queue_delay(picture: Picture) -> Iterator[Finding]:
             under=situation,
             weight=waiting,
             evidence=(
-                f"with {situation.load}, a request waits {ms(times.queue)} of {ms(times.total)}"
+                f"{situation.under}, a request waits {ms(times.queue)} of {ms(times.total)}"
                 f" in the queue, while the instances work {percent(top.busy)} of the time",
                 f"max_queue_delay_microseconds is {1000 * delay_ms:.0f}; a batch gets"
                 f" {top.batch:.3g} of at most {situation.variant.max_batch_size} inferences",
@@ -75,7 +75,7 @@ def batches(picture: Picture) -> Iterator[Finding]:
         under=situation,
         weight=situation.times.share(situation.times.queue),
         evidence=(
-            f"with {situation.load}, {percent(situation.times.share(situation.times.queue))} of"
+            f"{situation.under}, {percent(situation.times.share(situation.times.queue))} of"
             f" the latency is in the queue, but a batch gets {top.batch:.3g} of at most {limit}"
             " inferences",
             "dynamic_batching is not set: each execution gets one request",
@@ -98,7 +98,7 @@ def arrivals(picture: Picture) -> Iterator[Finding]:
         under=situation,
         weight=times.share(times.queue),
         evidence=(
-            f"with {situation.load}, the instances work {percent(top.busy)} of the time, but"
+            f"{situation.under}, the instances work {percent(top.busy)} of the time, but"
             f" {percent(times.share(times.queue))} of the latency is in the queue: requests come at"
             " random, several at once",
         ),
@@ -119,7 +119,7 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
         return  # measured: more instances do not help
     waiting = situation.times.share(situation.times.queue)
     evidence = [
-        f"with {situation.load}, {instances(top.instances)} worked {percent(top.busy)} of the time,"
+        f"{situation.under}, {instances(top.instances)} worked {percent(top.busy)} of the time,"
         f" and a request waited {ms(situation.times.queue)} of {ms(situation.times.total)} in the"
         " queue"
     ]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
 from model_analyzer.domain.trials import LoadKind, Workload
@@ -103,16 +104,9 @@ class Situation:
         return self.work.load.kind is LoadKind.CONCURRENCY
 
     @property
-    def load(self) -> str:
-        """The load in words."""
-        load = self.work.load
-        match load.kind:
-            case LoadKind.CONCURRENCY:
-                return f"{load.value} concurrent request{'s' if load.value > 1 else ''}"
-            case LoadKind.REQUEST_RATE:
-                return f"{load.value} requests/s"
-            case LoadKind.REQUEST_INTERVALS:
-                return "the given request intervals"
+    def under(self) -> str:
+        """The load as a phrase, such as `with 8 concurrent requests`."""
+        return under_load(self.work.load, self.work.traffic)
 
     @property
     def is_busy_machine(self) -> bool:

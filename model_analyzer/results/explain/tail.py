@@ -36,7 +36,7 @@ def slow_requests(picture: Picture) -> Iterator[Finding]:
         under=situation,
         weight=1 - p50 / p99,
         evidence=(
-            f"with {situation.load}, half of the requests take at most {ms(p50)}, but p99 is"
+            f"{situation.under}, half of the requests take at most {ms(p50)}, but p99 is"
             f" {ms(p99)}, without waiting: the queue takes {ms(situation.times.queue)}",
             f"{_share_text(situation)} of the requests are that slow, and their time is in the"
             f" executions: {ms(compute)} on average",

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import is_open
+from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import (
     REQUESTS_FOR_P99,
     ModelMeasurement,
@@ -212,7 +213,7 @@ class CarefulMeasuring:
 def _unstable(work: Workload, report: Report) -> Notice:
     return Notice(
         kind=NoticeKind.UNSTABLE,
-        text=f"{work.variant.name} at {work.load}: windows differ by {100 * report.spread:.0f} %;"
+        text=f"{workload_words(work)}: windows differ by {100 * report.spread:.0f} %;"
         " the machine may be busy, or the window too short",
     )
 

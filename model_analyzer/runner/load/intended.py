@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from model_analyzer.domain.arrivals import is_open
 from model_analyzer.domain.lag import SEND_LAG, SENT_LATENCY, advice_on_lag, is_late
+from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import Notice, NoticeKind, Values
 from model_analyzer.domain.trials import Workload
 from model_analyzer.runner.load.profile_export import Export
@@ -113,12 +114,12 @@ def remarks_on_sending(
         advice = advice_on_lag(work, in_instalments=in_instalments)
         yield Notice(
             kind=NoticeKind.CLIENT_LAGGED,
-            text=f"{work.variant.name} at {work.load_text}: one request in a hundred was sent more"
+            text=f"{workload_words(work)}: one request in a hundred was sent more"
             f" than {values[SEND_LAG]:,.1f} ms late, and its latency contains that: {advice}",
         )
     elif is_open(work) and SEND_LAG not in values:
         yield Notice(
             kind=NoticeKind.LAG_UNKNOWN,
-            text=f"{work.variant.name} at {work.load_text}: {unknown}; so latencies count from the"
+            text=f"{workload_words(work)}: {unknown}; so latencies count from the"
             " moment of sending, and it is not known whether requests were sent late",
         )

@@ -61,7 +61,7 @@ class Neighbours:
         self._has_warned = False
 
     def during(self, load: str) -> NeighbourMonitor:
-        """A monitor for one load; `load` is its name in messages."""
+        """A monitor for one load; `load` is the trial in words, for messages."""
         return NeighbourMonitor(self._read, load, self._warn, self._busy_share)
 
     def _warn(self, share: float) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import Notice, NoticeKind
 from model_analyzer.domain.models import empty, freeze
 from model_analyzer.domain.trials import Load
@@ -101,7 +102,7 @@ def longer_window(name: str, load: Load, original: Flags, raised: Mapping[str, A
     )
     return Notice(
         kind=NoticeKind.LONGER_WINDOW,
-        text=f"{name} at {load}: measured over a longer window ({windows})",
+        text=f"{name} {under_load(load)}: measured over a longer window ({windows})",
     )
 
 

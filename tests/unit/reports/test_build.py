@@ -276,8 +276,8 @@ def test_a_first_instalment_is_called_so() -> None:
 def test_few_requests_of_all_instalments_are_a_remark() -> None:
     (remark,) = remarks_of(answer_of(ranking(*in_instalments(BEST, instalment(STEADY)))))
     assert remark == (
-        "m_config_4 at concurrency=4: p99 is based on 200 requests; 299 are needed for 95 %"
-        " confidence"
+        "m_config_4 with 4 concurrent requests: p99 is based on 200 requests; 299 are needed for"
+        " 95 % confidence"
     )
     enough = in_instalments(BEST, instalment(STEADY), instalment(STEADY))
     assert remarks_of(answer_of(ranking(*enough))) == []

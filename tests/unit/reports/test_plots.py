@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.loads import load_text
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
@@ -20,7 +21,6 @@ from model_analyzer.reports.breakdown import (
     phases,
 )
 from model_analyzer.reports.front import front_charts
-from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import (
     THROUGHPUT_OVER_LATENCY,
     Chart,

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model_analyzer.domain.trials import LoadKind, Trial, Workload
+from model_analyzer.domain.traffic import Traffic
+from model_analyzer.domain.trials import Load, LoadKind, Trial, Workload
 from model_analyzer.domain.words import counted
 
 
@@ -25,7 +26,7 @@ def under(trial: Trial) -> str:
     """A phrase such as `with 8 concurrent requests of batch 4`. For several models: the load of
     each, or one phrase if all are equal.
     """
-    words = [_in_words(work) for work in trial.workloads]
+    words = [under_load(work.load, work.traffic) for work in trial.workloads]
     if len(set(words)) > 1:
         named = zip(words, trial.workloads, strict=True)
         return " and ".join(f"{text} for {work.variant.model}" for text, work in named)
@@ -36,9 +37,8 @@ def load_words(trial: Trial) -> str:
     """The load as a noun: `8 concurrent requests of batch 4`, `50 requests/sec`. For several
     models: the load of each, or one if all are equal.
     """
-    words = [
-        _in_words(work).removeprefix("with ").removeprefix("under ") for work in trial.workloads
-    ]
+    phrases = [under_load(work.load, work.traffic) for work in trial.workloads]
+    words = [phrase.removeprefix("with ").removeprefix("under ") for phrase in phrases]
     if len(set(words)) > 1:
         named = zip(words, trial.workloads, strict=True)
         return ", ".join(f"{text} for {work.variant.model}" for text, work in named)
@@ -48,6 +48,24 @@ def load_words(trial: Trial) -> str:
 def trial_words(trial: Trial) -> str:
     """A trial as a noun: `m_config_4 with 8 concurrent requests`."""
     return f"{trial.variants} {under(trial)}"
+
+
+def workload_words(work: Workload) -> str:
+    """A workload as a noun: `m_config_4 with 8 concurrent requests`."""
+    return f"{work.variant.name} {under_load(work.load, work.traffic)}"
+
+
+def under_load(load: Load, traffic: Traffic | None = None) -> str:
+    """A phrase such as `with 8 concurrent requests of batch 4`, or `under 50 requests/sec`."""
+    match load.kind:
+        case LoadKind.CONCURRENCY:
+            words = f"with {counted(load.value, 'concurrent request')}"
+        case LoadKind.REQUEST_RATE:
+            arriving = "" if traffic is None else f" with {traffic}"
+            words = f"under {load.value} requests/sec{arriving}"
+        case LoadKind.REQUEST_INTERVALS:
+            words = f"under {'the given request intervals' if traffic is None else traffic}"
+    return words if load.batch_size == 1 else f"{words} of batch {load.batch_size}"
 
 
 def _short(work: Workload, value: str | None = None) -> str:
@@ -62,16 +80,3 @@ def _short(work: Workload, value: str | None = None) -> str:
         case LoadKind.REQUEST_INTERVALS:
             text = "intervals from file" if traffic is None else str(traffic)
     return text if load.batch_size == 1 else f"{text}, client batch size={load.batch_size}"
-
-
-def _in_words(work: Workload) -> str:
-    load, traffic = work.load, work.traffic
-    match load.kind:
-        case LoadKind.CONCURRENCY:
-            words = f"with {counted(load.value, 'concurrent request')}"
-        case LoadKind.REQUEST_RATE:
-            arriving = "" if traffic is None else f" with {traffic}"
-            words = f"under {load.value} requests/sec{arriving}"
-        case LoadKind.REQUEST_INTERVALS:
-            words = f"under {'the given request intervals' if traffic is None else traffic}"
-    return words if load.batch_size == 1 else f"{words} of batch {load.batch_size}"
