@@ -11,11 +11,11 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.capacity_text import (
     CapacityReport,
     answer_lines,
-    rate_text,
     remark_lines,
 )
 from model_analyzer.reports.kubernetes import object_name
@@ -156,7 +156,7 @@ def _why(report: CapacityReport) -> str:
     assert carried is not None, "there is an autoscaler"
     least = "" if headroom >= TOLERANCE else ", the tolerance of the controller"
     margin = f"{100 * max(headroom, TOLERANCE):g} % headroom{least}"
-    return f"a replica carries {rate_text(carried.rate)} requests/s; {margin}"
+    return f"a replica carries {number_text(carried.rate)} requests/s; {margin}"
 
 
 def _fewest(scaler: Autoscaler) -> Commented:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import metric_of
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.prices import HourlyCost, cheapest, cost_per_million, hourly_cost, money
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.markup import escaped, markdown_table
@@ -140,13 +141,14 @@ def _spare(report: CapacityReport, sizing: Sizing) -> Iterator[str]:
 
 
 def _carried_text(replica: ReplicaCapacity, carried: Carried) -> str:
-    rate = f"One replica carries {rate_text(carried.rate)} requests/s{_interval(carried)}"
+    rate = f"One replica carries {number_text(carried.rate)} requests/s{_interval(carried)}"
     if carried.broken is None:
         return f"{rate}: the highest measured rate; no higher one was measured."
     first = carried.first
     what = "it does not keep up" if first is None else f"{_name(first)} exceeds its limit first"
     return (
-        f"{rate}. Above, {what} (measured: kept at {carried.kept:g}, broken at {carried.broken:g})."
+        f"{rate}. Above, {what} (measured: kept at {number_text(carried.kept)}, broken at"
+        f" {number_text(carried.broken)})."
     )
 
 
@@ -207,22 +209,22 @@ def _duration(seconds: float) -> str:
 def _interval(carried: Carried) -> str:
     low, high = carried.low, carried.high
     if low is not None and high is not None:
-        ends = rate_text(low), rate_text(high)
+        ends = number_text(low), number_text(high)
         return "" if ends[0] == ends[1] else f" ({' to '.join(ends)})"
     if low is not None:
-        return f" (at least {rate_text(low)})"
-    return " (uncertain)" if high is None else f" (at most {rate_text(high)})"
+        return f" (at least {number_text(low)})"
+    return " (uncertain)" if high is None else f" (at most {number_text(high)})"
 
 
 def _bounds(replica: ReplicaCapacity) -> Iterator[str]:
     if replica.knee is not None:
         yield (
-            f"Knee: {rate_text(replica.knee.rate)} requests/s, at concurrency"
+            f"Knee: {number_text(replica.knee.rate)} requests/s, at concurrency"
             f" {replica.knee.concurrency}; beyond it, a further concurrent request adds less than"
             " half of what the first ones added."
         )
     if replica.most is not None:
-        yield f"Highest measured throughput of one replica: {rate_text(replica.most)} requests/s."
+        yield f"Highest measured throughput of one replica: {number_text(replica.most)} requests/s."
 
 
 def _limit_text(constraint: Constraint) -> str:
@@ -230,11 +232,6 @@ def _limit_text(constraint: Constraint) -> str:
     ends = (("at most", constraint.maximum), ("at least", constraint.minimum))
     limits = " and ".join(f"{word} {limit:g} {unit}" for word, limit in ends if limit is not None)
     return f"{_name(constraint)} of {limits}"
-
-
-def rate_text(rate: float) -> str:
-    """A rate with as many digits as a measurement of it can have."""
-    return f"{rate:.0f}" if rate >= 99.5 else f"{rate:.1f}" if rate >= 9.95 else f"{rate:.2f}"
 
 
 def _name(constraint: Constraint) -> str:
@@ -261,10 +258,10 @@ def _outlook_row(outlook: Outlook, demand: Demand) -> tuple[Cell, ...]:
     change = round(100 * (outlook.rate / demand.rate - 1))
     holds = {True: "yes", False: "NO", None: "unknown"}[outlook.holds]
     return (
-        rate_text(outlook.rate),
+        number_text(outlook.rate),
         f"{change:+d} %" if change else "",
         outlook.replicas,
-        rate_text(outlook.each),
+        number_text(outlook.each),
         holds,
         *(value for _, value in outlook.values),
     )
@@ -275,7 +272,7 @@ def day_table(day: DayPlan) -> Table:
     return Table(
         headers=("From", "Requests/s", "Replicas needed", "Autoscaled"),
         rows=tuple(
-            (period.label, rate_text(period.rate), period.needed, period.autoscaled)
+            (period.label, number_text(period.rate), period.needed, period.autoscaled)
             for period in day.periods
         ),
     )
@@ -291,8 +288,8 @@ def points_table(report: CapacityReport) -> Table:
         ),
         rows=tuple(
             (
-                rate_text(point.rate),
-                None if point.answered is None else rate_text(point.answered),
+                number_text(point.rate),
+                None if point.answered is None else number_text(point.answered),
                 *(point.value(metric.tag) for metric in metrics),
                 point.requests,
                 "yes" if point.rate in capacity.replica.keeping else "NO",
@@ -376,7 +373,7 @@ def _hardware_row(report: CapacityReport, *, is_cheapest: bool) -> tuple[Cell, .
     return (
         report.capacity.kind,
         replica.variant.name,
-        None if replica.carried is None else rate_text(replica.carried.rate),
+        None if replica.carried is None else number_text(replica.carried.rate),
         None if sizing is None else f"{sizing.replicas.number}{_range(sizing.replicas)}",
         per_hour,
         per_million,

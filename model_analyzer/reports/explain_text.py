@@ -11,6 +11,7 @@ from typing import Any
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.models import thaw
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.trials import Failure
 from model_analyzer.domain.words import capitalized, setting_text
 from model_analyzer.results.explain.confirmation import Confirmation
@@ -61,7 +62,7 @@ class ExplainReport:
         place = f" {place_text(self.kind)}" if self.kind else ""
         return (
             f"{self.variant}{place} {situation.under}:"
-            f" {situation.throughput:.4g} infer/s,"
+            f" {number_text(situation.throughput)} infer/s,"
             f" p50 {ms(situation.value('perf_latency_p50'))},"
             f" p99 {ms(situation.value('perf_latency_p99'))}."
         )
@@ -119,8 +120,9 @@ def confirmation_text(confirmation: Confirmation) -> str:
         return f"{what}: {confirmation.effect.value} ({after.message})."
     before = finding.under
     return (
-        f"{what}, {before.under}: {before.throughput:.4g} → {after.throughput:.4g} infer/s, p99"
-        f" {ms(before.value('perf_latency_p99'))} → {ms(after.value('perf_latency_p99'))}:"
+        f"{what}, {before.under}: {number_text(before.throughput)} →"
+        f" {number_text(after.throughput)} infer/s, p99 {ms(before.value('perf_latency_p99'))} →"
+        f" {ms(after.value('perf_latency_p99'))}:"
         f" {confirmation.effect.value}."
     )
 

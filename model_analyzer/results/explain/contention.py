@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.results.explain.finding import Cause, Finding
 from model_analyzer.results.explain.picture import Pair, Picture
 from model_analyzer.results.explain.pipeline import more_instances
@@ -137,6 +138,6 @@ def _as_good(fewer: Pair) -> str:
     own, other = fewer.own, fewer.other
     return (
         f"{own.under}, {other.variant.name} with {-fewer.added} fewer instances has"
-        f" {other.throughput:.4g} infer/s at p99 {ms(other.value('perf_latency_p99'))}, instead of"
-        f" {own.throughput:.4g} infer/s at {ms(own.value('perf_latency_p99'))}"
+        f" {number_text(other.throughput)} infer/s at p99 {ms(other.value('perf_latency_p99'))},"
+        f" instead of {number_text(own.throughput)} infer/s at {ms(own.value('perf_latency_p99'))}"
     )

@@ -10,11 +10,12 @@ from typing import Any
 
 from model_analyzer.domain.arrivals import waits_in_client
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import size_text
 from model_analyzer.results.explain.finding import Cause, Change, Finding
 from model_analyzer.results.explain.picture import Picture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
-from model_analyzer.results.explain.texts import percent
+from model_analyzer.results.explain.texts import ms, percent
 
 # An answered share of the requested rate that is too low.
 _BEHIND = 0.95
@@ -50,8 +51,8 @@ def late_client(picture: Picture) -> Iterator[Finding]:
         under=worst,
         weight=1 - worst.requests_per_s / rate,
         evidence=(
-            f"of {rate} requests/s, {worst.requests_per_s:.4g} were answered, while the busiest"
-            f" instances worked {percent(busy)} of the time",
+            f"of {rate} requests/s, {number_text(worst.requests_per_s)} were answered, while the"
+            f" busiest instances worked {percent(busy)} of the time",
             *(
                 [
                     "perf_analyzer sent each request on a thread that waits for the response"
@@ -97,7 +98,7 @@ def busy_client(picture: Picture) -> Iterator[Finding]:
         weight=times.share(times.outside),
         evidence=(
             f"{situation.under}, {percent(times.share(times.outside))} of the latency is"
-            f" outside the model ({times.outside:.3g} of {times.total:.3g} ms)",
+            f" outside the model ({number_text(times.outside)} of {ms(times.total)})",
             f"perf_analyzer used {use.client_cores:.1f} and the server {use.server_cores:.1f} of"
             f" {cores} cores",
         ),
@@ -120,8 +121,8 @@ def tensors(picture: Picture) -> Iterator[Finding]:
         weight=times.share(moving),
         evidence=(
             f"a request has {size_text(request)}, a response {size_text(response)}",
-            f"{situation.under}, {moving:.3g} of {times.total:.3g} ms are spent on sending and"
-            f" copying them, {times.compute:.3g} ms on executing the model",
+            f"{situation.under}, {number_text(moving)} of {ms(times.total)} are spent on sending"
+            f" and copying them, {ms(times.compute)} on executing the model",
         ),
         advice="send less: smaller types (FP16, UINT8), encoded images that the server decodes, or"
         " only the outputs that are used; on the same machine, use shared memory",

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.results.explain.finding import Cause, Finding
 from model_analyzer.results.explain.picture import Picture
 from model_analyzer.results.explain.situation import Situation
@@ -44,7 +45,8 @@ def cold(picture: Picture) -> tuple[Sequence[Situation], Finding | None]:
     if rising is not None:
         first, last = _ends(rising)
         evidence.append(
-            f"{rising.under}, the first windows had {first:.4g} infer/s, the last ones {last:.4g}"
+            f"{rising.under}, the first windows had {number_text(first)} infer/s, the"
+            f" last ones {number_text(last)}"
         )
     weight = 1 - after / before if after else 1 - _ratio(rising)
     return early, Finding(
@@ -140,8 +142,9 @@ def growth(picture: Picture) -> Iterator[Finding]:
         under=picture.focus,
         weight=0.6,
         evidence=(
-            f"the server's memory grew from {first:.0f} to {last:.0f} MB over {inferences}"
-            f" inferences, in each of {len(steps)} measurements: {each_kb:.1f} kB for an inference",
+            f"the server's memory grew from {number_text(first)} to {number_text(last)} MB over"
+            f" {inferences} inferences, in each of {len(steps)} measurements: {each_kb:.1f} kB for"
+            " an inference",
         ),
         advice="look for what the model keeps after a request (lists, caches without a limit);"
         " until that is fixed, restart the replica before its memory is full",
@@ -163,8 +166,9 @@ def slowing(picture: Picture) -> Iterator[Finding]:
         under=falling[-1],
         weight=1 - last / first,
         evidence=(
-            f"{falling[-1].under}, the throughput fell from {first:.4g} to {last:.4g} infer/s"
-            f" within the measurement; it also fell under {len(falling) - 1} other loads",
+            f"{falling[-1].under}, the throughput fell from {number_text(first)} to"
+            f" {number_text(last)} infer/s within the measurement; it also fell under"
+            f" {len(falling) - 1} other loads",
         ),
         advice="look for clocks that are throttled (temperature or power limit: nvidia-smi -q -d"
         " PERFORMANCE), and for work in the model that grows with the requests so far",

@@ -11,7 +11,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.results.explain.finding import Cause, Change, Finding
 from model_analyzer.results.explain.picture import Picture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS
-from model_analyzer.results.explain.texts import instances, percent
+from model_analyzer.results.explain.texts import instances, ms, percent
 
 # Instances that are busier than that make their callers wait; others are idle compared with them.
 _BUSY, _IDLE = 0.8, 0.65
@@ -43,7 +43,7 @@ def bottleneck(picture: Picture) -> Iterator[Finding]:
             f"{situation.under}, {instances(busiest.instances)} of {busiest.model}"
             f" worked {percent(busiest.busy)} of the time"
             + "".join(f", those of {each.model} {percent(each.busy)}" for each in others),
-            f"a request waits {busiest.queue_ms:.3g} ms for {busiest.model}, of {latency:.3g} ms",
+            f"a request waits {ms(busiest.queue_ms)} for {busiest.model}, of {ms(latency)}",
         ),
         advice=f"give {busiest.model} more instances ({busiest.instances} now), or make it faster;"
         " more instances of other models change nothing",
@@ -72,13 +72,13 @@ def serial_calls(picture: Picture) -> Iterator[Finding]:
         under=picture.highest,
         weight=situation.times.share(own - longest),
         evidence=(
-            f"an execution of {top.model} takes {own:.3g} ms; its {count:.3g} calls take"
-            f" {spent:.3g} ms together, the longest one {longest:.3g} ms",
+            f"an execution of {top.model} takes {ms(own)}; its {count:.3g} calls take"
+            f" {ms(spent)} together, the longest one {ms(longest)}",
             f"{picture.highest.under}, the called models worked"
             f" {percent(max(each.busy for each in picture.highest.called))} of the time at most",
         ),
         advice="call models that do not need each other's outputs at the same time (async_exec and"
-        f" asyncio.gather): about {longest:.3g} ms instead of {spent:.3g} ms; more instances of"
+        f" asyncio.gather): about {ms(longest)} instead of {ms(spent)}; more instances of"
         f" {top.model} answer more requests, but none sooner",
         change=more_instances(top.variant, 2 * top.instances) if is_waiting else None,
     )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.situation import Situation
 
@@ -14,8 +15,8 @@ def percent(share: float) -> str:
 
 
 def ms(time: float) -> str:
-    """A time in ms, as exact as it is measured."""
-    return f"{time:.0f} ms" if time >= 100 else f"{time:.3g} ms"
+    """A time in ms."""
+    return f"{number_text(time)} ms"
 
 
 def instances(count: int) -> str:

@@ -81,8 +81,8 @@ def test_an_interval_that_rounds_to_one_number_is_not_shown() -> None:
 
     sentences = [line for line in answer_lines(known) if line.startswith("One replica")]
     assert sentences == [
-        "One replica carries 1393 requests/s. Above, it does not keep up (measured: kept at 1389,"
-        " broken at 1736)."
+        "One replica carries 1,393 requests/s. Above, it does not keep up (measured: kept at 1,389,"
+        " broken at 1,736)."
     ]
 
 

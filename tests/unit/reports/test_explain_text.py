@@ -75,7 +75,7 @@ def test_a_tested_advice_says_what_it_changed() -> None:
     text = text_of(more_instances(ONE, 2), observed(ONE, 8, 98, 20, queue=60))
 
     assert text.startswith("against “too few instances”, m_config_0 (instance_group ")
-    assert text.endswith("49 → 98 infer/s, p99 176 ms → 88.1 ms: it helps.")
+    assert text.endswith("49.0 → 98.0 infer/s, p99 176 ms → 88.1 ms: it helps.")
 
 
 def test_a_change_of_the_client_names_its_flags() -> None:

@@ -117,7 +117,7 @@ def test_executions_that_take_longer_together_share_a_lock() -> None:
 
     (finding,) = explained(*records).findings
     assert finding.cause.name == "LOCK"
-    assert "20 ms with 1 concurrent request, and 80 ms with 8" in finding.evidence[0]
+    assert "20.0 ms with 1 concurrent request, and 80.0 ms with 8" in finding.evidence[0]
 
 
 def test_instances_that_share_two_places_are_too_many() -> None:
@@ -212,7 +212,7 @@ def test_a_client_with_too_few_threads_is_the_limit() -> None:
 
     (finding,) = explained(*records).findings
     assert finding.cause.name == "CLIENT"
-    assert "of 200 requests/s, 95 were answered" in finding.evidence[0]
+    assert "of 200 requests/s, 95.0 were answered" in finding.evidence[0]
 
 
 def test_a_client_that_sends_without_waiting_needs_a_faster_machine() -> None:
@@ -287,7 +287,7 @@ def test_slow_first_seconds_are_a_cold_start_and_nothing_else() -> None:
 
     (finding,) = explained(*records).findings
     assert finding.cause.name == "COLD_START"
-    assert "took 100 ms in the first 20 s after loading, later 10 ms" in finding.evidence[0]
+    assert "took 100 ms in the first 20 s after loading, later 10.0 ms" in finding.evidence[0]
 
 
 def growing(*steps: float) -> list[TrialRecord]:
