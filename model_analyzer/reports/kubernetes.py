@@ -16,7 +16,7 @@ from model_analyzer.domain.environment import is_masked
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import has_mig, with_place
-from model_analyzer.domain.loads import load_text
+from model_analyzer.domain.loads import under
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
@@ -96,7 +96,7 @@ def _performance(result: VariantResult, goal: Goal) -> str:
         f"{number_text(throughput)} infer/sec" if throughput is not None else "unknown throughput"
     )
     latency = latency_text(result, goal)
-    return f"{values}{latency and f' at {latency}'}, {load_text(result.best.trial)}"
+    return f"{values}{latency and f' at {latency}'} {under(result.best.trial)}"
 
 
 def _replicas(result: VariantResult, goal: Goal, wanted: float | None) -> Commented:

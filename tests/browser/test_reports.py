@@ -15,6 +15,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.reports.write import ExportDirectory
 from tests.browser.conftest import Opened
 from tests.browser.pages import PAGES, detail, hostile, met, of_kinds, summary
@@ -238,6 +239,15 @@ def test_numbers_are_the_same_with_and_without_scripts(open_report: Open, name: 
     static = page.locator("#explorer .only-static table").evaluate(rows)
     assert shown[1:] == static[1:]
     assert any("1,327" in row for row in static)
+
+
+def test_sentences_of_the_browser_have_the_numbers_of_the_tool(open_report: Open) -> None:
+    numbers = [0, 1327.4, 99_999.6, 852.4, 99.96, 14.465, 9.999, 5, 0.9876, 0.000123456, 1e-9]
+    page = open_report("met")
+    texts = page.evaluate("numbers => numbers.map(measurements.number)", numbers)
+    assert texts == list(map(number_text, numbers))
+    changes = page.evaluate("[36.4, 1206.2, -3.7, 0].map(measurements.signed)")
+    assert changes == ["+36 %", "+1,206 %", "\N{MINUS SIGN}4 %", "+0 %"]
 
 
 def test_the_table_is_sorted_filtered_and_paged(open_report: Open) -> None:

@@ -6,16 +6,14 @@
 "use strict";
 const budgets = (() => {
   const { byId, make } = dom;
-  const { columns, title, loadOf, underOf, settingsOf } = measurements;
+  const { columns, title, number, signed, loadOf, underOf, settingsOf } = measurements;
   const OFF = 1e300; // no limit, for expressions of charts
 
-  /** "1 360": three significant digits, thousands apart. */
+  /** A limit that the reader sets: "13", "1,360". */
   function short(value) {
     const rounded = Number(value.toPrecision(3));
     return Math.abs(rounded) >= 1000 ? rounded.toLocaleString("en") : String(rounded);
   }
-
-  const signed = (percent) => `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(0)} %`;
 
   /** The limit of one kind of hardware; `suffix` ends the ids of its parts of the page. */
   function create(data, suffix) {
@@ -74,7 +72,7 @@ const budgets = (() => {
 
     function valueText(row) {
       const value = ranked.value(row);
-      return value === null ? "" : `${short(value)} ${unit()}`;
+      return value === null ? "" : `${number(value)} ${unit()}`;
     }
 
     /** How much better or worse a row is than the answer of the run, in percent. */
@@ -100,7 +98,7 @@ const budgets = (() => {
       const ofRun = data.maximum === null ? "the answer without a limit" : `the answer at ${short(data.maximum)} ${data.unit}`;
       const tiles = [];
       if (ranked.value(row) !== null) tiles.push(tile(data.choices[choice].name, valueText(row), change && `${change} against ${ofRun}`));
-      if (over !== null) tiles.push(tile(data.name, `${short(over)} ${data.unit}`, limit === null ? "" : `limit ${short(limit)}`));
+      if (over !== null) tiles.push(tile(data.name, `${number(over)} ${data.unit}`, limit === null ? "" : `limit ${short(limit)}`));
       const ties = answer.ties.slice(0, 3).map(nameOf).join(", ");
       const back = make("button", { type: "button" }, "Back to the answer of the run");
       back.addEventListener("click", () => set(data.maximum, 0));
@@ -327,10 +325,10 @@ const budgets = (() => {
       return steps.flatMap(([over, value], index) => {
         const x = scale(over) + 3;
         const end = index + 1 < steps.length ? scale(steps[index + 1][0]) : widthOf();
-        const width = 7 * short(value).length;
+        const width = 7 * number(value).length;
         if (x < free || end - x < width) return [];
         free = x + width + 4;
-        return [[x.toFixed(1), (yOf(value) - 4).toFixed(1), short(value)]];
+        return [[x.toFixed(1), (yOf(value) - 4).toFixed(1), number(value)]];
       });
     }
 

@@ -5,7 +5,7 @@
 "use strict";
 const chosen = (() => {
   const { root, byId, make } = dom;
-  const { columns, title, cell, bestOf, breakable, loadOf, total } = measurements;
+  const { columns, title, cell, number, signed, bestOf, breakable, loadOf, total } = measurements;
   const panel = byId("chosen");
   const pin = byId("chosen-pin");
   // the times of a request in the server: name, column and colour of each
@@ -61,8 +61,7 @@ const chosen = (() => {
   function difference(column, of, from) {
     const [value, base] = [column.valueOf(of), column.valueOf(from)];
     if (of === from || !column.metric || typeof value !== "number" || !base) return "";
-    const percent = (value / base - 1) * 100;
-    return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(0)} %`;
+    return signed((value / base - 1) * 100);
   }
 
   /** Both measurements: parameters that differ, then metrics with their differences, then times. */
@@ -102,7 +101,7 @@ const chosen = (() => {
           part.style.width = `${(column.valueOf(each) ?? 0) / longest * 100}%`;
           return part;
         })),
-      make("span", {}, `${sums[place].toPrecision(3)} ms`),
+      make("span", {}, `${number(sums[place])} ms`),
     ));
     const legend = make("p", { class: "lead" }, "Average time in the server: ", ...TIMES.flatMap(([name,, colour], index) => {
       const swatch = make("i", { class: "swatch" });

@@ -24,6 +24,15 @@ const measurements = (() => {
     return formats.get(decimals);
   }
 
+  /** A measured number outside the table: three significant digits, or all of its whole part. */
+  function number(value) {
+    const exponent = value ? Number(value.toExponential(2).split("e")[1]) : 2;
+    return formatOf(Math.min(Math.max(2 - exponent, 0), 6)).format(value);
+  }
+
+  /** A change in percent: "+36 %". */
+  const signed = (percent) => `${percent < 0 ? "−" : "+"}${formatOf(0).format(Math.abs(percent))} %`;
+
   /** The value of a column in a row as text. */
   function cell(column, row) {
     const value = column.valueOf(row);
@@ -71,5 +80,7 @@ const measurements = (() => {
     ].join(", ");
   }
 
-  return { total: variantOf.length, columns, title, cell, bestOf, breakable, loadOf, underOf, settingsOf };
+  return {
+    total: variantOf.length, columns, title, cell, number, signed, bestOf, breakable, loadOf, underOf, settingsOf,
+  };
 })();
