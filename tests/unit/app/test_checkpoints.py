@@ -73,7 +73,7 @@ def test_checkpoints_are_listed_in_order(
     listing = list_checkpoints(directory, **options)
 
     assert [document["index"] for document in listing.documents()] == indices
-    assert [row[0] for row in listing.table().rows] == indices
+    assert [row[0] for row in listing.table().rows] == list(map(str, indices))
 
 
 def test_a_directory_without_checkpoints_is_not_listed(tmp_path: Path) -> None:
