@@ -147,8 +147,8 @@ def _carried_text(replica: ReplicaCapacity, carried: Carried) -> str:
     first = carried.first
     what = "it does not keep up" if first is None else f"{_name(first)} exceeds its limit first"
     return (
-        f"{rate}. Above, {what} (measured: kept at {number_text(carried.kept)}, broken at"
-        f" {number_text(carried.broken)})."
+        f"{rate}. Above, {what} (measured: kept at {carried.kept:,g}, broken at"
+        f" {carried.broken:,g})."
     )
 
 

@@ -109,8 +109,8 @@ def test_list_tells_what_each_holds(call: Run) -> None:
     title, header, first, second, *_ = output.splitlines()
     assert title == "Checkpoints in checkpoints:"
     assert header.split("  ")[-1].strip() == "State"
-    assert first.split()[4:] == ["m", "4", "4", "1", "300.0", "intact"]
-    assert second.split()[4:] == ["m,n", "5", "5", "1", "300.0", "intact"]
+    assert first.split()[4:] == ["m", "4", "4", "1", "300", "intact"]
+    assert second.split()[4:] == ["m,n", "5", "5", "1", "300", "intact"]
 
 
 def test_list_sorts_by_the_best_of_a_metric(call: Run, checkpoints: Path) -> None:
@@ -210,7 +210,7 @@ def test_show_has_everything(call: Run) -> None:
     for text in ("CPU A, 2 cores", "checkpoints/1.ckpt", '"before the update"', "m_config_default"):
         assert text in output
     rows = {line.split()[1]: line.split() for line in output.splitlines() if "_config_" in line}
-    assert rows["m_config_2"] == ["m", "m_config_2", "4", "8", "1", "250.0", "15.0", "1", "0"]
+    assert rows["m_config_2"] == ["m", "m_config_2", "4", "8", "1", "250", "15.0", "1", "0"]
     assert rows["m_config_3"][-2:] == ["0", "1"]
 
 
@@ -563,7 +563,7 @@ def test_stats_tell_what_each_node_measured_and_lost(run: Run, tmp_path: Path) -
     }
     assert re.search(r"Time measured +31\.0 s\n", output)
     assert re.search(r"Node +Outcomes +Failed +Lost +Measured \(s\)", output)
-    assert re.search(r"node-1 +2 +2 +1 +20\.0 .* yes\n", output)
+    assert re.search(r"node-1 +2 +2 +1 +20\.00 .* yes\n", output)
 
 
 def test_stats_tell_which_node_has_lost_outcomes(run: Run, tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ def test_the_cause_its_evidence_and_the_advice_are_told(starved: Run) -> None:
 
     assert (status, error) == (0, "")
     first, times, blank, cause, *evidence, advice = output.splitlines()
-    assert first.startswith("m_config_default with 1 concurrent request: 49 infer/s, p50")
-    assert times.startswith("An average request takes 20.2 ms: 20 ms executing the model (99 %)")
+    assert first.startswith("m_config_default with 1 concurrent request: 49.0 infer/s, p50")
+    assert times.startswith("An average request takes 20.2 ms: 20.0 ms executing the model (99 %)")
     assert (blank, cause) == ("", "1. Too few instances")
     assert evidence[0].startswith("   - with 8 concurrent requests, 1 instance worked 99 %")
     assert advice == "   Advice: use more instances: 2 instead of 1."
