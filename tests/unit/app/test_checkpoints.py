@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
 from model_analyzer.app.checkpoints.verify import verify_files
 from model_analyzer.domain.goals import Constraint, GoalOverride
 from model_analyzer.domain.models import freeze
+from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import setting_text
 from model_analyzer.errors import CheckpointError, ConfigError
@@ -74,6 +76,21 @@ def test_checkpoints_are_listed_in_order(
 
     assert [document["index"] for document in listing.documents()] == indices
     assert [row[0] for row in listing.table().rows] == list(map(str, indices))
+
+
+def test_slots_that_share_a_host_are_shown_with_what_they_change(directory: Path) -> None:
+    shared = SharedHost(
+        host="gpu1",
+        slots=4,
+        model="m",
+        trial="key",
+        throughput=Shift(-3.14, 1.2),
+        latency_p99=Shift(11.4, 4.4),
+    )
+    checkpoint = replace(load(directory), shared_hosts={"gpu1": shared})
+    (table,) = (table for title, table in content_tables(checkpoint) if "share a host" in title)
+    assert table.headers == ("Host", "Slots", "Tested with", "Throughput (%)", "p99 Latency (%)")
+    assert table.rows == (("gpu1", 4, "m", "-3.1 ± 1.2", "+11 ± 4"),)
 
 
 def test_a_directory_without_checkpoints_is_not_listed(tmp_path: Path) -> None:
