@@ -132,6 +132,11 @@ ADDRESSES = {
         "runner/load/profile_export.py",
     },
     "jinja2": {"reports/templating.py"},
+    "msgspec": {
+        "state/format/schema.py",
+        "state/format/refusals.py",
+        "state/format/decoder.py",
+    },
     "optuna": {"search/optuna_search.py"},
     "ray": {"runner/cluster/ray_slots.py"},
     "fsspec": {"urls.py"},

@@ -7,10 +7,9 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -71,6 +70,7 @@ from model_analyzer.state.format.losses import (
     in_words,
     outcome_of,
 )
+from model_analyzer.state.garbage import without_collecting
 from model_analyzer.state.records import CONTENTS, Records
 from model_analyzer.state.upgrade import Upgrade
 from model_analyzer.state.upstream.reading import SEED, is_upstream, read_upstream
@@ -203,7 +203,7 @@ def read_checkpoint_from(file: BinaryIO, where: str) -> Content:
     file.seek(0)
     if is_upstream(beginning):
         return _read_upstream(file, where)
-    with _without_collecting():
+    with without_collecting():
         return _repaired(file, where, _read_checkpoint_once)
 
 
@@ -254,27 +254,6 @@ def _repaired(
     if contents or repaired.is_complete:
         repaired.lost_outcomes = losses.in_words(contents)
     return repaired
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Turns the garbage collector off: reading creates no garbage, and the collector would take a
-    fifth of the time.
-
-    What was read counts as old afterwards. Otherwise the collector would visit all of it at once,
-    which takes a tenth of the time. An embedding program may have frozen objects itself; then they
-    stay frozen.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled and not gc.get_freeze_count():
-            gc.freeze()
-            gc.unfreeze()
-        if was_enabled:
-            gc.enable()
 
 
 def _read_upstream(file: BinaryIO, where: str) -> Content:

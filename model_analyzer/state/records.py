@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement
@@ -21,10 +21,11 @@ from model_analyzer.state.format.copies import COPY, copy_entries, deflated
 from model_analyzer.state.format.decoder import Decoder
 from model_analyzer.state.format.lines import Entry, decode_again
 from model_analyzer.state.format.losses import contents_text
+from model_analyzer.state.garbage import without_collecting
 from model_analyzer.state.upstream.identity import unverified_key
 
-# The first records are kept, too: reports use every record, and decoding a line takes longer than
-# any use of it.
+# The first records are kept when they are decoded: reports use every record several times, and
+# decoding a line takes longer than any use of it.
 _KEPT = 100_000
 
 CONTENTS = "contents"
@@ -64,8 +65,8 @@ class Records(Collection[TrialRecord]):
         return len(self._lines)
 
     def __iter__(self) -> Iterator[TrialRecord]:
-        for name in self._lines:
-            yield self._record(name)
+        for _, record in self.items():
+            yield record
 
     def __contains__(self, record: object) -> bool:
         return isinstance(record, TrialRecord) and any(record == other for other in self)
@@ -95,8 +96,8 @@ class Records(Collection[TrialRecord]):
     def take(self, entry: Entry, line: bytes, record: TrialRecord | None = None) -> None:
         """Adds the entry of a line (with its line end): an outcome, or a definition for one.
 
-        An outcome whose `record` is given, as it is stored, is kept as it is; any other is decoded.
-        Raises ValueError if the entry is invalid.
+        An outcome is checked, unless its `record` is given, as it is stored. Raises ValueError if
+        the entry is invalid.
         """
         if entry["entry"] == COPY:
             return
@@ -105,15 +106,17 @@ class Records(Collection[TrialRecord]):
             self._definitions.setdefault(_key(entry), line)
             return
         if record is None:
-            record = self.decoded(entry)
-        name = (entry["key"], record.trial.variants)
+            outcome = self._decoder.check(entry)
+            name, node = (outcome.key, self._decoder.variants(outcome)), outcome.node
+        else:
+            name, node = (entry["key"], record.trial.variants), record.node
         self._place(name, line)
-        if len(self._kept) < _KEPT:
+        if record is not None and len(self._kept) < _KEPT:
             self._kept[name] = record
-        if self._unverified or record.trial.is_unverified:
-            self._verify(name, record.trial)
-        if record.node:
-            self._nodes[name] = record.node
+        if self._unverified or self._decoder.has_unverified:
+            self._verify(name, self._record(name).trial)
+        if node:
+            self._nodes[name] = node
 
     def update(self, newer: Records) -> None:
         """Adds everything that `newer` has."""
@@ -169,6 +172,9 @@ class Records(Collection[TrialRecord]):
 
     def items(self) -> Iterator[tuple[str, TrialRecord]]:
         """The records with the keys of their trials."""
+        with without_collecting():
+            for name in islice(self._lines, _KEPT):
+                self._record(name)
         for name in self._lines:
             yield name[0], self._record(name)
 
@@ -250,7 +256,7 @@ class Records(Collection[TrialRecord]):
     def _record(self, name: _Name) -> TrialRecord:
         record = self._kept.get(name)
         if record is None:
-            record = self._decoder.record(decode_again(self._lines[name]))
+            record = self.decoded(decode_again(self._lines[name]))
             if len(self._kept) < _KEPT:
                 self._kept[name] = record
         return record

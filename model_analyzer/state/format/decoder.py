@@ -1,22 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoint entries to profile values. All checks of entries are here.
+"""Checkpoint entries to profile values.
 
-Files may come from anybody, with correct checksums. So each kind of entry has a table of its
-fields, which checks types and ranges. An invalid entry is reported and left out. Other code does
-not check again.
+`schema` has the types and ranges of all fields. What it cannot say is checked here: references to
+other entries, and the texts of histograms. An invalid entry is reported and left out. Other code
+does not check again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache, partial
+from array import array
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, TypeVar
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
 
 from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
-from model_analyzer.domain.hardware import WITHOUT_GPU, Machine
+from model_analyzer.domain.groups import group_name
+from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.histograms import Histogram, is_histogram
 from model_analyzer.domain.joint_histogram import JointHistogram, is_joint_histogram
 from model_analyzer.domain.lanes import Lane
@@ -24,18 +30,16 @@ from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
     Notice,
-    NoticeKind,
-    Outcome,
     Values,
 )
 from model_analyzer.domain.metrics import ALIASES, METRICS
-from model_analyzer.domain.models import ModelVariant, empty
+from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
-from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
+from model_analyzer.domain.traffic import Stage, Traffic
 from model_analyzer.domain.trials import (
     Failure,
     FailureReason,
@@ -45,121 +49,29 @@ from model_analyzer.domain.trials import (
     Trial,
     Workload,
 )
-from model_analyzer.state.format.codec import BASES, KINDS, MODE
+from model_analyzer.domain.value_rows import ValueRow
+from model_analyzer.state.format import schema
 from model_analyzer.state.format.config_fields import model_config
-from model_analyzer.state.format.fields import (
-    Field,
-    Malformed,
-    amount,
-    amounts,
-    anything,
-    device,
-    flags,
-    integer,
-    keyed,
-    list_of,
-    mapping_of,
-    metrics,
-    name,
-    node,
-    number,
-    one_of,
-    optional,
-    or_null,
-    record,
-    row,
-    seconds,
-    switch,
-    text,
-    tree,
-)
 from model_analyzer.state.format.lines import Entry
+from model_analyzer.state.format.refusals import Malformed
+from model_analyzer.state.format.schema import checked
 from model_analyzer.state.own_key import own_key
 
+K = TypeVar("K")
 T = TypeVar("T")
+V = TypeVar("V")
 
-_EMPTY: Mapping[str, Any] = empty()
-_TAGS = {tag: tag for tag in (*METRICS, *ALIASES)}
-_count = integer()
-_texts = list_of(text)
+_TAGS = frozenset((*METRICS, *ALIASES))
+_FLOAT = frozenset({float})
 
-
-def _pair(*items: T) -> tuple[T, ...]:
-    return items
-
-
-# -- definitions, which outcomes refer to ----------------------------------------------------------
-
-
-def _container(value: Any) -> Mapping[str, Any]:
-    arguments = tree(value)
-    keyed(environment=optional(list_of(text), ()))(value)
-    return arguments
-
-
-def _make_setup(shown: Sequence[str] | None, **fields: Any) -> ServerSetup:
-    veil = Veil(key=own_key()) if shown is None else Veil(shown=frozenset(shown))
-    return ServerSetup(**fields, veil=veil)
-
-
-_machine = record(
-    Machine,
-    host=optional(text, ""),
-    devices=optional(list_of(device), ()),
-    driver=optional(text, ""),
-    processor=optional(text, ""),
-    cores=optional(_count, None),
-    niceness=optional(integer(-20, 19), None),
-    threads=optional(text, ""),
-)
-_setup = record(
-    _make_setup,
-    launch=text,
-    version=text,
-    protocol=text,
-    devices=list_of(text),
-    flags=flags,
-    environment=mapping_of(text),
-    container=optional(_container, _EMPTY),  # since format 2
-    shown=optional(list_of(text), None),  # versions that masked less did not write it
-)
-_traffic = record(
-    Traffic,
-    arrivals=one_of({arrivals.value: arrivals for arrivals in Arrivals}),
-    seed=_count,
-    cv=optional(number(0), 1.0),
-    stages=optional(list_of(row(Stage, amount, amount)), ()),
-    speed=optional(number(0), 1.0),
-    column=optional(text, ""),
-    unit=optional(text, ""),
-    input=optional(text, ""),
-    generators=optional(_count, 1),
-    log=optional(text, ""),
-)
-_generator = keyed(
-    flags=flags,
-    inputs=text,
-    traffic=optional(_traffic, None),
-    times_tokens=optional(switch, False),
-    genai_perf=optional(flags, _EMPTY),
-    base=optional(text, ""),
-)
-_variant = keyed(
-    model=name,
-    name=name,
-    files=text,
-    config=model_config,
-    composing=list_of(row(_pair, name, name)),
-)
-_identity = keyed(id=name)
-
-# -- outcomes --------------------------------------------------------------------------------------
+# A checked outcome: it refers to definitions that a `Decoder` has.
+CheckedOutcome = schema.Measurement | schema.Failure
 
 
 @lru_cache(maxsize=1024)
-def _load(kind: str, value: int, batch_size: int) -> Load:
+def _load(kind: LoadKind, value: int, batch_size: int) -> Load:
     """A load; many trials share it."""
-    return Load(kind=LoadKind(kind), value=value, batch_size=batch_size)
+    return Load(kind=kind, value=value, batch_size=batch_size)
 
 
 @lru_cache(maxsize=1024)
@@ -170,87 +82,6 @@ def _shared(texts: tuple[str, ...]) -> tuple[str, ...]:
     return texts
 
 
-def _commands(value: Any) -> tuple[str, ...]:
-    return _shared(_texts(value))
-
-
-def _notice(kind: NoticeKind, text: str) -> Notice:
-    return Notice(kind=kind, text=text)
-
-
-def _histogram(value: Any) -> str:
-    # its bins are read when somebody needs them
-    if type(value) is str and is_histogram(value):
-        return value
-    raise Malformed("a histogram", value)
-
-
-def _joint(value: Any) -> JointHistogram:
-    if type(value) is str and is_joint_histogram(value):
-        return JointHistogram(value)
-    raise Malformed("a joint histogram", value)
-
-
-_work = keyed(
-    variant=name,
-    name=name,
-    kind=one_of({kind.value: kind.value for kind in LoadKind}),  # quicker than the kind itself
-    value=_count,
-    batch_size=optional(integer(1), 1),
-    generator=optional(name, ""),  # in format 1, its fields are in the workload
-)
-_common: Mapping[str, Field[Any]] = {
-    "commands": _commands,
-    "started": seconds,
-    "duration_s": seconds,
-}
-_failure = keyed(
-    reason=one_of(FailureReason.__members__),
-    message=text,
-    log=list_of(text),
-    hint=text,
-    **_common,
-)
-_model = record(
-    ModelMeasurement,
-    values=metrics,
-    requests=or_null(_count),
-    windows=amounts,
-    seconds=optional(seconds, 0.0),
-    histograms=optional(mapping_of(row(Histogram, _histogram, number(1))), _EMPTY),
-    joint=optional(_joint, None),
-    composing=optional(mapping_of(metrics), _EMPTY),
-    raised=optional(flags, _EMPTY),
-)
-_counter = integer(0, 2**64 - 1)  # as Triton counts
-_statistics = record(
-    ModelStatistics,
-    inferences=_counter,
-    executions=_counter,
-    batches=list_of(row(BatchStatistics, _counter, _counter, amount)),
-)
-_resources = record(
-    ResourceUse,
-    seconds=seconds,
-    server_cpu_s=seconds,
-    client_cpu_s=seconds,
-    memory_before=amount,
-    memory_after=amount,
-)
-_measurement = keyed(
-    models=list_of(_model),
-    gpus=optional(mapping_of(metrics), _EMPTY),
-    host=optional(metrics, _EMPTY),
-    statistics=optional(mapping_of(_statistics), _EMPTY),
-    notices=optional(
-        list_of(row(_notice, one_of({kind.value: kind for kind in NoticeKind}), text)), ()
-    ),
-    loading_s=optional(seconds, 0.0),
-    resources=optional(_resources, None),
-    **_common,
-)
-
-
 class Decoder:
     """Reads outcomes, and before them the definitions that they refer to."""
 
@@ -259,16 +90,12 @@ class Decoder:
         self._setups: dict[str, tuple[ServerSetup, Machine | None]] = {}
         self._variants: dict[tuple[str, str], ModelVariant] = {}
         self._generators: dict[str, Mapping[str, Any]] = {}
-        self._place = keyed(
-            machine=optional(partial(_defined, self._machines, "machine"), None)  # since format 4
-        )
-        self._trial = keyed(
-            key=name,
-            node=optional(node, ""),
-            setup=partial(_defined, self._setups, "setup"),
-            workloads=list_of(self._workload),
-            repetition=optional(_count, 0),
-        )
+        self._has_unverified = False
+
+    @property
+    def has_unverified(self) -> bool:
+        """Whether the model files of any variant are unknown, as in upstream's checkpoints."""
+        return self._has_unverified
 
     @property
     def machines(self) -> Collection[Machine]:
@@ -280,151 +107,320 @@ class Decoder:
         self._setups.update(other._setups)
         self._variants.update(other._variants)
         self._generators.update(other._generators)
+        self._has_unverified |= other._has_unverified
 
     def define(self, entry: Entry) -> None:
         """Adds a definition. Raises ValueError if it is invalid."""
-        _decoded(self._define, entry)
+        try:
+            self._define(entry)
+        except ValueError as error:
+            raise _unusable(entry, error) from None
+
+    def check(self, entry: Entry) -> CheckedOutcome:
+        """The fields of an outcome. Raises ValueError if it is invalid."""
+        try:
+            return self._check(entry)
+        except ValueError as error:
+            raise _unusable(entry, error) from None
 
     def record(self, entry: Entry) -> TrialRecord:
         """The record of an outcome. Raises ValueError if it is invalid."""
-        return _decoded(self._record, entry)
+        outcome = self.check(entry)
+        setup, machine = self._setups[outcome.setup]
+        workloads = tuple([self._workload(work) for work in outcome.workloads])
+        trial = Trial(workloads=workloads, setup=setup, repetition=outcome.repetition)
+        made = (
+            _measurement(outcome, machine)
+            if isinstance(outcome, schema.Measurement)
+            else _failure(outcome, machine)
+        )
+        return TrialRecord(trial, made, outcome.node)
+
+    def variants(self, outcome: CheckedOutcome) -> str:
+        """The names of its variants, as `Trial.variants` has them."""
+        works = outcome.workloads
+        # not its own names: those of a variant are one object, of which there are fewer
+        return group_name([self._variants[work.variant, work.name].name for work in works])
 
     def _define(self, entry: Entry) -> None:
-        identity = _identity(entry)["id"]
         match entry["entry"]:
             case "machine":
-                self._machines[identity] = _machine(entry)
+                machine = checked(schema.Machine, entry)
+                self._machines[machine.id] = _machine(machine)
             case "setup":
-                self._setups[identity] = _setup(entry), self._place(entry)["machine"]
+                setup = checked(schema.Setup, entry)
+                self._setups[setup.id] = _setup(setup), self._machine(setup)
             case "variant":
-                fields = _variant(entry)
-                fields["composing"] = tuple(map(self._variant, fields["composing"]))
-                self._variants[identity, fields["name"]] = ModelVariant(**fields)
+                variant = checked(schema.Variant, entry)
+                self._has_unverified |= not variant.files
+                self._variants[variant.id, variant.name] = ModelVariant(
+                    model=variant.model,
+                    name=variant.name,
+                    files=variant.files,
+                    config=_config(variant),
+                    composing=tuple(
+                        [_defined(self._variants, "variant", pair) for pair in variant.composing]
+                    ),
+                )
             case _:
-                self._generators[identity] = _generator(entry)
+                identity = checked(schema.Definition, entry).id
+                self._generators[identity] = _generator(checked(schema.Generator, entry))
 
-    def _record(self, entry: Entry) -> TrialRecord:
-        fields = self._trial(entry)
-        workloads = fields["workloads"]
-        setup, machine = fields["setup"]
-        outcome: Outcome
+    def _machine(self, setup: schema.Setup) -> Machine | None:
+        if setup.machine is UNSET:
+            return None
+        return _defined(self._machines, "machine", setup.machine)
+
+    def _check(self, entry: Entry) -> CheckedOutcome:
+        outcome: CheckedOutcome
         if entry["entry"] == "measurement":
-            outcome = Measurement(**_measurement(entry), machine=machine)
+            outcome = checked(schema.Measurement, entry)
+            measured = len(outcome.models)
+            _check_histograms(outcome)
         else:
-            outcome = Failure(**_failure(entry), machine=machine)
-        measured = len(outcome.models) if isinstance(outcome, Measurement) else len(workloads)
-        if measured != len(workloads) or not workloads:
+            outcome = checked(schema.Failure, entry)
+            measured = len(outcome.workloads)
+            if outcome.reason not in FailureReason.__members__:
+                reasons = ", ".join(FailureReason.__members__)
+                raise Malformed(f"one of {reasons}", outcome.reason, "reason")
+        _defined(self._setups, "setup", outcome.setup)
+        for index, work in enumerate(outcome.workloads):
+            try:
+                _defined(self._variants, "variant", (work.variant, work.name))
+                if work.generator is UNSET:
+                    work.generator = self._add_generator(entry["workloads"][index])
+                _defined(self._generators, "generator", work.generator)
+            except Malformed as error:
+                raise error.inside(index).inside("workloads") from None
+        if measured != len(outcome.workloads) or not measured:
             raise ValueError("measurements of more or fewer models than its workloads have")
-        trial = Trial(
-            workloads=workloads,
-            setup=setup,
-            repetition=fields["repetition"],
-        )
-        return TrialRecord(trial, outcome, fields["node"])
+        return outcome
 
-    def _workload(self, entry: Any) -> Workload:
-        work = _work(entry)
-        generator = work["generator"]
+    def _add_generator(self, work: Any) -> str:
+        """The identity of the generator whose fields a workload has itself, as in format 1."""
+        generator = checked(schema.Generator, work)
+        identity = str(generator)
+        self._generators.setdefault(identity, _generator(generator))
+        return identity
+
+    def _workload(self, work: schema.Workload) -> Workload:
         return Workload(
-            variant=self._variant((work["variant"], work["name"])),
-            load=_load(work["kind"], work["value"], work["batch_size"]),
-            **(
-                _defined(self._generators, "generator", generator)
-                if generator
-                else _generator(entry)
-            ),
+            variant=self._variants[work.variant, work.name],
+            load=_load(work.kind, work.value, work.batch_size),
+            **self._generators[str(work.generator)],
         )
 
-    def _variant(self, reference: tuple[str, str]) -> ModelVariant:
-        return _defined(self._variants, "variant", reference)
 
-
-def _defined(table: Mapping[Any, T], kind: str, identity: Any) -> T:
+def _defined(table: Mapping[K, T], kind: str, identity: K) -> T:
     try:
         return table[identity]
-    except (KeyError, TypeError):
+    except KeyError:
         raise Malformed(f"the identity of an earlier {kind}", identity) from None
 
 
-def _decoded(field: Field[T], entry: Entry) -> T:
+def _unusable(entry: Entry, error: ValueError) -> ValueError:
+    return ValueError(f"an unusable {entry['entry']} entry ({error})")
+
+
+# -- definitions, which outcomes refer to ----------------------------------------------------------
+
+
+def _machine(machine: schema.Machine) -> Machine:
+    return Machine(
+        host=machine.host,
+        devices=devices_of(machine.devices),
+        driver=machine.driver,
+        processor=machine.processor,
+        cores=or_none(machine.cores),
+        niceness=or_none(machine.niceness),
+        threads=machine.threads,
+    )
+
+
+def _setup(setup: schema.Setup) -> ServerSetup:
     try:
-        return field(entry)
-    except ValueError as error:
-        raise ValueError(f"an unusable {entry['entry']} entry ({error})") from None
+        checked(schema.Container, setup.container)
+    except Malformed as error:
+        raise error.inside("container") from None
+    shown = or_none(setup.shown)
+    return ServerSetup(
+        launch=setup.launch,
+        version=setup.version,
+        protocol=setup.protocol,
+        devices=tuple(setup.devices),
+        flags=freeze(setup.flags),
+        environment=MappingProxyType(setup.environment),
+        container=freeze(setup.container),
+        veil=Veil(key=own_key()) if shown is None else Veil(shown=frozenset(shown)),
+    )
+
+
+def _config(variant: schema.Variant) -> ModelConfig:
+    try:
+        return model_config(variant.config)
+    except Malformed as error:
+        raise error.inside("config") from None
+
+
+def _generator(generator: schema.Generator) -> Mapping[str, Any]:
+    """The fields of a workload that say how its load is generated."""
+    traffic = or_none(generator.traffic)
+    return {
+        "flags": freeze(generator.flags),
+        "inputs": generator.inputs,
+        "traffic": None if traffic is None else _traffic(traffic),
+        "times_tokens": generator.times_tokens,
+        "genai_perf": freeze(generator.genai_perf),
+        "base": generator.base,
+    }
+
+
+def _traffic(traffic: schema.Traffic) -> Traffic:
+    stages = tuple([Stage(*stage) for stage in traffic.stages])
+    return Traffic(**{**asdict(traffic), "stages": stages})
+
+
+# -- outcomes --------------------------------------------------------------------------------------
+
+
+def _check_histograms(measurement: schema.Measurement) -> None:
+    for index, model in enumerate(measurement.models):
+        place = f"models[{index}]"
+        for name, (text, _) in model.histograms.items():
+            if not is_histogram(text):
+                raise Malformed("a histogram", text, f"{place}.histograms.{name}")
+        if model.joint is not UNSET and not is_joint_histogram(model.joint):
+            raise Malformed("a joint histogram", model.joint, f"{place}.joint")
+
+
+def _measurement(measurement: schema.Measurement, machine: Machine | None) -> Measurement:
+    resources = or_none(measurement.resources)
+    return Measurement(
+        models=tuple([_model(model) for model in measurement.models]),
+        gpus=_each(values_of, measurement.gpus),
+        host=values_of(measurement.host),
+        statistics=_each(_statistics, measurement.statistics),
+        notices=tuple([Notice(kind=kind, text=text) for kind, text in measurement.notices]),
+        commands=_shared(tuple(measurement.commands)),
+        started=measurement.started,
+        duration_s=measurement.duration_s,
+        loading_s=measurement.loading_s,
+        resources=None if resources is None else ResourceUse(**asdict(resources)),
+        machine=machine,
+    )
+
+
+def _model(model: schema.Model) -> ModelMeasurement:
+    joint = or_none(model.joint)
+    return ModelMeasurement(
+        values=values_of(model.values),
+        requests=model.requests,
+        windows=tuple(model.windows),
+        seconds=model.seconds,
+        histograms=_each(lambda pair: Histogram(*pair), model.histograms),
+        joint=None if joint is None else JointHistogram(joint),
+        composing=_each(values_of, model.composing),
+        raised=freeze(model.raised) if model.raised else empty(),
+    )
+
+
+def _failure(failure: schema.Failure, machine: Machine | None) -> Failure:
+    return Failure(
+        reason=FailureReason[failure.reason],
+        message=failure.message,
+        log=tuple(failure.log),
+        hint=failure.hint,
+        commands=_shared(tuple(failure.commands)),
+        started=failure.started,
+        duration_s=failure.duration_s,
+        machine=machine,
+    )
+
+
+def _statistics(model: schema.Statistics) -> ModelStatistics:
+    return ModelStatistics(
+        inferences=model.inferences,
+        executions=model.executions,
+        batches=tuple([BatchStatistics(*batch) for batch in model.batches]),
+    )
+
+
+def values_of(values: schema.Values) -> Values:
+    """The values in little memory."""
+    if not values:
+        return empty()
+    if _FLOAT.issuperset(map(type, values.values())):
+        return ValueRow(tuple(values), array("d", values.values()))
+    return MappingProxyType(values)
+
+
+def _each(make: Callable[[V], T], items: dict[str, V]) -> Mapping[str, T]:
+    if not items:
+        return empty()
+    return MappingProxyType({name: make(item) for name, item in items.items()})
+
+
+# -- parts that several kinds of entries have ------------------------------------------------------
+
+
+def devices_of(devices: Sequence[schema.Device]) -> tuple[Device, ...]:
+    return tuple([Device(uuid=each.uuid, name=each.name, memory=each.memory) for each in devices])
+
+
+def or_none(value: T | UnsetType) -> T | None:
+    """The value of a field that may be missing."""
+    return None if isinstance(value, UnsetType) else value
 
 
 # -- entries of which a file has few ---------------------------------------------------------------
 
-_lane = keyed(subject=text, kind=optional(name, WITHOUT_GPU))
-_gpus = keyed(gpus=mapping_of(metrics))
-_metadata = keyed(key=text, value=anything)
-_search = keyed(
-    subject=text,
-    **{
-        MODE: optional(text, ""),
-        BASES: optional(list_of(text), ()),
-        KINDS: optional(list_of(text), ()),
-    },
-)
-_copy = keyed(like=optional(text, ""), lines=text)
-_contents = keyed(outcomes=text)
-
 
 def decode_server_only(entry: Entry) -> Mapping[str, Values]:
     """The values of each GPU by its UUID. Raises ValueError if the entry is invalid."""
-    gpus: Mapping[str, Values] = _decoded(_gpus, entry)["gpus"]
-    return gpus
-
-
-_asked = keyed(number=_count, key=text, after=list_of(text))
+    return _each(values_of, _usable(schema.ServerOnly, entry).gpus)
 
 
 def decode_asked(entry: Entry) -> tuple[Lane, int, Asked]:
     """A question to a search, with its number. Raises ValueError if the entry is invalid."""
-    lane, fields = Lane(**_decoded(_lane, entry)), _decoded(_asked, entry)
-    return lane, fields["number"], Asked(key=fields["key"], after=fields["after"])
-
-
-_shift = row(Shift, number(), amount)
-
-_shared_host = record(
-    SharedHost,
-    host=name,
-    slots=integer(1),
-    model=text,
-    trial=name,
-    throughput=_shift,
-    latency_p99=or_null(_shift),
-    started=seconds,
-)
+    lane, asked = _lane(entry), _usable(schema.Asked, entry)
+    return lane, asked.number, Asked(key=asked.key, after=tuple(asked.after))
 
 
 def decode_shared_host(entry: Entry) -> SharedHost:
     """The test of a host with several slots. Raises ValueError if the entry is invalid."""
-    shared: SharedHost = _decoded(_shared_host, entry)
-    return shared
+    shared = _usable(schema.SharedHost, entry)
+    latency = shared.latency_p99
+    return SharedHost(
+        host=shared.host,
+        slots=shared.slots,
+        model=shared.model,
+        trial=shared.trial,
+        throughput=Shift(*shared.throughput),
+        latency_p99=None if latency is None else Shift(*latency),
+        started=shared.started,
+    )
 
 
 def decode_metadata(entry: Entry) -> tuple[str, Any]:
     """A key with its value; None if it was removed. Raises ValueError if the entry is invalid."""
-    return _decoded(_metadata, entry)["key"], entry["value"]
+    metadata = _usable(schema.Metadata, entry)
+    return metadata.key, metadata.value
 
 
 def decode_search(entry: Entry) -> tuple[str, Entry]:
     """The subject of a search, and its settings. Raises ValueError if the entry is invalid."""
-    return _decoded(_search, entry)["subject"], entry
+    return _usable(schema.Search, entry).subject, entry
 
 
 def decode_copy(entry: Entry) -> Entry:
     """Copies of other entries. Raises ValueError if the entry is invalid."""
-    _decoded(_copy, entry)
+    _usable(schema.Copy, entry)
     return entry
 
 
 def decode_contents(entry: Entry) -> str:
     """The list of the outcomes of a file. Raises ValueError if the entry is invalid."""
-    outcomes: str = _decoded(_contents, entry)["outcomes"]
-    return outcomes
+    return _usable(schema.Contents, entry).outcomes
 
 
 # Early versions wrote the reasons as sentences.
@@ -435,26 +431,10 @@ _REASONS_BY_SENTENCE = {
 }
 
 
-def _reason(value: Any) -> StopReason:
-    reason = text(value)
-    if reason in StopReason.__members__:
-        return StopReason[reason]
-    return _REASONS_BY_SENTENCE.get(reason, StopReason.UNKNOWN)
-
-
-_conclusion = record(
-    Conclusion,
-    recommended=text,
-    goal=text,
-    feasible=switch,
-    trials=_count,
-    reason=_reason,
-    limit=optional(or_null(_count), None),
-    has_default_limit=optional(switch, True),
-    margin=number(),
-    chance=number(),
-    gain=number(),
-)
+def _reason(text: str) -> StopReason:
+    if text in StopReason.__members__:
+        return StopReason[text]
+    return _REASONS_BY_SENTENCE.get(text, StopReason.UNKNOWN)
 
 
 def decode_conclusion(entry: Entry) -> tuple[Lane, Conclusion]:
@@ -462,27 +442,40 @@ def decode_conclusion(entry: Entry) -> tuple[Lane, Conclusion]:
     if "trials" not in entry and "outcomes" in entry:
         # early versions wrote the number of outcomes, repetitions included
         entry = {**entry, "trials": entry["outcomes"]}
-    return Lane(**_decoded(_lane, entry)), _decoded(_conclusion, entry)
+    lane, conclusion = _lane(entry), _usable(schema.Conclusion, entry)
+    return lane, Conclusion(**{**asdict(conclusion), "reason": _reason(conclusion.reason)})
 
 
-_goal = list_of(
-    record(
-        ModelGoal,
-        objectives=list_of(record(Objective, tag=one_of(_TAGS), weight=amount)),
-        constraints=list_of(
-            record(Constraint, tag=one_of(_TAGS), minimum=or_null(amount), maximum=or_null(amount))
-        ),
-        weighting=amount,
-    )
-)
+def _lane(entry: Entry) -> Lane:
+    lane = _usable(schema.Lane, entry)
+    return Lane(lane.subject, lane.kind)
+
+
+def _usable(kind: type[T], entry: Entry) -> T:
+    try:
+        return checked(kind, entry)
+    except Malformed as error:
+        raise _unusable(entry, error) from None
 
 
 def decode_goal(models: Any) -> Goal | None:
     """The goal of a search; None if it is missing, or if this version does not know it."""
     try:
-        goal = Goal(models=_goal(models))
+        goals = checked(list[schema.ModelGoal], models)
     except Malformed:
         return None
-    weights = [sum(objective.weight for objective in model.objectives) for model in goal.models]
-    is_weighed = all(weights) and all(model.weighting for model in goal.models)
-    return goal if weights and is_weighed else None
+    tags = {each.tag for goal in goals for each in goal.objectives}
+    tags |= {each.tag for goal in goals for each in goal.constraints}
+    weights = [sum(objective.weight for objective in goal.objectives) for goal in goals]
+    is_weighed = all(weights) and all(goal.weighting for goal in goals)
+    if not (goals and is_weighed and tags <= _TAGS):
+        return None
+    return Goal(models=tuple(map(_model_goal, goals)))
+
+
+def _model_goal(goal: schema.ModelGoal) -> ModelGoal:
+    return ModelGoal(
+        objectives=tuple([Objective(**asdict(each)) for each in goal.objectives]),
+        constraints=tuple([Constraint(**asdict(each)) for each in goal.constraints]),
+        weighting=goal.weighting,
+    )

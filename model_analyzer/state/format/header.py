@@ -9,24 +9,16 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import Any
+from types import MappingProxyType
 
 from model_analyzer import __version__
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.models import empty
+from model_analyzer.state.format import schema
 from model_analyzer.state.format.codec import FORMAT, HEADER, encode_device
-from model_analyzer.state.format.fields import (
-    device,
-    integer,
-    list_of,
-    mapping_of,
-    node,
-    optional,
-    or_null,
-    record,
-    text,
-)
+from model_analyzer.state.format.decoder import devices_of
 from model_analyzer.state.format.lines import Entry
+from model_analyzer.state.format.schema import checked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,39 +77,24 @@ def header_entry(header: Header) -> Entry:
     }
 
 
-def _make_header(format: int, host: Mapping[str, str], cores: int | None, **fields: Any) -> Header:
-    return Header(host=host, cores=_cores_in(host) if cores is None else cores, **fields)
-
-
 def _cores_in(host: Mapping[str, str]) -> int | None:
     """The cores from the description of the processor, as older versions wrote them."""
     match = re.search(r", ([0-9]{1,9}) cores$", host.get("Processor", ""))
     return int(match[1]) if match else None
 
 
-def _nodes(value: object) -> Mapping[str, int]:
-    counts = mapping_of(integer())(value)
-    for key in counts:
-        node(key)
-    return counts
-
-
-_header = record(
-    _make_header,
-    format=optional(integer(1), FORMAT),
-    uuid=optional(text, ""),
-    parent=optional(text, ""),
-    index=optional(or_null(integer()), None),
-    time=optional(text, ""),
-    tool=optional(text, ""),
-    devices=optional(list_of(device), ()),
-    host=optional(mapping_of(text), empty()),
-    cores=optional(or_null(integer()), None),
-    nodes=optional(_nodes, empty()),
-    lost=optional(_nodes, empty()),
-)
-
-
 def decode_header(entry: Entry) -> Header:
     """The header of an entry. Raises ValueError if the entry is invalid."""
-    return _header(entry)
+    header = checked(schema.Header, entry)
+    return Header(
+        uuid=header.uuid,
+        parent=header.parent,
+        index=header.index,
+        time=header.time,
+        tool=header.tool,
+        devices=devices_of(header.devices),
+        host=MappingProxyType(header.host),
+        cores=_cores_in(header.host) if header.cores is None else header.cores,
+        nodes=MappingProxyType(header.nodes),
+        lost=MappingProxyType(header.lost),
+    )

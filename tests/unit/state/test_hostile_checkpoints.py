@@ -12,21 +12,13 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from msgspec import UNSET, UnsetType
 
+from model_analyzer.domain.trials import LoadKind
 from model_analyzer.state.checkpoint import load, read_file
-from model_analyzer.state.format.fields import (
-    Field,
-    Malformed,
-    amounts,
-    flags,
-    integer,
-    list_of,
-    metrics,
-    name,
-    node,
-    optional,
-    record,
-)
+from model_analyzer.state.format import schema
+from model_analyzer.state.format.refusals import Malformed
+from model_analyzer.state.format.schema import checked
 from model_analyzer.state.verify import verify
 from tests.unit.state.hostile_checkpoints import (
     CHECKPOINTS,
@@ -147,31 +139,70 @@ def test_every_command_reports_left_out_entries_like_verify(tmp_path: Path) -> N
         assert damage in message, (command, message)
 
 
-def test_fields_say_what_is_wrong_and_where() -> None:
-    field: Field[dict[str, Any]] = record(dict, a=list_of(integer(1, 3)), b=optional(name, "x"))
+class Sample(schema.Part):
+    """An entry with each kind of field."""
 
-    assert field({"a": [1, 2], "c": None}) == {"a": (1, 2), "b": "x"}
-    for value, message in (
-        ({"a": [1, 4]}, "a[1]: expected a whole number from 1 to 3, found 4"),
-        ({"a": [True]}, "a[0]: expected a whole number from 1 to 3, found True"),
-        ({"b": "x"}, "a: expected a list, found nothing"),
-        ({"a": [], "b": ""}, "b: expected a text of 1 to 1000 characters, found ''"),
-        ([], "expected an object, found []"),
-    ):
-        with pytest.raises(Malformed) as raised:
-            field(value)
-        assert str(raised.value) == message
+    a: list[schema.Niceness]
+    b: schema.Name = "x"
+    c: dict[schema.Node, tuple[str, schema.Amount]] = {}
+    d: schema.Count | UnsetType = UNSET
+    e: Any = None
+    f: schema.Flags = {}
+    g: LoadKind = LoadKind.CONCURRENCY
+    h: schema.Contents | None = None
+
+
+def test_an_entry_has_its_fields_and_defaults() -> None:
+    sample = checked(Sample, {"a": [1, 2], "z": None, "c": {"n": ["x", 2]}, "g": "request_rate"})
+
+    assert (sample.a, sample.b, sample.c) == ([1, 2], "x", {"n": ("x", 2)})
+    assert (sample.d, sample.g) == (UNSET, LoadKind.REQUEST_RATE)
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
+    ("value", "message"),
     [
-        (metrics, {"a": float("nan")}), (metrics, {"a": float("inf")}), (metrics, {"a": 10**30}),
-        (metrics, {"a": 1e300, "b": -1e300}), (metrics, {"a": None}), (metrics, []),
-        (amounts, [-1]), (amounts, [1, "2"]), (flags, {"a": {}}), (flags, {"a": [[]]}),
-        (node, "../x"), (node, "a\0"), (name, "x" * 1001),
+        ({"a": [1, 40]}, "a[1]: expected a whole number from -20 to 19, found 40"),
+        ({"a": [True]}, "a[0]: expected a whole number from -20 to 19, found True"),
+        ({"b": "x"}, "a: expected a list, found nothing"),
+        ({"a": [], "b": ""}, "b: expected a text of 1 to 1000 characters, found ''"),
+        ({"a": [], "b": "\ud800"}, "b: expected a text of 1 to 1000 characters, found '\\ud800'"),
+        ({"a": [], "c": {"n": ["x"]}}, "c.n: expected a list of 2, found ['x']"),
+        ({"a": [], "c": {"n": ["x", -1]}}, "c.n: expected a number from 0 to 1e+15, found -1"),
+        ({"a": [], "c": {"n/": ["x", 1]}}, "c: expected the name of a node, found 'n/'"),
+        ({"a": [], "d": None}, "d: expected a whole number from 0 to 9223372036854775807, found N"),
+        ({"a": [], "f": {"x": {}}}, "f.x: expected a text, a number, true or false, found {}"),
+        ({"a": [], "g": "fast"}, "g: expected one of concurrency, request_rate, request_intervals"),
+        ({"a": [], "h": {}}, "h.outcomes: expected a text, found nothing"),
+        ({"a": [], "h": 7}, "h: expected an object, found 7"),
+        ([], "expected an object, found []"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_and_where(value: Any, message: str) -> None:
+    with pytest.raises(Malformed) as raised:
+        checked(Sample, value)
+
+    assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (schema.Values, {"a": float("nan")}), (schema.Values, {"a": float("inf")}),
+        (schema.Values, {"a": 10**30}), (schema.Values, {"a": 1e300, "b": -1e300}),
+        (schema.Values, {"a": None}), (schema.Values, []), (schema.Amount, -1),
+        (schema.Amount, "2"), (schema.Amount, True), (schema.Flags, {"a": {}}),
+        (schema.Flags, {"a": [[]]}), (schema.Flags, {"a": float("inf")}), (schema.Node, "../x"),
+        (schema.Node, "a\0"), (schema.Name, "x" * 1001), (schema.Seconds, 1e300),
+        (schema.Count, 2**63), (schema.Count, 1.0),
     ],
 )  # fmt: skip
-def test_fields_refuse(field: Any, value: Any) -> None:
+def test_kinds_of_values_refuse(kind: Any, value: Any) -> None:
     with pytest.raises(Malformed):
-        field(value)
+        checked(kind, value)
+
+
+def test_whole_numbers_stay_whole() -> None:
+    values = checked(schema.Values, {"a": 1, "b": 1.0})
+
+    assert list(map(type, values.values())) == [int, float]

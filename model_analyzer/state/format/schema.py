@@ -1,0 +1,319 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the entries of a checkpoint may contain: names, types and ranges of all fields.
+
+Files may come from anybody, with correct checksums. Other code relies on these types and ranges,
+and does not check again. Unknown fields are ignored. A field that may be missing has a default; a
+`UNSET` field has none, and must not be null.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeVar
+
+from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert, field
+
+from model_analyzer.domain.hardware import WITHOUT_GPU
+from model_analyzer.domain.measurements import NoticeKind
+from model_analyzer.domain.traffic import Arrivals
+from model_analyzer.domain.trials import LoadKind
+from model_analyzer.state.format.codec import BASES, KINDS, MODE
+from model_analyzer.state.format.refusals import refusal
+
+T = TypeVar("T")
+
+# No metric comes near this number, in any unit: so sums, squares and quotients are finite.
+_MOST = 10**15
+_YEAR_10000_S = 253_402_300_800
+_MOST_INTEGER = 2**63 - 1
+
+# -- kinds of values -------------------------------------------------------------------------------
+
+_A_NAME = "a text of 1 to 1000 characters"
+
+# only Python accepts surrogates
+Name = Annotated[
+    str, Meta(min_length=1, max_length=1000, pattern=r"^[^\ud800-\udfff]*\Z", description=_A_NAME)
+]
+# the name or identity of something that the file has defined before
+Reference = Annotated[str, Meta(min_length=1, max_length=1000, description=_A_NAME)]
+# a node of a cluster: a part of file names
+Node = Annotated[
+    str, Meta(max_length=1000, pattern=r"^[^/\0]*\Z", description="the name of a node")
+]
+Count = Annotated[
+    int, Meta(ge=0, le=_MOST_INTEGER, description=f"a whole number from 0 to {_MOST_INTEGER}")
+]
+Positive = Annotated[
+    int, Meta(ge=1, le=_MOST_INTEGER, description=f"a whole number from 1 to {_MOST_INTEGER}")
+]
+Niceness = Annotated[int, Meta(ge=-20, le=19, description="a whole number from -20 to 19")]
+Number = Annotated[
+    Annotated[int, Meta(ge=-_MOST, le=_MOST)] | Annotated[float, Meta(ge=-_MOST, le=_MOST)],
+    Meta(description=f"a number from {-_MOST:g} to {_MOST:g}"),
+]
+Amount = Annotated[
+    Annotated[int, Meta(ge=0, le=_MOST)] | Annotated[float, Meta(ge=0, le=_MOST)],
+    Meta(description=f"a number from 0 to {_MOST:g}"),
+]
+Clustering = Annotated[
+    Annotated[int, Meta(ge=1, le=_MOST)] | Annotated[float, Meta(ge=1, le=_MOST)],
+    Meta(description=f"a number from 1 to {_MOST:g}"),
+]
+# a duration, or a time since 1970 that a calendar has
+Seconds = Annotated[
+    Annotated[int, Meta(ge=0, le=_YEAR_10000_S)] | Annotated[float, Meta(ge=0, le=_YEAR_10000_S)],
+    Meta(description=f"a number from 0 to {_YEAR_10000_S:g}"),
+]
+Scalar = Annotated[
+    bool | int | Annotated[float, Meta(ge=-_MOST, le=_MOST)] | str,
+    Meta(description="a text, a number, true or false"),
+]
+Flags = dict[str, Scalar | list[Scalar]]
+Values = dict[str, Number]
+
+# -- definitions, which outcomes refer to ----------------------------------------------------------
+
+
+class Part(Struct, gc=False):
+    """An entry, or a part of one; no part refers to another that contains it."""
+
+
+class Device(Part):
+    uuid: str
+    name: str
+    memory: Amount
+
+
+class Machine(Part):
+    id: Name
+    host: str = ""
+    devices: list[Device] = []
+    driver: str = ""
+    processor: str = ""
+    cores: Count | UnsetType = UNSET
+    niceness: Niceness | UnsetType = UNSET
+    threads: str = ""
+
+
+class Container(Part):
+    environment: list[str] = []
+
+
+class Setup(Part):
+    id: Name
+    launch: str
+    version: str
+    protocol: str
+    devices: list[str]
+    flags: Flags
+    environment: dict[str, str]
+    container: dict[str, Any] = {}  # since format 2
+    shown: list[str] | UnsetType = UNSET  # versions that masked less did not write it
+    machine: Reference | UnsetType = UNSET  # since format 4
+
+
+class Traffic(Part):
+    arrivals: Arrivals
+    seed: Count
+    cv: Amount = 1.0
+    stages: list[tuple[Amount, Amount]] = []
+    speed: Amount = 1.0
+    column: str = ""
+    unit: str = ""
+    input: str = ""
+    generators: Count = 1
+    log: str = ""
+
+
+class Generator(Part):
+    flags: Flags
+    inputs: str
+    traffic: Traffic | UnsetType = UNSET
+    times_tokens: bool = False
+    genai_perf: Flags = {}
+    base: str = ""
+
+
+class Variant(Part):
+    id: Name
+    model: Name
+    name: Name
+    files: str
+    config: Any
+    composing: list[tuple[Name, Name]]
+
+
+class Definition(Part):
+    id: Name
+
+
+# -- outcomes --------------------------------------------------------------------------------------
+
+
+class Workload(Part):
+    variant: Reference
+    name: Reference
+    kind: LoadKind
+    value: Count
+    batch_size: Positive = 1
+    generator: Reference | UnsetType = UNSET  # in format 1, its fields are in the workload
+
+
+class Model(Part):
+    values: Values
+    requests: Count | None
+    windows: list[Amount]
+    seconds: Seconds = 0.0
+    histograms: dict[str, tuple[str, Clustering]] = {}
+    joint: str | UnsetType = UNSET
+    composing: dict[str, Values] = {}
+    raised: Flags = {}
+
+
+class Statistics(Part):
+    inferences: Count
+    executions: Count
+    batches: list[tuple[Count, Count, Amount]]
+
+
+class Resources(Part):
+    seconds: Seconds
+    server_cpu_s: Seconds
+    client_cpu_s: Seconds
+    memory_before: Amount
+    memory_after: Amount
+
+
+class Outcome(Part, kw_only=True):
+    """The fields of measurements and failures."""
+
+    key: Name
+    node: Node = ""
+    setup: Reference
+    workloads: list[Workload]
+    repetition: Count = 0
+    commands: list[str]
+    started: Seconds
+    duration_s: Seconds
+
+
+class Measurement(Outcome, kw_only=True):
+    models: list[Model]
+    gpus: dict[str, Values] = {}
+    host: Values = {}
+    statistics: dict[str, Statistics] = {}
+    notices: list[tuple[NoticeKind, str]] = []
+    loading_s: Seconds = 0.0
+    resources: Resources | UnsetType = UNSET
+
+
+class Failure(Outcome, kw_only=True):
+    reason: str
+    message: str
+    log: list[str]
+    hint: str
+
+
+# -- entries of which a file has few ---------------------------------------------------------------
+
+
+class Header(Part):
+    format: Positive | UnsetType = UNSET
+    uuid: str = ""
+    parent: str = ""
+    index: Count | None = None
+    time: str = ""
+    tool: str = ""
+    devices: list[Device] = []
+    host: dict[str, str] = {}
+    cores: Count | None = None
+    nodes: dict[Node, Count] = {}
+    lost: dict[Node, Count] = {}
+
+
+class Lane(Part):
+    subject: str
+    kind: Name = WITHOUT_GPU
+
+
+class ServerOnly(Part):
+    gpus: dict[str, Values]
+
+
+class Metadata(Part):
+    key: str
+    value: Any
+
+
+class Search(Part):
+    subject: str
+    mode: str = field(default="", name=MODE)
+    bases: list[str] = field(default_factory=list, name=BASES)
+    kinds: list[str] = field(default_factory=list, name=KINDS)
+
+
+class Copy(Part):
+    lines: str
+    like: str = ""
+
+
+class Contents(Part):
+    outcomes: str
+
+
+class Asked(Part):
+    number: Count
+    key: str
+    after: list[str]
+
+
+Shift = tuple[Number, Amount]
+
+
+class SharedHost(Part):
+    host: Name
+    slots: Positive
+    model: str
+    trial: Name
+    throughput: Shift
+    latency_p99: Shift | None
+    started: Seconds
+
+
+class Conclusion(Part):
+    recommended: str
+    goal: str
+    feasible: bool
+    trials: Count
+    reason: str
+    margin: Number
+    chance: Number
+    gain: Number
+    limit: Count | None = None
+    has_default_limit: bool = True
+
+
+class Objective(Part):
+    tag: str
+    weight: Amount
+
+
+class Constraint(Part):
+    tag: str
+    minimum: Amount | None
+    maximum: Amount | None
+
+
+class ModelGoal(Part):
+    objectives: list[Objective]
+    constraints: list[Constraint]
+    weighting: Amount
+
+
+def checked(kind: type[T], value: Any) -> T:
+    """The value as this kind of entry. Raises Malformed if it is none."""
+    try:
+        return convert(value, kind)
+    except ValidationError:
+        raise refusal(kind, value) from None
