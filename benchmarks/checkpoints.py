@@ -3,11 +3,12 @@
 """The cost of checkpoints: making a measurement durable, loading many, their size.
 
     python benchmarks/checkpoints.py [--most 100000] [--directory DIR] [--upstream DIR]
-                                      [--instalments]
+                                      [--instalments] [--commands]
 
 The directory should be on the disk that will have the checkpoints. Loading runs in a separate
 process, with its peak memory. With --instalments, each measurement has windows and a histogram of
-150 to 3000 latencies. If upstream's environment is given, upstream saves the same
+150 to 3000 latencies. With --commands, the largest checkpoint is also listed, ranked and exported,
+each command in a process of its own. If upstream's environment is given, upstream saves the same
 measurements in its format; it writes all of them again for each new one.
 """
 
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -52,6 +53,11 @@ TAGS = (
 )  # fmt: skip
 FLAGS = {"measurement-mode": "count_windows", "measurement-interval": "5000"}
 LOADS = 20  # loads of each variant
+COMMANDS = (
+    ("checkpoint", "list"),
+    ("checkpoint", "best", "--latency-budget", "75"),
+    ("checkpoint", "export", "--format", "csv"),
+)
 MACHINE = Machine(host="gpu1", processor="A processor", cores=8, niceness=0)
 
 
@@ -185,10 +191,47 @@ def load_here(path: Path) -> None:
     begin = time.perf_counter()
     loaded = read_file(path)
     seconds = time.perf_counter() - begin
+    print(json.dumps({"seconds": seconds, "peak_mb": peak_mb(), "records": len(loaded.records)}))
+
+
+def peak_mb() -> float:
+    """The peak memory of this process in MB."""
     status = Path("/proc/self/status").read_text().splitlines()
     (high_water,) = (line for line in status if line.startswith("VmHWM:"))
-    peak = int(high_water.split()[1]) * 1024 / 1e6
-    print(json.dumps({"seconds": seconds, "peak_mb": peak, "records": len(loaded.records)}))
+    return int(high_water.split()[1]) * 1024 / 1e6
+
+
+def time_commands(directory: Path) -> None:
+    """Prints seconds and peak memory of each command of `COMMANDS`, run three times."""
+    for words in COMMANDS:
+        seconds, peaks = [], []
+        for _ in range(3):
+            begin = time.perf_counter()
+            done = subprocess.run(
+                [sys.executable, __file__, "--run", *words, "-s", directory],
+                check=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            seconds.append(time.perf_counter() - begin)
+            peaks.append(float(done.stderr.splitlines()[-1]))
+        print(f"{' '.join(words)}: {statistics.median(seconds):.2f} s, {max(peaks):.0f} MB")
+
+
+def run_here(words: Sequence[str]) -> None:
+    """Runs a command of the program in this process; its last line on standard error is the peak
+    memory (MB).
+    """
+    from model_analyzer.cli.main import main as program
+
+    sys.argv = ["model-analyzer", *words]
+    try:
+        program()
+    except SystemExit as end:
+        if end.code:
+            raise
+    print(peak_mb(), file=sys.stderr)
 
 
 def sizes(most: int) -> Iterator[int]:
@@ -204,8 +247,13 @@ def main() -> None:
     parser.add_argument("--directory", type=Path)
     parser.add_argument("--upstream", type=Path, help="upstream's environment")
     parser.add_argument("--instalments", action="store_true", help="with histograms")
+    parser.add_argument("--commands", action="store_true", help="list, rank and export the last")
     parser.add_argument("--load", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--run", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.run:
+        run_here(arguments.run)
+        return
     if arguments.load:
         load_here(arguments.load)
         return
@@ -233,6 +281,8 @@ def main() -> None:
                 f"  {max(load['peak_mb'] for load in loads):16.0f}"
                 f"  {path.stat().st_size / size:21.0f}"
             )
+        if arguments.commands:
+            time_commands(directory)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from model_analyzer.results.columns import data_text
 
 if TYPE_CHECKING:
     from model_analyzer.app.delivery.answer import Answers, Delivery
-    from model_analyzer.reports.build import Summary
+    from model_analyzer.reports.build import Statement
 
 log = logging.getLogger(__name__)
 
@@ -174,18 +174,18 @@ class TerminalView:
         for model, command in delivery.deployments:
             self.print(f"to deploy {model} on Kubernetes: {command}")
 
-    def answer(self, summary: Summary, table: Table) -> None:
+    def answer(self, statement: Statement, table: Table) -> None:
         """The result of one model: the sentence, the best configurations, and how sure that is."""
         if self._verbosity < 0:
             return
-        color = "yellow" if summary.is_unsure or not summary.is_met else "green"
+        color = "yellow" if statement.is_unsure or not statement.is_met else "green"
         self._console.print()
-        sentence = printable(summary.sentence)
+        sentence = printable(statement.sentence)
         self._console.print(Text(sentence, style=f"bold {color if table.rows else 'red'}"))
         if table.rows:
             self._console.print(rich_table(table))
-        if summary.certainty:
-            self.print(summary.certainty)
+        if statement.certainty:
+            self.print(statement.certainty)
 
     def hardware(self, model: str, table: Table) -> None:
         """The best configuration of a model on each kind of hardware."""

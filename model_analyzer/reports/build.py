@@ -110,13 +110,35 @@ class Actions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Statement:
+    """The answer for one model on one kind of hardware in words, as terminals show it.
+
+    `headline` is a sentence in parts; every second part (1, 3, …) is emphasized. `is_unsure` means
+    that the search probably missed something better, that a constraint may be violated, or that the
+    search was interrupted. `certainty` describes how sure the search is, "" if unknown.
+    """
+
+    headline: tuple[str, ...]
+    verdict: AnswerVerdict
+    is_unsure: bool
+    certainty: str
+    remarks: tuple[str, ...]
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the recommended configuration meets the constraints."""
+        return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
+
+    @property
+    def sentence(self) -> str:
+        return "".join(self.headline)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Statement):
     """The answer for one model on one kind of hardware, with all that explains it.
 
-    `hardware` is the kind, if the model was measured on several, otherwise "". `headline` is a
-    sentence in parts; every second part (1, 3, …) is emphasized. `is_unsure` means that the search
-    probably missed something better, that a constraint may be violated, or that the search was
-    interrupted. `certainty` describes how sure the search is, "" if unknown. `recommended` is the
+    `hardware` is the kind, if the model was measured on several, otherwise "". `recommended` is the
     name and the settings of the first variant, both "" if there is none. `choices` are what else
     one could choose. `gpus` lists the GPUs whose metrics are shown, or "". `budget` is what a page
     needs to rank again at another limit, None if it cannot. `winners` is the number of table rows
@@ -126,15 +148,10 @@ class Summary:
 
     model: str
     hardware: str
-    headline: tuple[str, ...]
-    verdict: AnswerVerdict
-    is_unsure: bool
-    certainty: str
     recommended: tuple[str, str]
     figures: tuple[Figure, ...]
     limits: tuple[Limit, ...]
     choices: tuple[str, ...]
-    remarks: tuple[str, ...]
     gpus: str
     constraints: str
     table: Table
@@ -164,11 +181,6 @@ class Summary:
         return capitalized(self.place)
 
     @property
-    def is_met(self) -> bool:
-        """Whether the recommended configuration meets the constraints."""
-        return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
-
-    @property
     def advice(self) -> str:
         """What to do, in a few words; the recommended configuration follows."""
         match self.verdict:
@@ -189,10 +201,6 @@ class Summary:
     def has_hints(self) -> bool:
         """Whether it is known what to do about one of the failures."""
         return any(failed.failure.hint for failed in self.failures)
-
-    @property
-    def sentence(self) -> str:
-        return "".join(self.headline)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,6 +291,19 @@ def build_page(
     )
 
 
+def state_answer(answer: Answer, *, best: int, complete: bool) -> Statement:
+    """The answer in words, with a remark if there are fewer than `best` variants; `complete` means
+    that the search finished.
+    """
+    return Statement(
+        headline=headline(answer),
+        verdict=answer.verdict,
+        is_unsure=answer.is_unsure or (not complete and answer.certainty is None),
+        certainty=certainty_text(answer),
+        remarks=(*_shortages(answer.ranking, best, complete=complete), *remarks_of(answer)),
+    )
+
+
 def build_summary(
     answer: Answer,
     *,
@@ -303,19 +324,19 @@ def build_summary(
     origin = origin.on_kind_of(ranking)
     chosen = top_with_default(ranking, best)
     charts = _charts(ranking, chosen, offline=offline, start=start)
-    remarks = (*_shortages(ranking, best, complete=complete), *remarks_of(answer))
+    statement = state_answer(answer, best=best, complete=complete)
     return Summary(
         model=ranking.model,
         hardware=ranking.hardware,
-        headline=headline(answer),
-        verdict=answer.verdict,
-        is_unsure=answer.is_unsure or (not complete and answer.certainty is None),
-        certainty=certainty_text(answer),
+        headline=statement.headline,
+        verdict=statement.verdict,
+        is_unsure=statement.is_unsure,
+        certainty=statement.certainty,
         recommended=_recommended(ranking),
         figures=figures_of(answer),
         limits=limits_of(answer),
         choices=choices_text(ranking),
-        remarks=remarks,
+        remarks=statement.remarks,
         gpus=_gpus_line(
             _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
         ),
@@ -329,7 +350,7 @@ def build_summary(
         search_map=map_view(ranking),
         importance=importance_rows(effects(ranking)),
         failures=ranking.failed,
-        notices=_notices(chosen, remarks),
+        notices=_notices(chosen, statement.remarks),
         difference=deployment.difference,
         actions=_actions(ranking, deployment),
         why=_why(ranking, origin),

@@ -22,6 +22,7 @@ from model_analyzer.state.format.decoder import Decoder
 from model_analyzer.state.format.lines import Entry, decode_again
 from model_analyzer.state.format.losses import contents_text
 from model_analyzer.state.garbage import without_collecting
+from model_analyzer.state.packed_lines import PackedLines
 from model_analyzer.state.upstream.identity import unverified_key
 
 # The first records are kept when they are decoded: reports use every record several times, and
@@ -55,7 +56,7 @@ class Records(Collection[TrialRecord]):
     def __init__(self) -> None:
         self._decoder = Decoder()
         self._definitions: dict[_Key, bytes] = {}
-        self._lines: dict[_Name, bytes] = {}
+        self._lines = PackedLines[_Name]()
         self._newest: dict[str, _Name] = {}  # by trial key
         self._kept: dict[_Name, TrialRecord] = {}
         self._nodes: dict[_Name, str] = {}  # of outcomes of a cluster
@@ -72,7 +73,11 @@ class Records(Collection[TrialRecord]):
         return isinstance(record, TrialRecord) and any(record == other for other in self)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Records) and self._lines == other._lines
+        return (
+            isinstance(other, Records)
+            and self._lines.keys() == other._lines.keys()
+            and all(line == other._lines[name] for name, line in self._lines.items())
+        )
 
     __hash__ = None  # type: ignore[assignment]  # it grows
 
@@ -231,9 +236,8 @@ class Records(Collection[TrialRecord]):
         return True
 
     def _place(self, name: _Name, line: bytes) -> None:
-        old = self._lines.get(name)
-        if old is not None:
-            if old == line:
+        if name in self._lines:
+            if self._lines[name] == line:
                 return  # the same outcome from a second file
             del self._lines[name]
             self._kept.pop(name, None)

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.app.delivery.files import origin_of, write_variants
+from model_analyzer.app.delivery.files import write_variants
 from model_analyzer.app.selection.circumstances import ranked
 from model_analyzer.app.selection.goals import goals_of
 from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.domain.goals import GoalOverride
-from model_analyzer.reports.build import Deployment, ReportOrigin, Summary, build_summary
+from model_analyzer.reports.build import Statement, state_answer
 from model_analyzer.reports.tables import Table, answer_table, hardware_table
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer, answer_of
@@ -31,7 +31,6 @@ class BestVariants:
 
     answers: Sequence[Answer]
     remarks: Sequence[str]
-    origin: ReportOrigin
     count: int
     directory: ExportDirectory | None
 
@@ -44,19 +43,12 @@ class BestVariants:
         """The best of each kind of hardware."""
         return hardware_table(model.answers)
 
-    def summary(self, answer: Answer) -> tuple[Summary, Table]:
-        """The answer with a table of its best variants and the default."""
-        ranking = answer.ranking
-        results = top_with_default(ranking, self.count)
+    def statement(self, answer: Answer) -> tuple[Statement, Table]:
+        """The answer in words, with a table of its best variants and the default."""
+        results = top_with_default(answer.ranking, self.count)
         return (
-            build_summary(
-                answer,
-                best=self.count,
-                origin=self.origin,
-                deployment=Deployment(),
-                complete=True,
-            ),
-            answer_table(results, ranking.goal),
+            state_answer(answer, best=self.count, complete=True),
+            answer_table(results, answer.ranking.goal),
         )
 
     def write(self, answer: Answer) -> Sequence[Path]:
@@ -91,7 +83,6 @@ def best_variants(
             for ranking in ranked(profile, name, goal, circumstances)
         ],
         remarks=remarks,
-        origin=origin_of(profile, checkpoint.path),
         count=count,
         directory=None if directory is None else ExportDirectory(directory, "--output-dir"),
     )

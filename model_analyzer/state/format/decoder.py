@@ -349,8 +349,9 @@ def values_of(values: schema.Values) -> Values:
     """The values in little memory."""
     if not values:
         return empty()
-    if _FLOAT.issuperset(map(type, values.values())):
-        return ValueRow(tuple(values), array("d", values.values()))
+    numbers = [*values.values()]  # of other iterables, an array takes more memory
+    if _FLOAT.issuperset(map(type, numbers)):
+        return ValueRow(tuple(values), array("d", numbers))
     return MappingProxyType(values)
 
 

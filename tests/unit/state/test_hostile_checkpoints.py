@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.state.checkpoint import load, read_file
@@ -139,7 +139,7 @@ def test_every_command_reports_left_out_entries_like_verify(tmp_path: Path) -> N
         assert damage in message, (command, message)
 
 
-class Sample(schema.Part):
+class Sample(Struct):
     """An entry with each kind of field."""
 
     a: list[schema.Niceness]

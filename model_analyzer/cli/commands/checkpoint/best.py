@@ -83,9 +83,9 @@ def best(
     paths: list[Path] = []
     for each in variants.models:
         for answer in each.answers:
-            summary, table = variants.summary(answer)
-            view.answer(summary, table)
-            warn_all(summary.remarks)
+            statement, table = variants.statement(answer)
+            view.answer(statement, table)
+            warn_all(statement.remarks)
             is_usable = is_shown(answer, allow_miss=allow_miss)
             has_all = has_all and is_usable
             paths += variants.write(answer) if is_usable else ()
