@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from heapq import nsmallest
+from itertools import compress, islice
+from operator import not_
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.near_misses import NearMiss, near_misses
+from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.ties import chance_to_meet
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
@@ -210,12 +213,11 @@ def _rivals(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Itera
 def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:
     if not ranking.any_passes:
         return
-    items = list(zip(ranking.measured, ranking.passing, strict=True))
-    passing = [item for item, passes in items if passes]
-    missing = [item for item, passes in items if not passes]
+    passing = islice(compress(ranking.measured, ranking.passing), _CLOSEST)
+    missing = compress(ranking.measured, map(not_, ranking.passing))
     nearest = nsmallest(_CLOSEST, missing, lambda item: ranking.goal.shortfall(item.measurement))
     best = ranking.results[0].best
-    by_id = {id(item): item for item in (best, *passing[:_CLOSEST], *nearest)}
+    by_id = {id(item): item for item in (best, *passing, *nearest)}
     runs = {key: item.runs for key, item in by_id.items()}
     for miss in near_misses(ranking.goal, id(best), runs)[:_MOST_NEAR_MISSES]:
         yield NearMiss(
@@ -228,13 +230,13 @@ def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:
 
 def _chances(ranking: Ranking) -> Callable[[MeasuredTrial], float]:
     """A function that gives the probability (0 to 1) that a trial meets the constraints."""
-    chance = chance_to_meet(
-        ranking.goal,
-        {id(item): item.runs for item in ranking.measured},
-        # across models, each has a noise of its own
-        noise_model=None if ranking.is_across_models else ranking.noise_model,
+    # across models, each has a noise of its own
+    noise = (
+        NoiseModel(item.runs for item in ranking.measured)
+        if ranking.is_across_models
+        else ranking.noise_model
     )
-    return lambda item: chance(id(item))
+    return lambda item: chance_to_meet(ranking.goal, {0: item.runs}, noise_model=noise)(0)
 
 
 def _measurement(item: MeasuredTrial) -> Measurement:

@@ -9,7 +9,7 @@ hardware have an answer of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -161,16 +161,20 @@ def comparable(
     why_stale = _staleness(records, bases)
     stale = [why_stale(record) for record in records]
     groups = _groups(records, stale)
-    reasons = {id(record): reason for record, reason in zip(records, stale, strict=True)}
+    reasons = _reasons(records, stale)
     if isinstance(circumstances, int):
         group = _numbered(groups, circumstances)
         if not group.current:
             # an old group, selected by number, is ranked as it was
-            own_reason = _staleness(group.records, None)
-            reasons |= {id(record): own_reason(record) for record in group.records}
+            reasons = _reasons(group.records, map(_staleness(group.records, None), group.records))
         return (_compared(groups, group, reasons),)
     wanted = (circumstances,) if isinstance(circumstances, Wanted) else circumstances or ()
     return tuple(_of_each_kind(groups, wanted, reasons))
+
+
+def _reasons(records: Sequence[TrialRecord], stale: Iterable[str]) -> Mapping[int, str]:
+    """Why records are not of the current model, by the `id` of the record; the others are."""
+    return {id(record): reason for record, reason in zip(records, stale, strict=True) if reason}
 
 
 def _of_each_kind(
@@ -194,7 +198,7 @@ def _of_each_kind(
 def _compared(groups: tuple[Group, ...], group: Group, reasons: Mapping[int, str]) -> Comparable:
     """The comparable records of a group; what is left out is on the same kind of hardware."""
     return Comparable(
-        records=tuple(record for record in group.records if not reasons[id(record)]),
+        records=tuple(record for record in group.records if id(record) not in reasons),
         left_out=tuple(_left_out(groups, group, reasons)),
         groups=groups,
         group=group,
@@ -206,7 +210,7 @@ def _left_out(
 ) -> Iterator[LeftOut]:
     stale: dict[str, list[TrialRecord]] = {}
     for record in chosen.records:
-        if reasons[id(record)]:
+        if id(record) in reasons:
             stale.setdefault(reasons[id(record)], []).append(record)
     for reason, records in stale.items():
         yield _counted(records, reason, None)

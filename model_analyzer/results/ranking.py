@@ -448,15 +448,15 @@ def _ordered(
     ties. The recommendation of a search comes first, unless other measurements beat it; otherwise
     the cheapest of those that tie for the first place.
     """
-    repetitions = _repetitions(measured, is_concluded=conclusion is not None)
-    means = {key: _mean_of(items) for key, items in repetitions.items()}
-    by_mean = goal.best_first(means, lambda key: means[key].measurement)
-    concluded = [key for key in by_mean if conclusion and key[1] == conclusion.recommended]
+    keys, trials = _repeated(measured, is_concluded=conclusion is not None)
+    means = [_mean_of(items) for items in trials]
+    by_mean = goal.best_first(range(len(means)), lambda index: means[index].measurement)
+    concluded = [index for index in by_mean if conclusion and keys[index] == conclusion.recommended]
     closest = list(dict.fromkeys([*by_mean[:_CLOSEST], *concluded]))
-    runs = {key: [item.measurement for item in repetitions[key]] for key in closest}
-    passing = [key for key in closest if goal.passes(means[key].measurement)]
+    runs = {index: [item.measurement for item in trials[index]] for index in closest}
+    passing = [index for index in closest if goal.passes(means[index].measurement)]
     # latencies that contain the lag of the client are too long: they win only without a rival
-    passing = [key for key in passing if not sent_late(means[key].measurement)] or passing
+    passing = [index for index in passing if not sent_late(means[index].measurement)] or passing
     tie = concluded or by_mean[:1]
     if passing:
         comparison, sure = Comparison(goal, runs), assurance(goal, runs)
@@ -464,41 +464,45 @@ def _ordered(
         has_repeated = any(len(measurements) > 1 for measurements in runs.values())
         is_met = surely_met(goal, runs, sure)
         best = undefeated(
-            comparison, passing, lambda key: not (concluded or has_repeated) or is_met(key)
+            comparison, passing, lambda index: not (concluded or has_repeated) or is_met(index)
         )
         if concluded and concluded[0] in best:
-            order = sorted(best, key=lambda key: key not in concluded)
+            order = sorted(best, key=lambda index: index not in concluded)
             tie = tied(comparison, order, sure)
         else:
             order = assured_first(comparison, best, sure) if has_repeated else best
             tie = cheapest_first(
-                tied(comparison, order, sure), lambda key: means[key].trial, comparison
+                tied(comparison, order, sure), lambda index: means[index].trial, comparison
             )
-    order = [*tie[:1], *(key for key in by_mean if key not in tie[:1])]
-    return [means[key] for key in order], tuple(means[key] for key in tie[1:])
+    order = [*tie[:1], *(index for index in by_mean if index not in tie[:1])]
+    return [means[index] for index in order], tuple(means[index] for index in tie[1:])
 
 
-def _repetitions(
+def _repeated(
     measured: Sequence[MeasuredTrial], *, is_concluded: bool
-) -> Mapping[tuple[str, str], Sequence[MeasuredTrial]]:
-    """The measurements of each trial, by the names of its variants and its key."""
+) -> tuple[Sequence[str], Sequence[Sequence[MeasuredTrial]]]:
+    """The keys of all trials, and the measurements of each, by the names of its variants. Without
+    a conclusion and repetitions, the keys are "".
+    """
     if not is_concluded and not any(item.trial.repetition for item in measured):
         # computing the keys of many trials is slow
-        return {(item.trial.variants, str(index)): [item] for index, item in enumerate(measured)}
+        return [""] * len(measured), [(item,) for item in measured]
     repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
         first = item.trial.first
         repetitions.setdefault((first.variants, first.key), []).append(item)
-    return repetitions
+    return [key for _, key in repetitions], [*repetitions.values()]
 
 
 def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
     """The mean of the measurements of one trial."""
+    if len(items) == 1:
+        return items[0]
     runs = [item.measurement for item in items]
     return MeasuredTrial(
         trial=items[0].trial,
         measurement=pool(runs),
-        repetitions=tuple(runs) if len(runs) > 1 else (),
+        repetitions=tuple(runs),
     )
 
 

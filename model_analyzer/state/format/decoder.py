@@ -169,7 +169,7 @@ class Decoder:
     def _machine(self, setup: schema.Setup) -> Machine | None:
         if setup.machine is UNSET:
             return None
-        return _defined(self._machines, "machine", setup.machine)
+        return _defined(self._machines, "machine", setup.machine, "machine")
 
     def _check(self, entry: Entry) -> CheckedOutcome:
         outcome: CheckedOutcome
@@ -183,7 +183,7 @@ class Decoder:
             if outcome.reason not in FailureReason.__members__:
                 reasons = ", ".join(FailureReason.__members__)
                 raise Malformed(f"one of {reasons}", outcome.reason, "reason")
-        _defined(self._setups, "setup", outcome.setup)
+        _defined(self._setups, "setup", outcome.setup, "setup")
         for index, work in enumerate(outcome.workloads):
             try:
                 _defined(self._variants, "variant", (work.variant, work.name))
@@ -211,11 +211,11 @@ class Decoder:
         )
 
 
-def _defined(table: Mapping[K, T], kind: str, identity: K) -> T:
+def _defined(table: Mapping[K, T], kind: str, identity: K, place: str = "") -> T:
     try:
         return table[identity]
     except KeyError:
-        raise Malformed(f"the identity of an earlier {kind}", identity) from None
+        raise Malformed(f"the identity of an earlier {kind}", identity, place) from None
 
 
 def _unusable(entry: Entry, error: ValueError) -> ValueError:

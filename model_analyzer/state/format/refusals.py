@@ -22,6 +22,10 @@ _NO_STEP = object()
 _WORDS = {str: "a text", bool: "true or false", list: "a list", Any: "a value"}
 
 
+# What msgspec raises for an invalid value: the second for a text with surrogates in a wrong place.
+REFUSED = (ValidationError, UnicodeEncodeError)
+
+
 class Malformed(ValueError):
     """A value of a wrong type, or out of range."""
 
@@ -55,7 +59,7 @@ def refusal(kind: Any, value: Any) -> Malformed:
 def _is_of(kind: Any, value: Any) -> bool:
     try:
         convert(value, kind)
-    except ValidationError:
+    except REFUSED:
         return False
     return True
 

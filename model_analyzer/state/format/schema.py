@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypeVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert, field
+from msgspec import UNSET, Meta, Struct, UnsetType, convert, field
 
 from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.state.format.codec import BASES, KINDS, MODE
-from model_analyzer.state.format.refusals import refusal
+from model_analyzer.state.format.refusals import REFUSED, refusal
 
 T = TypeVar("T")
 
@@ -315,5 +315,5 @@ def checked(kind: type[T], value: Any) -> T:
     """The value as this kind of entry. Raises Malformed if it is none."""
     try:
         return convert(value, kind)
-    except ValidationError:
+    except REFUSED:
         raise refusal(kind, value) from None
