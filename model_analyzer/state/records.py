@@ -260,7 +260,7 @@ class Records(Collection[TrialRecord]):
     def _record(self, name: _Name) -> TrialRecord:
         record = self._kept.get(name)
         if record is None:
-            record = self.decoded(decode_again(self._lines[name]))
+            record = self._decoder.record_again(self._lines[name])
             if len(self._kept) < _KEPT:
                 self._kept[name] = record
         return record

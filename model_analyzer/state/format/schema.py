@@ -198,7 +198,7 @@ class Outcome(Part, kw_only=True):
     duration_s: Seconds
 
 
-class Measurement(Outcome, kw_only=True):
+class Measurement(Outcome, kw_only=True, tag_field="entry", tag="measurement"):
     models: list[Model]
     gpus: dict[str, Values] = {}
     host: Values = {}
@@ -208,7 +208,7 @@ class Measurement(Outcome, kw_only=True):
     resources: Resources | UnsetType = UNSET
 
 
-class Failure(Outcome, kw_only=True):
+class Failure(Outcome, kw_only=True, tag_field="entry", tag="failure"):
     reason: str
     message: str
     log: list[str]
