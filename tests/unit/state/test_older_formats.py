@@ -17,7 +17,7 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.format.header import decode_header
-from model_analyzer.state.format.lines import Entry
+from model_analyzer.state.format.lines import Entry, decode, encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.verify import verify
 from tests.unit.builders import goal
@@ -200,3 +200,22 @@ def test_instalments_are_read_and_pooled() -> None:
     assert set(by_load[4].measurement.models[0].histograms) == {
         "perf_latency", "time_to_first_token", "inter_token_latency",
     }  # fmt: skip
+
+
+def in_format_1(path: Path) -> bytes:
+    """The lines of a journal as format 1 had them: each workload says how its load is generated."""
+    entries = [dict(decode(line)) for line in path.read_bytes().splitlines(keepends=True)]
+    generators = {entry["id"]: entry for entry in entries if entry["entry"] == "generator"}
+    for entry in entries:
+        for work in entry.get("workloads", ()):
+            work |= {**generators[work.pop("generator")], "entry": None, "id": None}
+    return b"".join(encode(entry) for entry in entries if entry["entry"] != "generator")
+
+
+def test_in_format_1_each_workload_has_its_generator(tmp_path: Path) -> None:
+    (tmp_path / "journal").write_bytes(in_format_1(FORMAT_2 / "journal"))
+
+    loaded = load(tmp_path)
+
+    assert not loaded.damage
+    assert [*loaded.records] == [*read_file(FORMAT_2 / "journal").records]

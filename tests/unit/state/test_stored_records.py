@@ -105,7 +105,9 @@ def read_back(record: TrialRecord) -> TrialRecord:
     *definitions, outcome = map(encode, Encoder().record(record.trial.key, record))
     for line in definitions:
         decoder.define(decode(line))
-    return decoder.record(decode(outcome))
+    read = decoder.record(decode(outcome))
+    assert decoder.record_again(outcome) == read
+    return read
 
 
 @given(records())
