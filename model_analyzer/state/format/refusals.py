@@ -19,6 +19,7 @@ from msgspec.structs import fields
 
 _MISSING = object()
 _NO_STEP = object()
+_COMPOUND = (Annotated, Union, UnionType)
 _WORDS = {str: "a text", bool: "true or false", list: "a list", Any: "a value"}
 
 
@@ -68,7 +69,7 @@ def _parts(kind: Any, value: Any) -> Iterator[tuple[Any, Any, Any]]:
     """The step to each part of a value, its kind, and the part; missing ones, too. Rows (lists with
     a fixed length) are small: their items have no step.
     """
-    kind = _main(kind)
+    kind = _main(kind, value)
     origin, arguments = get_origin(kind), get_args(kind)
     if isinstance(value, dict) and origin is dict:
         for key, item in value.items():
@@ -84,10 +85,13 @@ def _parts(kind: Any, value: Any) -> Iterator[tuple[Any, Any, Any]]:
         yield from zip([_NO_STEP] * len(value), arguments, value, strict=True)
 
 
-def _main(kind: Any) -> Any:
-    """The kind without its bounds; of several, the first: the others stand for its absence."""
-    while get_origin(kind) in (Annotated, Union, UnionType):
-        kind = get_args(kind)[0]
+def _main(kind: Any, value: Any) -> Any:
+    """The kind without its bounds; of several, the one that may be a list if the value is one, else
+    the first: the others stand for its absence.
+    """
+    while get_origin(kind) in _COMPOUND:
+        kinds = [each for each in get_args(kind) if get_origin(each) is list]
+        kind = kinds[0] if kinds and isinstance(value, list) else get_args(kind)[0]
     return kind
 
 
@@ -95,7 +99,7 @@ def _expected(kind: Any) -> str:
     for bounds in kind.__metadata__ if get_origin(kind) is Annotated else ():
         if bounds.description:
             return str(bounds.description)
-    if _main(kind) is not kind:
+    if get_origin(kind) in _COMPOUND:
         return _expected(get_args(kind)[0])
     if get_origin(kind) is tuple:
         return f"a list of {len(get_args(kind))}"

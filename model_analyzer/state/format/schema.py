@@ -67,7 +67,7 @@ Seconds = Annotated[
 ]
 Scalar = Annotated[
     bool | int | Annotated[float, Meta(ge=-_MOST, le=_MOST)] | str,
-    Meta(description="a text, a number, true or false"),
+    Meta(description=f"a text, a number from {-_MOST:g} to {_MOST:g}, true or false"),
 ]
 Flags = dict[str, Scalar | list[Scalar]]
 Values = dict[str, Number]
