@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import marshal
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
+from itertools import chain
 from typing import Any
 
 from model_analyzer.domain.measurements import Measurement
@@ -35,51 +37,48 @@ NUMBERS = ("concurrency", "request_rate", "batch_size")
 class Rows(Collection[Row]):
     """One row for each model of each trial, in the order of the records (key and record).
 
-    Rows are made when they are used, since many take a lot of memory: `records` gives the same
-    records each time. `config.…` columns are the parameters in which the variants of a model
-    differ.
+    Rows are packed until they are used, since many take a lot of memory, and records are slow to
+    make. `config.…` columns are the parameters in which the variants of a model differ: they are
+    known after the last record.
     """
 
-    def __init__(self, records: Callable[[], Iterable[tuple[str, TrialRecord]]]) -> None:
-        self._records = records
-        self._count = 0
-        present: dict[str, None] = {}
+    def __init__(self, records: Iterable[tuple[str, TrialRecord]]) -> None:
+        self._packed: list[bytes] = []
+        layouts: dict[tuple[str, ...], int] = {}
         variants: dict[str, dict[str, ModelVariant]] = {}
-        for identity, row, variant in self._plain():
-            self._count += 1
-            present.update(dict.fromkeys(row))
-            variants.setdefault(variant.model, {})[identity] = variant
+        for key, record in records:
+            for index, work in enumerate(record.trial.workloads):
+                variant = work.variant
+                variants.setdefault(variant.model, {})[variant.identity] = variant
+                row = _row(key, record, index, work)
+                layout = layouts.setdefault(tuple(row), len(layouts))
+                self._packed.append(marshal.dumps((layout, variant.identity, *row.values())))
+        self._layouts = [*layouts]
         self._parameters = {
             identity: differing
             for by_identity in variants.values()
             for identity, differing in differing_parameters(by_identity.values()).items()
         }
-        for differing in self._parameters.values():
-            present.update(dict.fromkeys(differing))
-        self.columns = _in_display_order(present)
+        columns = chain.from_iterable((*self._layouts, *self._parameters.values()))
+        self.columns = _in_display_order(dict.fromkeys(columns))
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._packed)
 
     def __contains__(self, row: object) -> bool:
         return any(row == other for other in self)
 
     def __iter__(self) -> Iterator[Row]:
-        for identity, row, _ in self._plain():
+        for packed in self._packed:
+            layout, identity, *cells = marshal.loads(packed)
+            row: Row = dict(zip(self._layouts[layout], cells, strict=True))
             row.update(self._parameters[identity])
             yield row
-
-    def _plain(self) -> Iterator[tuple[str, Row, ModelVariant]]:
-        """The rows without parameters, each with its variant and the identity of that."""
-        for key, record in self._records():
-            for index, work in enumerate(record.trial.workloads):
-                yield work.variant.identity, _row(key, record, index, work), work.variant
 
 
 def rows_of(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
     """The `Rows` of these records, as a list."""
-    kept = [*records]
-    return [*Rows(lambda: kept)]
+    return [*Rows(records)]
 
 
 def columns_of(rows: Iterable[Row]) -> Sequence[str]:

@@ -28,7 +28,7 @@ class Export:
 def export_checkpoint(checkpoint: Checkpoint, form: str) -> Export:
     """The whole checkpoint with its failures as csv, json, parquet, or as upstream writes it."""
     if form != UPSTREAM:
-        rows = Rows(checkpoint.records.items)
+        rows = Rows(checkpoint.records.items())
         return Export(content=encode_rows(rows, form), description=counted(len(rows), "row"))
     written = exported(checkpoint)
     remarks = {

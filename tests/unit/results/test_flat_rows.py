@@ -28,17 +28,17 @@ def rows(*records: TrialRecord) -> Sequence[Row]:
     return rows_of(enumerate_keys(records))
 
 
-def test_rows_are_made_anew_with_the_same_columns_and_parameters() -> None:
+def test_rows_can_be_read_again_with_the_same_columns_and_parameters() -> None:
     records = [
         record(variant("m_config_0", max_batch_size=8), measurement(100, 5)),
         record(variant("m_config_1", max_batch_size=4), failure()),
     ]
-    lazy = Rows(lambda: enumerate_keys(records))
+    packed = Rows(enumerate_keys(records))
 
-    assert [*lazy] == [*lazy] == rows(*records)
-    assert len(lazy) == 2
-    assert columns_of(lazy) == columns_of(rows(*records))
-    assert "config.max_batch_size" in columns_of(lazy)
+    assert [*packed] == [*packed] == rows(*records)
+    assert len(packed) == 2
+    assert columns_of(packed) == columns_of(rows(*records))
+    assert "config.max_batch_size" in columns_of(packed)
 
 
 def enumerate_keys(records: Sequence[TrialRecord]) -> Iterator[tuple[str, TrialRecord]]:
