@@ -448,12 +448,11 @@ def _ordered(
     ties. The recommendation of a search comes first, unless other measurements beat it; otherwise
     the cheapest of those that tie for the first place.
     """
-    keys, trials = _repeated(measured, is_concluded=conclusion is not None)
-    means = [_mean_of(items) for items in trials]
+    keys, means = _means(measured, is_concluded=conclusion is not None)
     by_mean = goal.best_first(range(len(means)), lambda index: means[index].measurement)
     concluded = [index for index in by_mean if conclusion and keys[index] == conclusion.recommended]
     closest = list(dict.fromkeys([*by_mean[:_CLOSEST], *concluded]))
-    runs = {index: [item.measurement for item in trials[index]] for index in closest}
+    runs = {index: means[index].runs for index in closest}
     passing = [index for index in closest if goal.passes(means[index].measurement)]
     # latencies that contain the lag of the client are too long: they win only without a rival
     passing = [index for index in passing if not sent_late(means[index].measurement)] or passing
@@ -478,20 +477,20 @@ def _ordered(
     return [means[index] for index in order], tuple(means[index] for index in tie[1:])
 
 
-def _repeated(
+def _means(
     measured: Sequence[MeasuredTrial], *, is_concluded: bool
-) -> tuple[Sequence[str], Sequence[Sequence[MeasuredTrial]]]:
-    """The keys of all trials, and the measurements of each, by the names of its variants. Without
+) -> tuple[Sequence[str], Sequence[MeasuredTrial]]:
+    """The key of each trial under its names of variants, and the mean of its measurements. Without
     a conclusion and repetitions, the keys are "".
     """
     if not is_concluded and not any(item.trial.repetition for item in measured):
         # computing the keys of many trials is slow
-        return [""] * len(measured), [(item,) for item in measured]
+        return [""] * len(measured), measured
     repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
         first = item.trial.first
         repetitions.setdefault((first.variants, first.key), []).append(item)
-    return [key for _, key in repetitions], [*repetitions.values()]
+    return [key for _, key in repetitions], [*map(_mean_of, repetitions.values())]
 
 
 def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
@@ -499,11 +498,7 @@ def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
     if len(items) == 1:
         return items[0]
     runs = [item.measurement for item in items]
-    return MeasuredTrial(
-        trial=items[0].trial,
-        measurement=pool(runs),
-        repetitions=tuple(runs),
-    )
+    return MeasuredTrial(trial=items[0].trial, measurement=pool(runs), repetitions=tuple(runs))
 
 
 def _default_first(

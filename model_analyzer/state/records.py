@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement
@@ -177,11 +177,18 @@ class Records(Collection[TrialRecord]):
 
     def items(self) -> Iterator[tuple[str, TrialRecord]]:
         """The records with the keys of their trials."""
-        with without_collecting():
-            for name in islice(self._lines, _KEPT):
-                self._record(name)
+        self._keep()
         for name in self._lines:
             yield name[0], self._record(name)
+
+    def models(self) -> Iterator[str]:
+        """The names of the models of each record, as `Trial.models` has them: of many records, much
+        faster than by the records.
+        """
+        self._keep()
+        for name, line in self._lines.items():
+            record = self._kept.get(name)
+            yield self._decoder.models(line) if record is None else record.trial.models
 
     def keys(self) -> frozenset[str]:
         """The keys of all trials."""
@@ -234,6 +241,14 @@ class Records(Collection[TrialRecord]):
         except ValueError:
             return False
         return True
+
+    def _keep(self) -> None:
+        """Makes the first records together, which takes less time than one by one."""
+        with without_collecting():
+            for name in self._lines:
+                if len(self._kept) == _KEPT:
+                    break
+                self._record(name)
 
     def _place(self, name: _Name, line: bytes) -> None:
         if name in self._lines:

@@ -15,7 +15,7 @@ def measured_subjects(checkpoint: Checkpoint) -> Mapping[str, int]:
     """The name of each subject with its number of models. If a group was measured in several
     orders, its last order counts.
     """
-    last = {record.trial.models: place for place, record in enumerate(checkpoint.records)}
+    last = {models: place for place, models in enumerate(checkpoint.records.models())}
     newest = {
         frozenset(group_members(models)): models for models in sorted(last, key=last.__getitem__)
     }

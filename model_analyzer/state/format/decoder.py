@@ -132,14 +132,12 @@ class Decoder:
 
     def record_again(self, line: bytes) -> TrialRecord:
         """The same for the line of an outcome that was checked before; takes less time."""
-        try:
-            outcome = _OUTCOME.decode(line)
-        except DecodeError:  # it is valid, but only the slower parser knows it
-            return self.record(decode_again(line))
-        for work in outcome.workloads:
-            if work.generator is UNSET:
-                return self.record(decode_again(line))  # `check` completes it
-        return self._record(outcome)
+        return self._record(self._check_again(line))
+
+    def models(self, line: bytes) -> str:
+        """The names of the models of such a line, as `Trial.models` has them."""
+        works = self._check_again(line).workloads
+        return group_name([self._variants[work.variant, work.name].model for work in works])
 
     def variants(self, outcome: CheckedOutcome) -> str:
         """The names of its variants, as `Trial.variants` has them."""
@@ -199,6 +197,16 @@ class Decoder:
                 raise error.inside(index).inside("workloads") from None
         if measured != len(outcome.workloads) or not measured:
             raise ValueError("measurements of more or fewer models than its workloads have")
+        return outcome
+
+    def _check_again(self, line: bytes) -> CheckedOutcome:
+        try:
+            outcome: CheckedOutcome = _OUTCOME.decode(line)
+        except DecodeError:  # it is valid, but only the slower parser knows it
+            return self.check(decode_again(line))
+        for work in outcome.workloads:
+            if work.generator is UNSET:
+                return self.check(decode_again(line))  # which completes it
         return outcome
 
     def _record(self, outcome: CheckedOutcome) -> TrialRecord:

@@ -18,7 +18,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Ou
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
-from model_analyzer.state import records
+from model_analyzer.state import packed_lines, records
 from model_analyzer.state.checkpoint import Checkpoint, load
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import (
@@ -45,6 +45,7 @@ def reload(
     """
     if request.param == "very many":
         monkeypatch.setattr(records, "_KEPT", 0)
+        monkeypatch.setattr(packed_lines, "_PLAIN", 0)
 
     def keep(*pairs: tuple[Trial, Outcome]) -> Checkpoint:
         with ProfileState(tmp_path) as state:
@@ -100,6 +101,18 @@ def test_only_instalments_write_seconds_and_histograms(tmp_path: Path) -> None:
         if "models" in entry
     )
     assert instalment - careful == {"seconds", "histograms", "joint"}
+
+
+def test_the_models_of_records_are_named_in_their_order(reload: Reload) -> None:
+    pairs = [
+        (rich_trial(5), rich_instalment()),
+        (trial(1), measurement(1.0)),
+        (trial(2), failure()),
+    ]
+
+    records = reload(*pairs).records
+
+    assert [*records.models()] == [sample.models for sample, _ in pairs]
 
 
 def test_a_full_failure_comes_back(reload: Reload) -> None:
