@@ -17,14 +17,13 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import fields
 
+# What msgspec raises for an invalid value: the second for a text with surrogates in a wrong place.
+REFUSED = (ValidationError, UnicodeEncodeError)
+
 _MISSING = object()
 _NO_STEP = object()
 _COMPOUND = (Annotated, Union, UnionType)
 _WORDS = {str: "a text", bool: "true or false", list: "a list", Any: "a value"}
-
-
-# What msgspec raises for an invalid value: the second for a text with surrogates in a wrong place.
-REFUSED = (ValidationError, UnicodeEncodeError)
 
 
 class Malformed(ValueError):
