@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The first instalment of a trial: how long it lasts."""
+"""How long the first instalment of a trial lasts, and any at least."""
 
 from __future__ import annotations
 
@@ -17,10 +17,20 @@ _ROUNDS = 3
 # It is repeated if it should have been so many times as long.
 MUCH_LONGER = 1.5
 
+# Latencies of the first round are too low. Every instalment has to see more than so many rounds to
+# leave it out; the margin is for a rate that is only estimated.
+ROUNDS_AT_LEAST, _MARGIN = 2, 1.1
+
 
 def first_look_s(rate: float, in_flight: float) -> float:
     """The length for a workload with this rate of requests per second, and with so many requests
     that are sent at once at first (0 for an open load).
     """
-    least = (_FEW + _ROUNDS * in_flight) / rate
-    return min(max(min(_ENOUGH / rate, FIRST_LOOK_S), least, _LEAST_S), _MOST_S)
+    wanted = (_FEW + _ROUNDS * in_flight) / rate
+    usual = max(min(_ENOUGH / rate, FIRST_LOOK_S), wanted, _LEAST_S)
+    return max(min(usual, _MOST_S), least_s(rate, in_flight))
+
+
+def least_s(rate: float, in_flight: float) -> float:
+    """The least length of any instalment, by the same values."""
+    return _MARGIN * ROUNDS_AT_LEAST * in_flight / rate

@@ -17,13 +17,15 @@ from pathlib import Path
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
 from model_analyzer.domain.first_look import MUCH_LONGER
 from model_analyzer.domain.lag import is_late
-from model_analyzer.domain.measurements import ModelMeasurement, Notice, Values
+from model_analyzer.domain.loads import workload_words
+from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.statistics import counted_between
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import Window
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.runner.load.ended import Ended, no_tokens
 from model_analyzer.runner.load.generators import (
@@ -46,7 +48,7 @@ from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates, in_flight
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
-from model_analyzer.runner.load.sampling import Offered, sampled
+from model_analyzer.runner.load.sampling import Offered, ended_inside, is_cold, sampled
 from model_analyzer.runner.load.schedule import due_times
 
 log = logging.getLogger(__name__)
@@ -81,13 +83,14 @@ class InstalmentMeasuring:
     ) -> tuple[Reading | Failure, Sequence[Ended]]:
         """The outcome of an instalment that lasts so many seconds, and the last launch. With 0, it
         is a first look: just long enough for some requests, and repeated once if they were sent
-        late. `part` is the number of the instalment.
+        late. If the first requests of a closed load could not be left out, it is repeated once,
+        longer. `part` is the number of the instalment.
         """
-        seconds, uncounted = self._bounded(asked_s or self._first_s(workloads)), 0
+        seconds, uncounted = self._wanted_s(workloads, asked_s), 0
         variants = [work.variant for work in workloads]
         # a log or stages have their own length
-        is_final = asked_s > 0 or any(has_own_times(work) for work in workloads)
-        may_repeat = not is_final
+        is_final = any(has_own_times(work) for work in workloads)
+        may_repeat = not is_final and not asked_s
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
             groups = [self._generators(work, seconds, part) for work in workloads]
@@ -98,13 +101,14 @@ class InstalmentMeasuring:
             )
             if isinstance(reading, Failure):
                 return reading, ended
-            needed_s = self._bounded(self._first_s(workloads))
+            wanted_s = self._wanted_s(workloads, asked_s)
+            is_short = wanted_s > (seconds if _are_cold(groups, ended) else MUCH_LONGER * seconds)
             if reading is None:
                 reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
                 if next_s <= seconds:
                     break
-            elif not is_final and needed_s > MUCH_LONGER * seconds:
-                reason, next_s, is_final = _FEW_REQUESTS, needed_s, True
+            elif is_short and not is_final:
+                reason, next_s, is_final = _FEW_REQUESTS, wanted_s, True
             elif may_repeat and launch < self._launches.most and _is_late(reading):
                 # other programs may have delayed the client for a moment: that tells nothing
                 reason, next_s, may_repeat = _SENT_LATE, seconds, False
@@ -119,9 +123,11 @@ class InstalmentMeasuring:
         """The seconds, so that perf_analyzer ends within its time limit."""
         return min(seconds, self._launches.timeout_s / 2)
 
-    def _first_s(self, workloads: Sequence[Workload]) -> float:
-        """The length of a first look, which is the same for all models of a trial."""
-        return max(map(self._rates.first_look_s, workloads))
+    def _wanted_s(self, workloads: Sequence[Workload], asked_s: float) -> float:
+        """The length of an instalment, which is the same for all models of a trial."""
+        if asked_s:
+            return self._bounded(max(asked_s, *map(self._rates.least_s, workloads)))
+        return self._bounded(max(map(self._rates.first_look_s, workloads)))
 
     def _generators(self, work: Workload, seconds: float, part: int) -> Sequence[Generator]:
         """The perf_analyzers for a workload; those of an open load know when requests are due."""
@@ -196,6 +202,8 @@ class InstalmentMeasuring:
             if model is None:
                 return None
             notices += remarks_on_sending(work, model.values)
+            if _is_cold(work, runs):
+                notices.append(_too_few(work, model.requests or 0))
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
             models.append(model)
         return Reading(tuple(models), tuple(notices), commands_of(ended), during=_during(ended))
@@ -273,6 +281,31 @@ def _requests(
     rate = generators[0].work.load.value
     offered = None if is_whole else Offered(moved.due, rate)
     return moved.export, values_of_sending(moved), offered
+
+
+def _are_cold(groups: Sequence[Sequence[Generator]], ended: Sequence[Ended]) -> bool:
+    """Whether the latencies of a workload contain those of an idle server."""
+    return any(
+        _is_cold(group[0].work, runs)
+        for group, runs in zip(groups, by_workload(groups, ended), strict=True)
+    )
+
+
+def _is_cold(work: Workload, runs: Sequence[Ended]) -> bool:
+    exports = [run.export for run in runs if run.export is not None]
+    if not in_flight(work) or len(exports) < len(runs):
+        return False
+    requests = sum(len(ended_inside(export)) for export in exports)
+    return is_cold(requests, in_flight(work))
+
+
+def _too_few(work: Workload, requests: int) -> Notice:
+    return Notice(
+        kind=NoticeKind.FEW_REQUESTS,
+        text=f"{workload_words(work)}: only {counted(requests, 'request')} ended in the time that"
+        " perf_analyzer_timeout allows. That is too few to leave out those that an idle server"
+        " answered first, so latencies are too low: raise it, or use a lower load",
+    )
 
 
 def _is_late(reading: Reading) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from model_analyzer.domain.first_look import FIRST_LOOK_S, first_look_s
+from model_analyzer.domain.first_look import FIRST_LOOK_S, first_look_s, least_s
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.generators import Generator
@@ -67,6 +67,11 @@ class RequestRates:
         if likely is None:
             return FIRST_LOOK_S
         return min(first_look_s(likely, in_flight(work)), FIRST_LOOK_S)
+
+    def least_s(self, work: Workload) -> float:
+        """The least length of an instalment of a workload; 0 if its rate is unknown."""
+        rate = self.expected(work)
+        return 0.0 if rate is None else least_s(rate, in_flight(work))
 
 
 def in_flight(work: Workload) -> int:

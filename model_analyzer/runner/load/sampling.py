@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from model_analyzer.domain.first_look import ROUNDS_AT_LEAST
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import ModelMeasurement, Values
-from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.profile_export import Export, Request
 from model_analyzer.runner.load.schedule import Times
 from model_analyzer.runner.load.tokens import joint_times, token_metrics, token_times
 
@@ -64,18 +65,14 @@ def sampled(
 
     With random arrivals that were `offered`, the throughput is that at their mean rate.
     """
-    begin, end = export.bounds[0], export.bounds[-1]
+    begin = export.bounds[0]
     # a time since 1970 has more digits than a float
-    inside = [
-        (request.sent - begin, request.ended - begin)
-        for request in export.requests
-        if begin <= request.ended < end
-    ]
+    inside = [(request.sent - begin, request.ended - begin) for request in ended_inside(export)]
     times = np.array(inside, dtype=float).reshape(-1, 2)
     # count from the end of a request to the end of another one: a window that begins and ends
     # anywhere has a part of a batch more or less
     skipped = max(in_flight, 1)
-    if len(times) <= 2 * skipped:  # hardly anything would be left
+    if is_cold(len(times), in_flight):  # hardly anything would be left
         skipped = 1
     if len(times) <= skipped:
         return None
@@ -118,6 +115,17 @@ def sampled(
         },
         joint=joint,
     )
+
+
+def ended_inside(export: Export) -> Sequence[Request]:
+    """The requests that ended within perf_analyzer's windows."""
+    begin, end = export.bounds[0], export.bounds[-1]
+    return [request for request in export.requests if begin <= request.ended < end]
+
+
+def is_cold(requests: int, in_flight: int) -> bool:
+    """Whether a closed load saw so few requests that the first ones cannot be left out."""
+    return requests <= ROUNDS_AT_LEAST * max(in_flight, 1)
 
 
 def latency_values(latencies: _Floats) -> Values:
