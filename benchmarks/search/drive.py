@@ -235,7 +235,9 @@ class _Answers:
 
     def _instalment(self, trial: Trial) -> Outcome:
         """An instalment; a first look that was much too short is repeated, as in the product."""
-        outcome = self._measure(trial, trial.instalment_s or self._first_look_s(trial))
+        asked_s = trial.instalment_s or self._first_look_s(trial)
+        least_s = max(map(self._rates.least_s, trial.workloads))
+        outcome = self._measure(trial, max(asked_s, least_s))
         if isinstance(outcome, Failure):
             return outcome
         short_s = outcome.models[0].seconds

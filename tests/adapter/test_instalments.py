@@ -95,6 +95,36 @@ def test_a_first_look_is_longer_for_slow_models(
     assert lengths(pretend) == pytest.approx(expected, abs=0.02)
 
 
+def test_every_instalment_of_a_slow_model_leaves_out_the_first_requests(pretend, make) -> None:
+    """64 requests of 0.3 s, one after the other: once all wait, each takes 19.2 s."""
+    generator = make(pretend.perf_analyzer({"service_ms": 300}))
+    first = measured(generator, work(64))
+    further = measured(generator, work(64), seconds=2.0)
+
+    # first of all, three requests are seen; then more than two rounds
+    assert lengths(pretend) == pytest.approx([1.08, 42.2, 42.2], abs=0.1)
+    for reading in (first, further):
+        assert reading.models[0].values["perf_latency_p99"] == pytest.approx(64 * 300)
+        assert reading.notices == ()
+
+
+def test_a_resumed_run_does_not_know_how_slow_a_model_is(pretend, make) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 300}))
+    reading = measured(generator, work(64), seconds=2.0)
+    assert lengths(pretend) == pytest.approx([2.0, 42.2], abs=0.1)
+    assert reading.models[0].values["perf_latency_p99"] == pytest.approx(64 * 300)
+
+
+def test_latencies_of_an_idle_server_have_a_notice(pretend, make) -> None:
+    """Two rounds of 64 requests take 38.4 s; an instalment, half of the time limit at most."""
+    generator = make(pretend.perf_analyzer({"service_ms": 300}), timeout_s=40)
+    reading = measured(generator, work(64))
+    assert lengths(pretend) == pytest.approx([1.08, 20], abs=0.1)
+    (notice,) = reading.notices
+    assert notice.kind is NoticeKind.FEW_REQUESTS
+    assert "so latencies are too low: raise it, or use a lower load" in notice.text
+
+
 def test_the_next_load_starts_with_what_was_learned(pretend, make) -> None:
     generator = make(pretend.perf_analyzer({"service_ms": 1}))
     for load in (4, 8, 64):
