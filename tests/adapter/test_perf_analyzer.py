@@ -367,6 +367,14 @@ def test_a_failed_run_says_why(pretend, make, step, reason, words) -> None:
     assert failure.commands[0].startswith("perf_analyzer -m ")
 
 
+def test_a_model_that_answers_with_an_error_has_to_be_corrected(pretend, make) -> None:
+    step = {"status": 99, "text": "Thread [0] had error: the 50th request fails"}
+    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert "give input-data that it accepts" in failure.hint
+
+
 UNCOUNTED = {"status": 99, "text": "failed to find the requested model version"}
 
 

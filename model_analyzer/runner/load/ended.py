@@ -47,6 +47,11 @@ _MOST_TABLE_BYTES = 2**20
 _MOST_TABLES = 1000
 
 _UNCOUNTED_HINT = "check that each of bls_composing_models gets requests; remove the others"
+_REQUEST_HINT = (
+    "the model answered a request with this error, and perf_analyzer stops at the first one:"
+    " correct the model, or give input-data that it accepts in perf_analyzer_flags"
+)
+_OUTPUT_HINT = "--perf-output shows all that perf_analyzer says"
 
 _HEADLINE = " Perf Analyzer Launched ".center(80, "=")
 _GENAI_TABLE = "profile_export_genai_perf.csv"
@@ -173,10 +178,15 @@ def failure_of(name: str, ended: Ended) -> Failure:
         reason=FailureReason.REQUEST_FAILED,
         message=f"{name}: perf_analyzer failed: {reason}",
         log=lines,
-        hint=_UNCOUNTED_HINT
-        if ended.verdict is OutputVerdict.UNCOUNTED
-        else hint(*lines) or "--perf-output shows all that perf_analyzer says",
+        hint=_hint_of(ended, lines),
     )
+
+
+def _hint_of(ended: Ended, lines: tuple[str, ...]) -> str:
+    if ended.verdict is OutputVerdict.UNCOUNTED:
+        return _UNCOUNTED_HINT
+    usual = _REQUEST_HINT if requests_failed(ended.output) else _OUTPUT_HINT
+    return hint(*lines) or usual
 
 
 def no_tokens(name: str, ended: Ended) -> Failure:

@@ -169,7 +169,9 @@ class AdaptiveSearch:
                 return self._next_reserved(knowledge, reserved)
         if candidate is None:
             return None
-        if not (is_great or self._has_room_to_confirm(knowledge)):
+        # a first look, which tells little, is never the last trial
+        may_be_last = is_great and not knowledge.in_instalments
+        if not (may_be_last or self._has_room_to_confirm(knowledge)):
             return _confirmation(knowledge)
         log.debug("Expected gain of the next trial: %.1f %%", 100 * candidate.expected_gain)
         return candidate.coordinate
