@@ -17,7 +17,7 @@ from benchmarks.search.durations import LOADING_S, SERVER_S
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.conclusions import Conclusion, Outlook
-from model_analyzer.domain.first_look import MUCH_LONGER
+from model_analyzer.domain.first_look import is_short
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
@@ -30,7 +30,7 @@ from model_analyzer.errors import ConfigError
 from model_analyzer.profiling.loop import profile
 from model_analyzer.results.ranking import rank
 from model_analyzer.runner.executors.local import LocalExecutor
-from model_analyzer.runner.load.rates import RequestRates
+from model_analyzer.runner.load.rates import RequestRates, in_flight
 from model_analyzer.search.choose import check, choose
 from model_analyzer.search.plan import Plan
 from model_analyzer.search.planned import PlannedSearch
@@ -243,10 +243,13 @@ class _Answers:
         short_s = outcome.models[0].seconds
         for work, model in zip(trial.workloads, outcome.models, strict=True):
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
-        needed_s = self._first_look_s(trial)
-        if trial.instalment_s or needed_s <= MUCH_LONGER * short_s:
+        wanted_s = self._first_look_s(trial)
+        if trial.instalment_s or not any(
+            is_short(short_s, wanted_s, model.requests or 0, in_flight(work))
+            for work, model in zip(trial.workloads, outcome.models, strict=True)
+        ):
             return outcome
-        again = self._measure(trial, needed_s)
+        again = self._measure(trial, wanted_s)
         return replace(again, duration_s=outcome.duration_s + again.duration_s)
 
     def _first_look_s(self, trial: Trial) -> float:

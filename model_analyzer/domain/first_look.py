@@ -14,12 +14,12 @@ _LEAST_S, _MOST_S, _FEW = 0.36, 10.8, 10
 # It has to see each place in flight so many times: the first time, the server is still idle.
 _ROUNDS = 3
 
-# It is repeated if it should have been so many times as long.
-MUCH_LONGER = 1.5
+# With fewer requests, it is repeated if it should have been so many times as long.
+_FEW_COUNTED, _MUCH_LONGER = 50, 1.5
 
 # Latencies of the first round are too low. Every instalment has to see more than so many rounds to
 # leave it out; the margin is for a rate that is only estimated.
-ROUNDS_AT_LEAST, _MARGIN = 2, 1.1
+_ROUNDS_AT_LEAST, _MARGIN = 2, 1.1
 
 
 def first_look_s(rate: float, in_flight: float) -> float:
@@ -33,4 +33,18 @@ def first_look_s(rate: float, in_flight: float) -> float:
 
 def least_s(rate: float, in_flight: float) -> float:
     """The least length of any instalment, by the same values."""
-    return _MARGIN * ROUNDS_AT_LEAST * in_flight / rate
+    return _MARGIN * _ROUNDS_AT_LEAST * in_flight / rate
+
+
+def is_cold(requests: int, in_flight: int) -> bool:
+    """Whether so few requests ended that the first ones cannot be left out."""
+    return requests <= _ROUNDS_AT_LEAST * max(in_flight, 1)
+
+
+def is_short(seconds: float, wanted_s: float, requests: int, in_flight: int) -> bool:
+    """Whether an instalment of these `seconds`, in which so many requests ended, is repeated with
+    the length that is `wanted_s` by now.
+    """
+    if is_cold(requests, in_flight):
+        return wanted_s > seconds
+    return requests - in_flight < _FEW_COUNTED and wanted_s > _MUCH_LONGER * seconds

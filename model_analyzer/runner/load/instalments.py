@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
-from model_analyzer.domain.first_look import MUCH_LONGER
+from model_analyzer.domain.first_look import is_cold, is_short
 from model_analyzer.domain.lag import is_late
 from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
@@ -48,7 +48,7 @@ from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates, in_flight
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
-from model_analyzer.runner.load.sampling import Offered, ended_inside, is_cold, sampled
+from model_analyzer.runner.load.sampling import Offered, ended_inside, sampled
 from model_analyzer.runner.load.schedule import due_times
 
 log = logging.getLogger(__name__)
@@ -102,12 +102,11 @@ class InstalmentMeasuring:
             if isinstance(reading, Failure):
                 return reading, ended
             wanted_s = self._wanted_s(workloads, asked_s)
-            is_short = wanted_s > (seconds if _are_cold(groups, ended) else MUCH_LONGER * seconds)
             if reading is None:
                 reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
                 if next_s <= seconds:
                     break
-            elif is_short and not is_final:
+            elif not is_final and _are_short(groups, ended, seconds, wanted_s):
                 reason, next_s, is_final = _FEW_REQUESTS, wanted_s, True
             elif may_repeat and launch < self._launches.most and _is_late(reading):
                 # other programs may have delayed the client for a moment: that tells nothing
@@ -202,7 +201,7 @@ class InstalmentMeasuring:
             if model is None:
                 return None
             notices += remarks_on_sending(work, model.values)
-            if _is_cold(work, runs):
+            if in_flight(work) and is_cold(_ended_requests(runs), in_flight(work)):
                 notices.append(_too_few(work, model.requests or 0))
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
             models.append(model)
@@ -283,20 +282,22 @@ def _requests(
     return moved.export, values_of_sending(moved), offered
 
 
-def _are_cold(groups: Sequence[Sequence[Generator]], ended: Sequence[Ended]) -> bool:
-    """Whether the latencies of a workload contain those of an idle server."""
+def _are_short(
+    groups: Sequence[Sequence[Generator]], ended: Sequence[Ended], seconds: float, wanted_s: float
+) -> bool:
+    """Whether an instalment was too short for one of the workloads."""
     return any(
-        _is_cold(group[0].work, runs)
+        is_short(seconds, wanted_s, _ended_requests(runs), in_flight(group[0].work))
         for group, runs in zip(groups, by_workload(groups, ended), strict=True)
     )
 
 
-def _is_cold(work: Workload, runs: Sequence[Ended]) -> bool:
-    exports = [run.export for run in runs if run.export is not None]
-    if not in_flight(work) or len(exports) < len(runs):
-        return False
-    requests = sum(len(ended_inside(export)) for export in exports)
-    return is_cold(requests, in_flight(work))
+def _ended_requests(runs: Sequence[Ended]) -> int:
+    """How many requests of a workload ended within perf_analyzer's windows."""
+    return sum(
+        run.report.requests or 0 if run.export is None else len(ended_inside(run.export))
+        for run in runs
+    )
 
 
 def _too_few(work: Workload, requests: int) -> Notice:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.first_look import ROUNDS_AT_LEAST
+from model_analyzer.domain.first_look import is_cold
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import ModelMeasurement, Values
 from model_analyzer.runner.load.profile_export import Export, Request
@@ -121,11 +121,6 @@ def ended_inside(export: Export) -> Sequence[Request]:
     """The requests that ended within perf_analyzer's windows."""
     begin, end = export.bounds[0], export.bounds[-1]
     return [request for request in export.requests if begin <= request.ended < end]
-
-
-def is_cold(requests: int, in_flight: int) -> bool:
-    """Whether a closed load saw so few requests that the first ones cannot be left out."""
-    return requests <= ROUNDS_AT_LEAST * max(in_flight, 1)
 
 
 def latency_values(latencies: _Floats) -> Values:
