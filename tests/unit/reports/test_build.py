@@ -89,9 +89,23 @@ def test_no_gain_is_reported_over_a_default_that_only_had_another_load() -> None
     assert sentence(ranked).endswith(
         " gives 250 infer/sec at p99 5.50 ms with 4 concurrent requests (measured once); the"
         " default configuration gives 125 infer/sec at p99 3.50 ms with 1 concurrent request (the"
-        " only load it was measured with)."
+        " only load it was measured with, so the gain may come from the load)."
     )
-    assert [figure.note for figure in figures_of(answer_of(ranked))] == ["", ""]
+    figures = figures_of(answer_of(ranked))
+    assert [(figure.note, figure.change) for figure in figures] == [("", ""), ("", "")]
+
+
+def test_a_gain_within_noise_over_a_default_that_fails_is_neither_in_sentence_nor_in_figures() -> (
+    None
+):
+    ranked = best_against_default(
+        measurement(140, 5.5, windows=(110, 170)),
+        measurement(100, 50.5, windows=(80, 120)),
+        goal(*at_most(perf_latency_p99=10)),
+    )
+    assert "better" not in sentence(ranked)
+    throughput, _ = figures_of(answer_of(ranked))
+    assert (throughput.label, throughput.change) == ("Throughput", "")
 
 
 def test_a_gain_is_reported_with_its_noise() -> None:
