@@ -410,10 +410,13 @@ def test_a_run_that_ended_early_says_so() -> None:
     assert not summary(many(3)).is_unsure
 
 
-def test_fewer_passing_configurations_than_asked_for_are_remarked() -> None:
-    at_least_two = goal(*at_least(perf_throughput=2))
-    assert summary(many(4, by=at_least_two), best=4).remarks == (
-        "Requested top 4 configs, but found only 3. Showing all available configs for this model.",
+@pytest.mark.parametrize(("least", "passing"), [(2, "3 that meet"), (3.1, "1 that meets")])
+def test_fewer_passing_configurations_than_asked_for_are_remarked(
+    least: float, passing: str
+) -> None:
+    by = goal(*at_least(perf_throughput=least))
+    assert summary(many(4, by=by), best=4).remarks == (
+        f"Requested top 4 configs, but found only {passing} the constraints.",
     )
 
 
