@@ -42,6 +42,11 @@ def number_text(number: float, decimals: int | None = None) -> str:
     return text.removeprefix("-") if not text.strip("-0.,") else text
 
 
+def limit_text(limit: float) -> str:
+    """A limit as the user set it, with thousands separators, such as `12,000` or `0.25`."""
+    return f"{limit:,.12g}"
+
+
 def with_error(number: float, error: float | None, *, sign: str = "") -> str:
     """A number and its ± with the digits that the ± supports, such as `1,360 ± 60` or `29.1 ± 1.3`:
     up to the first digit of the ±, or the second if the first is a 1. If the ± is about as large as

@@ -448,8 +448,8 @@ def test_a_measurement_better_than_the_recommendation_of_a_search_is_named() -> 
     best = conclusion(bold.trial, trials=2, by=bound)
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks
     assert remark == (
-        "m_config_1 met the constraints in 1 of 1 measurement (p99 Latency 9.99 ms, Max p99"
-        " Latency: 10 ms): 51 % chance that it meets them."
+        "m_config_1: 51 % chance that it meets the constraints (p99 Latency 9.99 ms, Max p99"
+        " Latency: 10 ms)."
     )
 
 
