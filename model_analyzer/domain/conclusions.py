@@ -63,7 +63,8 @@ class Conclusion:
                 limit = "" if self.limit is None else f" of {self.limit}"
                 return f"measurement limit{limit} reached (raise it with --max-trials)"
             case StopReason.BUDGET:
-                return "time budget used up (raise it with --budget)"
+                rest = "no further measurement fits into the rest of the time budget"
+                return f"{rest} (raise it with --budget)"
             case StopReason.NOTHING_WORTH:
                 return "no further measurement is expected to improve the answer"
             case StopReason.UNKNOWN:

@@ -18,6 +18,7 @@ from typing import TypeVar
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import METRICS, Reduction, Source, canonical, metric_of
 from model_analyzer.domain.models import fingerprint
+from model_analyzer.domain.numbers import limit_text
 
 DEFAULT_WEIGHT = 10
 DEFAULT_OBJECTIVE = "perf_throughput"
@@ -53,12 +54,16 @@ class Constraint:
         return min(above, below)
 
     def __str__(self) -> str:
+        return self.with_limits(limit_text)
+
+    def with_limits(self, text_of: Callable[[float], str]) -> str:
+        """The constraint in words, with its limits as text."""
         metric = metric_of(self.tag)
         name, unit = metric.name, str(metric.unit)
         if metric.source is Source.GPU and metric.over_gpus is Reduction.SUM:
             unit += " over all GPUs"
-        low = f"Min {name}: {self.minimum:g} {unit}" if self.minimum is not None else ""
-        high = f"Max {name}: {self.maximum:g} {unit}" if self.maximum is not None else ""
+        low = f"Min {name}: {text_of(self.minimum)} {unit}" if self.minimum is not None else ""
+        high = f"Max {name}: {text_of(self.maximum)} {unit}" if self.maximum is not None else ""
         return ", ".join(filter(None, (low, high)))
 
 
@@ -86,7 +91,9 @@ class ModelGoal:
             f"{objective.tag}: {objective.weight:g}" for objective in self.objectives
         )
         weighting = f"weighting {self.weighting:g}" if self.weighting != 1 else ""
-        return "; ".join(filter(None, (weights, *map(str, self.constraints), weighting)))
+        # checkpoints have this text, and a resumed run compares it: no separators
+        constraints = [each.with_limits("{:g}".format) for each in self.constraints]
+        return "; ".join(filter(None, (weights, *constraints, weighting)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,9 @@ _STUDENT = (
 # The number of changes needed to estimate their spread.
 FEWEST_CHANGES = 6
 
+# An interval is lopsided if one side is so many times as long as the other.
+_LOPSIDED = 1.5
+
 # Logarithms are limited to this: no metric changes by more, and larger exponentials overflow.
 LARGEST_LOGARITHM = 100.0
 
@@ -66,6 +69,11 @@ class Interval:
 
     low: float
     high: float
+
+    def is_lopsided(self, value: float) -> bool:
+        """Whether one side of the value is so much longer that no ± describes both."""
+        below, above = value - self.low, self.high - value
+        return max(below, above) > _LOPSIDED * min(below, above)
 
 
 def spread(values: Sequence[float]) -> Noise | None:

@@ -42,18 +42,26 @@ def number_text(number: float, decimals: int | None = None) -> str:
     return text.removeprefix("-") if not text.strip("-0.,") else text
 
 
+def limit_text(limit: float) -> str:
+    """A limit as the user set it, with thousands separators, such as `12,000` or `0.25`."""
+    return f"{limit:,.12g}"
+
+
 def with_error(number: float, error: float | None, *, sign: str = "") -> str:
     """A number and its ± with the digits that the ± supports, such as `1,360 ± 60` or `29.1 ± 1.3`:
-    up to the first digit of the ±, or the second if the first is a 1. Without an `error`, the
-    number alone, as usual. The `sign` "+" marks positive numbers, too.
+    up to the first digit of the ±, or the second if the first is a 1. If the ± is about as large as
+    the number, this keeps two digits, such as `1,700 ± 2,000`, but no more decimals than the ±.
+    Without an `error`, the number alone, as usual. The `sign` "+" marks positive numbers, too.
     """
     error = error or 0.0
     digit = _last_digit(error)
     if digit is None:
         return f"{sign if number >= 0 else ''}{number_text(number)}"
-    form = f",.{max(digit, 0)}f"
+    decimals = max(digit, 0)
+    form = f",.{decimals}f"
+    own = min(decimals_for(abs(number), _FEWEST_DIGITS), decimals)
     # no negative zero
-    return f"{round(number, digit) + 0.0:{sign}{form}} ± {round(error, digit):{form}}"
+    return f"{round(number, max(digit, own)) + 0.0:{sign}{form}} ± {round(error, digit):{form}}"
 
 
 def percent_text(percent: float) -> str:

@@ -57,6 +57,8 @@ class Minutes:
     high: float
 
     def __str__(self) -> str:
+        if self.high < 1:
+            return "less than a minute"
         return f"roughly {self.low:g} to {self.high:g} minutes"
 
 

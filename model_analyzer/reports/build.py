@@ -408,10 +408,9 @@ def _shortages(ranking: Ranking, best: int, *, complete: bool) -> Iterator[str]:
             " constraint failing configs for this model."
         )
     elif passing < min(best, len(ranking.results)):
-        yield (
-            f"Requested top {best} configs, but found only {passing}. Showing all available"
-            " configs for this model."
-        )
+        # upstream's words, which scripts may look for, and the reason
+        verb = "meets" if passing == 1 else "meet"
+        yield f"Requested top {best} configs, but found only {passing} that {verb} the constraints."
 
 
 def _notices(shown: Sequence[VariantResult], remarks: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import metric_of
-from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.prices import HourlyCost, cheapest, cost_per_million, hourly_cost, money
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.markup import escaped, markdown_table
@@ -230,7 +230,9 @@ def _bounds(replica: ReplicaCapacity) -> Iterator[str]:
 def _limit_text(constraint: Constraint) -> str:
     unit = metric_of(constraint.tag).unit
     ends = (("at most", constraint.maximum), ("at least", constraint.minimum))
-    limits = " and ".join(f"{word} {limit:g} {unit}" for word, limit in ends if limit is not None)
+    limits = " and ".join(
+        f"{word} {limit_text(limit)} {unit}" for word, limit in ends if limit is not None
+    )
     return f"{_name(constraint)} of {limits}"
 
 

@@ -17,6 +17,7 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import METRICS, Unit, canonical
 from model_analyzer.domain.models import ModelVariant, thaw
+from model_analyzer.domain.noise import Interval
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
@@ -231,6 +232,7 @@ def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
         else {
             "percent": gain.percent,
             "noise_percent": gain.noise,
+            "interval": _interval(gain.interval),
             "is_clear": gain.is_clear,
         },
         "ties": [_item(item) for item in ranking.ties],
@@ -333,11 +335,13 @@ def _evidence(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
         "instalments": len(item.runs),
         "requests": sum(counts) if counts else None,
         "intervals": {
-            tag: {"low": interval.low, "high": interval.high}
-            for tag, interval in intervals.items()
-            if interval is not None
+            tag: _interval(interval) for tag, interval in intervals.items() if interval is not None
         },
     }
+
+
+def _interval(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else {"low": interval.low, "high": interval.high}
 
 
 def _of_model(name: str, model: ModelMeasurement) -> dict[str, Any]:

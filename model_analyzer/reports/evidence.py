@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from model_analyzer.domain.noise import Interval
-from model_analyzer.domain.numbers import number_text, with_error
+from model_analyzer.domain.numbers import decimals_for, number_text, with_error
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted, whole
 from model_analyzer.results.columns import requests_behind
@@ -22,7 +22,7 @@ def range_text(result: VariantResult, tag: str, index: int | None = None) -> str
     interval = result.noise_model.interval(result.best.runs, tag, index)
     if interval is None:
         return ""
-    return f"{number_text(interval.low)} to {number_text(interval.high)}"
+    return _bounds_text(interval)
 
 
 def basis_text(item: MeasuredTrial) -> str:
@@ -40,17 +40,35 @@ def times_text(item: MeasuredTrial) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def rounded_text(value: float, interval: Interval | None) -> str:
-    """A value with the digits that its 95 % interval supports, such as `1,360 ± 60`; without an
-    interval like other values.
+def value_texts(value: float, interval: Interval | None) -> tuple[str, str]:
+    """A value with the digits that its 95 % interval supports, such as `1,360 ± 60`. If one side of
+    the interval is clearly longer, the value alone, and its interval, such as `508 to 1,831`.
     """
-    return with_error(value, None if interval is None else (interval.high - interval.low) / 2)
+    if interval is None:
+        return number_text(value), ""
+    if interval.is_lopsided(value):
+        return number_text(value), _bounds_text(interval)
+    return with_error(value, (interval.high - interval.low) / 2), ""
 
 
 def gain_text(gain: Gain, *, sign: str = "") -> str:
-    """A gain in percent with its noise, such as `850 ± 160`; a whole number if that is unknown. The
+    """A gain in percent with its noise, such as `850 ± 160`, or its interval, such as `780 to
+    5,400`, if one side of that is clearly longer; a whole number if the noise is unknown. The
     `sign` "+" marks positive gains, too.
     """
-    if not gain.noise:
+    interval = gain.interval
+    if interval is None:
         return f"{whole(gain.percent):{sign},.0f}"
+    if interval.is_lopsided(gain.percent):
+        return f"{_percent_text(interval.low, sign)} to {_percent_text(interval.high, sign)}"
     return with_error(gain.percent, gain.noise, sign=sign)
+
+
+def _bounds_text(interval: Interval) -> str:
+    return f"{number_text(interval.low)} to {number_text(interval.high)}"
+
+
+def _percent_text(percent: float, sign: str) -> str:
+    """A bound of a gain: a whole number with two significant digits."""
+    digits = min(decimals_for(abs(percent), 2), 0) if percent else 0
+    return f"{whole(round(percent, digits)):{sign},.0f}"

@@ -12,25 +12,27 @@ from model_analyzer.domain.energy import ENERGY_PER_INFERENCE
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.noise import ratio_noise
+from model_analyzer.domain.noise import Noise, ratio_noise
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.reports.axes import Axes, token_tags
-from model_analyzer.reports.evidence import gain_text, rounded_text
+from model_analyzer.reports.evidence import gain_text, value_texts
 from model_analyzer.reports.headline import is_plain_throughput, over_models, unit_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
-from model_analyzer.results.ranking import NO_GAIN, VariantResult
-from model_analyzer.results.selection import compared_default
+from model_analyzer.results.ranking import VariantResult
+from model_analyzer.results.selection import Gain, compared_default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A key figure as text; `note` is the value to compare it with. `change` is the change from
-    that value, such as `▲ 205 %`, if it is more than noise; `is_worse` is that for the worse.
+    """A key figure as text; `interval` is its 95 % interval, unless `value` has a ±. `note` is the
+    value to compare it with. `change` is the change from that value, such as `▲ 205 %`, if it is
+    more than noise; `is_worse` is that for the worse.
     """
 
     label: str
     value: str
     unit: str
+    interval: str = ""
     note: str = ""
     change: str = ""
     is_worse: bool = False
@@ -64,15 +66,19 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
     figures = []
     for tag in tags:
         for name, index, value, base in _values(best, tag, default_measurement):
-            interval = best.noise_model.interval(best.best.runs, tag, index)
+            text, interval = value_texts(
+                value, best.noise_model.interval(best.best.runs, tag, index)
+            )
             figure = Figure(
                 label=f"{METRICS[tag].name}{name}",
-                value=rounded_text(value, interval),
+                value=text,
                 unit=unit_text(tag, ranking.currency),
+                interval=interval,
                 note=_note(tag, base, measurement),
             )
             if default is not None and base and not _has_gain(answer, tag):
-                figure = _with_change(figure, tag, value / base, _noise(best, default, tag))
+                noises = (best.noise_model.of(each.best.runs, tag) for each in (best, default))
+                figure = _with_change(figure, tag, value / base, ratio_noise(*noises))
             figures.append(figure)
     return (*_gain(answer), *figures)
 
@@ -86,22 +92,24 @@ def _has_gain(answer: Answer, tag: str) -> bool:
     )
 
 
-def _noise(best: VariantResult, default: VariantResult, tag: str) -> float:
-    """The noise of the ratio of both results, in percent; 0 if unknown."""
-    noise = ratio_noise(*(best.noise_model.of(each.best.runs, tag) for each in (best, default)))
-    return 0.0 if noise is None else noise.percent
-
-
-def _with_change(figure: Figure, tag: str, ratio: float, noise: float) -> Figure:
-    """The figure with its change from the default, unless that is noise (in percent)."""
+def _with_change(figure: Figure, tag: str, ratio: float, noise: Noise | None) -> Figure:
+    """The figure with its change from the default, unless that is noise."""
     percent = 100 * (ratio - 1)
-    if abs(percent) <= max(noise, NO_GAIN):
+    if ratio > 0 and not _as_gain(ratio, noise).is_clear:
         return figure
     sign = "▲" if percent > 0 else "▼"
     return replace(
         figure,
         change=f"{sign} {number_text(abs(percent), 0)} %",
         is_worse=METRICS[tag].gain(ratio, 1) < 0,
+    )
+
+
+def _as_gain(ratio: float, noise: Noise | None) -> Gain:
+    """A change as a gain: half as much is as clear as twice as much."""
+    larger = max(ratio, 1 / ratio)
+    return Gain(
+        percent=100 * (larger - 1), noise=None if noise is None else 100 * larger * noise.reach
     )
 
 

@@ -14,7 +14,7 @@ from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS, metric_of
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.axes import Axes
@@ -332,7 +332,9 @@ def _bound(constraint: Constraint) -> str:
     """A constraint in short: `p99 ≤ 20 ms`."""
     metric = metric_of(constraint.tag)
     limits = ((constraint.minimum, "≥"), (constraint.maximum, "≤"))
-    signs = " and ".join(f"{sign} {limit:g}" for limit, sign in limits if limit is not None)
+    signs = " and ".join(
+        f"{sign} {limit_text(limit)}" for limit, sign in limits if limit is not None
+    )
     return f"{metric.name.replace(' Latency', '')} {signs} {metric.unit}"
 
 

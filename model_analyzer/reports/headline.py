@@ -222,8 +222,9 @@ def _against_default(answer: Answer) -> str:
         return f": it is the default configuration, and no other configuration is {clearly}better"
     base = values_text(default, ranking.goal, ranking.currency)
     fails = ", and fails the constraints" if not default.passes else ""
-    has_one_load = len(default.measured) == 1 and not default.passes
-    if has_one_load or (gain is None and compared_default(ranking) is None):
+    if gain is None and compared_default(ranking) is None:
+        base += " (the only load it was measured with, so the gain may come from the load)"
+    elif len(default.measured) == 1 and not default.passes:
         base += " (the only load it was measured with)"
     if gain is None:
         return f"; the default configuration gives {base}{fails}"

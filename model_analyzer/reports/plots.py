@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.loads import load_text
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.trials import Load, LoadKind
@@ -635,7 +635,7 @@ def _limits(tag: str, axis: str, axes: Axes) -> list[dict[str, Any]]:
     layers: list[dict[str, Any]] = []
     for limit, sign in limits:
         at = {axis: {"datum": limit}}
-        label = f"{sign} {limit:g} {METRICS[tag].unit}"
+        label = f"{sign} {limit_text(limit)} {METRICS[tag].unit}"
         once = {"data": {"values": [{}]}, "encoding": at}
         layers.append({"mark": {"type": "rule"}, **once})
         layers.append({"mark": {"type": "text", "text": label, **place}, **once})

@@ -107,11 +107,15 @@ def _compliance(answer: Answer) -> Iterator[str]:
     if best is None or compliance is None or not (best.passes and compliance.is_doubtful):
         return
     values = "; ".join(_constrained_values(answer.ranking.goal, compliance))
+    chance = _a_chance(compliance.chance).removeprefix("a ")
+    count = len(compliance.measurements)
+    if compliance.times_met == count:
+        yield f"{best.name}: {chance} that it meets the constraints ({values})."
+        return
     noun = "instalment" if best.best.measurement.is_instalment else "measurement"
     yield (
-        f"{best.name} met the constraints in {compliance.times_met} of"
-        f" {counted(len(compliance.measurements), noun)} ({values}):"
-        f" {_a_chance(compliance.chance).removeprefix('a ')} that it meets them."
+        f"{best.name} met the constraints in {compliance.times_met} of {counted(count, noun)}"
+        f" ({values}): {chance} that it meets them."
     )
 
 

@@ -12,7 +12,14 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.domain.models import queue_delay_us
-from model_analyzer.domain.noise import Noise, combined, log_ratio, ratio_noise
+from model_analyzer.domain.noise import (
+    LARGEST_LOGARITHM,
+    Interval,
+    Noise,
+    combined,
+    log_ratio,
+    ratio_noise,
+)
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
@@ -33,9 +40,25 @@ class Gain:
     noise: float | None
 
     @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval in percent; None if unknown. With a large noise, its sides are equal
+        as ratios: from half of 20 times to twice that is 900 to 3,900 %.
+        """
+        if not self.noise:
+            return None
+        ratio = 1 + self.percent / 100
+        if ratio > 0:
+            factor = math.exp(min(self.noise / 100 / ratio, LARGEST_LOGARITHM))
+            interval = Interval(low=100 * (ratio / factor - 1), high=100 * (ratio * factor - 1))
+            if interval.is_lopsided(self.percent):
+                return interval
+        return Interval(low=self.percent - self.noise, high=self.percent + self.noise)
+
+    @property
     def is_clear(self) -> bool:
         """Whether the gain is larger than the noise, and not negligible."""
-        return self.percent > max(self.noise or 0.0, NO_GAIN)
+        interval = self.interval
+        return self.percent > NO_GAIN and (interval is None or interval.low > 0)
 
 
 def top(ranking: Ranking, count: int) -> Sequence[VariantResult]:

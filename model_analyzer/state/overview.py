@@ -21,7 +21,7 @@ class Overview:
 
     `file` is its file name. `best` has the best value of each requested metric, None if it was not
     measured. `missing` is the number of outcomes that the checkpoint lacks of each cluster node.
-    `damage` is one line, or "".
+    `damage` is one line, or "": why the file is damaged, or for several files a sentence of each.
     """
 
     header: Header
@@ -66,9 +66,7 @@ class Overview:
     def state(self) -> str:
         """`intact`, or a description of the problem."""
         if self.damage:
-            return (
-                f"damaged: {self.file}: {self.damage}" if self.file else f"damaged: {self.damage}"
-            )
+            return f"damaged: {self.file}: {self.damage}" if self.file else self.damage
         if self.missing:
             parts = ", ".join(f"{count} of {node}" for node, count in self.missing.items())
             return f"incomplete: lacks {parts}"
@@ -98,7 +96,7 @@ def overviews(layout: Layout, metrics: Sequence[str]) -> Iterator[Overview]:
         yield replace(
             Overview.of(checkpoint, metrics),
             file=path.name,
-            damage=content.damage or "; ".join(checkpoint.damage),
+            damage=content.damage,
         )
     for node, (_, content) in late.items():  # while a run lasts, a checkpoint may have them, too
         content.records = newest.news(content.records, node)

@@ -222,5 +222,5 @@ def test_a_run_keeps_its_goals_even_if_nothing_more_is_measured_for_them(setting
     for budget in ("9999", "8888", "8888"):
         assert setting.profile("--latency-budget", budget)[0] == 0
         error = run("best", "-s", str(directory))[2]
-        assert f"goals of the run: Throughput; Max p99 Latency: {budget} ms" in error
+        assert f"goals of the run: Throughput; Max p99 Latency: {int(budget):,} ms" in error
     assert setting.checkpoints == ["0.ckpt", "1.ckpt", "2.ckpt"]

@@ -324,7 +324,7 @@ def test_gpu_memory_can_be_bounded_and_made_small(on_gpus, driver) -> None:
     assert {row[6] for row in on_gpus.rows} == {"No"}
     assert len(on_gpus.rows) == 3
     page = (on_gpus.directory / "reports" / "summaries" / "m" / "result_summary.html").read_text()
-    assert "Constraint targets: Max GPU Memory Usage: 3000 MB over all GPUs" in page
+    assert "Constraint targets: Max GPU Memory Usage: 3,000 MB over all GPUs" in page
     assert "Memory is the sum over the GPUs" in page
     assert "could not be checked" not in page
 

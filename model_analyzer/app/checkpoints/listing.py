@@ -83,7 +83,9 @@ def list_checkpoints(
     metrics = dict.fromkeys([metric, sort_by] if sorts_by_metric else [metric])
     items = list(overviews(Layout(directory, prefix), tuple(metrics)))
     if not items:
-        raise UnusableCheckpoint(f"{directory}: no checkpoints found: give -s DIRECTORY")
+        raise UnusableCheckpoint(
+            f"{directory}: no checkpoints found; -s names the directory of a run"
+        )
     is_descending = order == "desc" if order else is_best_high(sort_by)
     items = in_order(items, lambda item: _sort_value(item, sort_by), is_descending=is_descending)
     return Listing(metric=metric, overviews=items[:limit])

@@ -65,6 +65,8 @@ def verify_files(paths: Sequence[Path], directory: Path, prefix: str = "") -> Ve
             continue
         inside = files_of(Layout(path, prefix))
         if not inside:
-            raise UnusableCheckpoint(f"{path}: no checkpoints found: give -s DIRECTORY")
+            raise UnusableCheckpoint(
+                f"{path}: no checkpoints found; -s names the directory of a run"
+            )
         files += inside
     return Verification(verdicts=[verify(path) for path in files])

@@ -38,8 +38,8 @@ def slow_requests(picture: Picture) -> Iterator[Finding]:
         evidence=(
             f"{situation.under}, half of the requests take at most {ms(p50)}, but p99 is"
             f" {ms(p99)}, without waiting: the queue takes {ms(situation.times.queue)}",
-            f"{_share_text(situation)} of the requests are that slow, and their time is in the"
-            f" executions: {ms(compute)} on average",
+            f"{_share_text(situation)}, and their time is in the executions: {ms(compute)} on"
+            " average",
         ),
         advice="look for what happens in the model now and then: garbage collection, a cache that"
         " misses, a reconnect, a rare kind of input; log the time of each execution",
@@ -69,15 +69,17 @@ def _has_tail(situation: Situation) -> bool:
 
 
 def _share_text(situation: Situation) -> str:
-    """The share of requests that are nearer to the p99 than to the median."""
+    """How many requests are nearer to the p99 than to the median, and from which latency on."""
     p50, p99 = situation.value("perf_latency_p50"), situation.value("perf_latency_p99")
     slow = (p50 + p99) / 2
     (model,) = situation.measurement.models
     histogram = model.histograms.get("perf_latency")
     if histogram is not None and not histogram.is_approximate:
-        return f"about {percent(1 - _share_below(histogram, slow))}"
-    lower = [tail for tail in (5, 10) if situation.value(f"perf_latency_p{100 - tail}") < slow]
-    return f"1 to {lower[0]} %" if lower else "more than 10 %"
+        share = f"about {percent(1 - _share_below(histogram, slow))}"
+    else:
+        lower = [tail for tail in (5, 10) if situation.value(f"perf_latency_p{100 - tail}") < slow]
+        share = f"1 to {lower[0]} %" if lower else "more than 10 %"
+    return f"{share} of the requests take more than {ms(slow)}"
 
 
 def _share_below(histogram: Histogram, latency: float) -> float:

@@ -17,7 +17,11 @@ from tests.unit.builders import conclusion, trial
     [
         (StopReason.LIMIT, 13, "measurement limit of 13 reached (raise it with --max-trials)"),
         (StopReason.LIMIT, None, "measurement limit reached (raise it with --max-trials)"),
-        (StopReason.BUDGET, 13, "time budget used up (raise it with --budget)"),
+        (
+            StopReason.BUDGET,
+            13,
+            "no further measurement fits into the rest of the time budget (raise it with --budget)",
+        ),
         (
             StopReason.NOTHING_WORTH,
             13,

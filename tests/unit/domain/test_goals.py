@@ -251,6 +251,8 @@ def test_an_unmeasured_metric_counts_as_met_and_is_named() -> None:
     [
         (at_most(perf_latency_p99=99)[0], "Max p99 Latency: 99 ms"),
         (at_least(perf_throughput=100)[0], "Min Throughput: 100 infer/sec"),
+        (at_most(perf_latency_p99=12000)[0], "Max p99 Latency: 12,000 ms"),
+        (at_least(perf_throughput=1234567.5)[0], "Min Throughput: 1,234,567.5 infer/sec"),
         (at_most(gpu_used_memory=0.5)[0], "Max GPU Memory Usage: 0.5 MB over all GPUs"),
     ],
 )
@@ -364,6 +366,8 @@ def test_a_goal_is_shown_in_words() -> None:
     assert str(
         ModelGoal(objectives=both, constraints=at_most(perf_latency_p99=40), weighting=2)
     ) == ("perf_throughput: 10, perf_latency_p99: 2.5; Max p99 Latency: 40 ms; weighting 2")
+    # as in the checkpoints of all versions
+    assert str(ModelGoal(constraints=at_most(perf_latency_p99=12000))).endswith(": 12000 ms")
 
 
 # ------------------------------------------------------------------------------------ overrides

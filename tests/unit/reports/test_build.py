@@ -89,9 +89,23 @@ def test_no_gain_is_reported_over_a_default_that_only_had_another_load() -> None
     assert sentence(ranked).endswith(
         " gives 250 infer/sec at p99 5.50 ms with 4 concurrent requests (measured once); the"
         " default configuration gives 125 infer/sec at p99 3.50 ms with 1 concurrent request (the"
-        " only load it was measured with)."
+        " only load it was measured with, so the gain may come from the load)."
     )
-    assert [figure.note for figure in figures_of(answer_of(ranked))] == ["", ""]
+    figures = figures_of(answer_of(ranked))
+    assert [(figure.note, figure.change) for figure in figures] == [("", ""), ("", "")]
+
+
+def test_a_gain_within_noise_over_a_default_that_fails_is_neither_in_sentence_nor_in_figures() -> (
+    None
+):
+    ranked = best_against_default(
+        measurement(140, 5.5, windows=(110, 170)),
+        measurement(100, 50.5, windows=(80, 120)),
+        goal(*at_most(perf_latency_p99=10)),
+    )
+    assert "better" not in sentence(ranked)
+    throughput, _ = figures_of(answer_of(ranked))
+    assert (throughput.label, throughput.change) == ("Throughput", "")
 
 
 def test_a_gain_is_reported_with_its_noise() -> None:
@@ -106,7 +120,7 @@ def test_a_gain_within_its_noise_is_not_claimed() -> None:
     ranked = best_against_default(
         measurement(103, windows=(98, 108)), measurement(100, windows=(95, 105))
     )
-    assert "no clear gain over the default configuration (0 ± 30 %)" in sentence(ranked)
+    assert "no clear gain over the default configuration (3 ± 30 %)" in sentence(ranked)
     assert "than the default" not in sentence(ranked)
 
 
@@ -396,10 +410,13 @@ def test_a_run_that_ended_early_says_so() -> None:
     assert not summary(many(3)).is_unsure
 
 
-def test_fewer_passing_configurations_than_asked_for_are_remarked() -> None:
-    at_least_two = goal(*at_least(perf_throughput=2))
-    assert summary(many(4, by=at_least_two), best=4).remarks == (
-        "Requested top 4 configs, but found only 3. Showing all available configs for this model.",
+@pytest.mark.parametrize(("least", "passing"), [(2, "3 that meet"), (3.1, "1 that meets")])
+def test_fewer_passing_configurations_than_asked_for_are_remarked(
+    least: float, passing: str
+) -> None:
+    by = goal(*at_least(perf_throughput=least))
+    assert summary(many(4, by=by), best=4).remarks == (
+        f"Requested top 4 configs, but found only {passing} the constraints.",
     )
 
 
@@ -431,8 +448,8 @@ def test_a_measurement_better_than_the_recommendation_of_a_search_is_named() -> 
     best = conclusion(bold.trial, trials=2, by=bound)
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks
     assert remark == (
-        "m_config_1 met the constraints in 1 of 1 measurement (p99 Latency 9.99 ms, Max p99"
-        " Latency: 10 ms): 51 % chance that it meets them."
+        "m_config_1: 51 % chance that it meets the constraints (p99 Latency 9.99 ms, Max p99"
+        " Latency: 10 ms)."
     )
 
 

@@ -109,6 +109,9 @@ def test_the_recommendation_with_its_gain_and_its_constraints() -> None:
     gain = model["recommended"]["gain_over_default"]
     assert (gain["percent"], gain["is_clear"]) == (pytest.approx(50), True)
     assert gain["noise_percent"] == pytest.approx(13.3, abs=0.05)
+    assert gain["interval"] == {
+        "low": pytest.approx(36.7, abs=0.05), "high": pytest.approx(63.3, abs=0.05)
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.explorer import Explorer, explorer_of
 from model_analyzer.reports.figures import figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
+from model_analyzer.reports.headline import headline
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import importance_rows, parameter_name
 from model_analyzer.reports.plots import Chart
@@ -29,6 +30,7 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
+    instalment,
     measurement,
     ranking,
     record,
@@ -108,6 +110,20 @@ def test_figures_show_what_got_better_and_worse() -> None:
         ("p99 Latency", "▲ 105 %", True),
         ("RAM Usage", "▼ 50 %", False),
     ]
+
+
+def test_a_lopsided_interval_stands_beside_the_value_as_in_the_sentence() -> None:
+    ranked = ranking(
+        record(DEFAULT, instalment([20.0] * 300, 3.0, windows=(99, 101))),
+        record(BEST, instalment([10.0] * 57 + [200.0] * 3, 0.2, windows=(280, 300, 320))),
+    )
+    answer = answer_of(ranked)
+    _, throughput, p99 = figures_of(answer)
+    assert (throughput.value, throughput.interval) == ("300 ± 60", "")
+    assert (p99.value, p99.unit) == ("200", "ms")
+    assert f"p99 {p99.value} ms ({p99.interval}, 60 requests" in "".join(headline(answer))
+    low, high = (float(each) for each in p99.interval.replace(",", "").split(" to "))
+    assert high - 200 > 1.5 * (200 - low)
 
 
 def test_tiles_of_tokens_have_the_percentiles_of_the_constraints() -> None:

@@ -13,7 +13,7 @@ import pytest
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.noise import Noise, ratio_noise
+from model_analyzer.domain.noise import Interval, Noise, ratio_noise
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default, top, top_with_default
@@ -263,10 +263,22 @@ def test_a_recommendation_that_breaks_the_constraints_has_no_gain() -> None:
         (Gain(percent=-50, noise=5), False),
         (Gain(percent=5, noise=5), False),
         (Gain(percent=6, noise=5), True),
+        # 4.9 to 50 times the default, although half of the interval is more than the gain
+        (Gain(percent=1470, noise=1820), True),
+        (Gain(percent=1470, noise=4400), False),
     ],
 )
 def test_a_gain_is_clear_if_it_is_more_than_its_noise(gain: Gain, clear: bool) -> None:
     assert gain.is_clear is clear
+
+
+def test_a_gain_with_a_large_noise_has_the_interval_of_a_ratio() -> None:
+    twice_or_half = Gain(percent=1900, noise=2000 * math.log(2)).interval
+    assert twice_or_half is not None  # 10 to 40 times
+    assert [twice_or_half.low, twice_or_half.high] == pytest.approx([900, 3900])
+    assert Gain(percent=20, noise=12).interval == Interval(low=8, high=32)
+    assert Gain(percent=20, noise=None).interval is None
+    assert Gain(percent=-100, noise=300).interval == Interval(low=-400, high=200)
 
 
 def test_windows_on_one_side_give_no_noise() -> None:

@@ -82,6 +82,18 @@ def test_a_damaged_checkpoint_is_listed_with_its_intact_part(tmp_path: Path) -> 
     assert overview.measurements == 1
 
 
+def test_a_damaged_journal_is_listed_by_its_path(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(trial(1), measurement(5.0))
+        state.record(trial(2), measurement(5.0))
+        path = tmp_path / "journal"
+        path.write_bytes(path.read_bytes()[:-3])
+
+        (overview,) = all_overviews(tmp_path)
+
+    assert overview.state.startswith(f"{path} is damaged (line ")
+
+
 def test_one_of_a_newer_program_does_not_hide_the_others(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(1), measurement(5.0))

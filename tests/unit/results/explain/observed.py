@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
@@ -57,6 +58,7 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
     memory: tuple[float, float] = (100.0, 100.0),
     windows: Sequence[float] = (),
     latencies: Mapping[str, float] | None = None,
+    histogram: Histogram | None = None,
     parts: Mapping[str, tuple[float, float, float]] | None = None,
     started: float | None = None,
     kind: LoadKind = LoadKind.CONCURRENCY,
@@ -95,6 +97,7 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
                 requests=max(round(SECONDS * throughput / batch), 1),
                 windows=tuple(windows) or (throughput,) * 3,
                 composing=composing,
+                histograms={} if histogram is None else {"perf_latency": histogram},
             ),
         ),
         statistics=counts,

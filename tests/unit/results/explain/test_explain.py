@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind
@@ -332,6 +333,21 @@ def test_few_slow_requests_in_the_model_are_told_from_the_machine() -> None:
 
     assert names(*inside) == ["SLOW_REQUESTS"]
     assert names(*outside) == []
+
+
+def test_the_share_of_slow_requests_is_that_beyond_a_latency_and_not_that_of_the_p99() -> None:
+    latencies = {"perf_latency_p50": 10.2, "perf_latency_p95": 10.9, "perf_latency_p99": 210.0}
+    histogram = Histogram.of([10.2] * 60 + [210.0] * 40)
+    records = [
+        observed(EIGHT, 1, 60, 16, latencies=latencies, histogram=each)
+        for each in (None, histogram)
+    ]
+    of_percentiles, of_histogram = (explained(each).findings[0].evidence[1] for each in records)
+    assert of_percentiles == (
+        "1 to 5 % of the requests take more than 110 ms, and their time is in the executions:"
+        " 16.0 ms on average"
+    )
+    assert of_histogram.startswith("about 40 % of the requests take more than 110 ms")
 
 
 def test_a_busy_machine_is_a_cause_of_its_own() -> None:
