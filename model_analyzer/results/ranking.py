@@ -22,7 +22,7 @@ from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.domain.pooling import pool
+from model_analyzer.domain.pooling import is_replaced, pool
 from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost
@@ -481,7 +481,7 @@ def _ordered(
 def _repetitions(
     measured: Sequence[MeasuredTrial], *, is_concluded: bool
 ) -> Mapping[tuple[str, str], Sequence[MeasuredTrial]]:
-    """The measurements of each trial, by the names of its variants and its key."""
+    """The measurements of each trial that count, by the names of its variants and its key."""
     if not is_concluded and not any(item.trial.repetition for item in measured):
         # computing the keys of many trials is slow
         return {(item.trial.variants, str(index)): [item] for index, item in enumerate(measured)}
@@ -489,7 +489,13 @@ def _repetitions(
     for item in measured:
         first = item.trial.first
         repetitions.setdefault((first.variants, first.key), []).append(item)
-    return repetitions
+    return {key: _that_count(items) for key, items in repetitions.items()}
+
+
+def _that_count(items: Sequence[MeasuredTrial]) -> Sequence[MeasuredTrial]:
+    """The measurements of one trial, without instalments that a later one replaces."""
+    runs = [item.measurement for item in items]
+    return [item for item in items if not is_replaced(item.measurement, runs)]
 
 
 def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
