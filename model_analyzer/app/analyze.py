@@ -38,8 +38,8 @@ def analyze(job: Job) -> tuple[Answers, Delivery]:
         check_installed(settings.export.formats)
     checkpoint = settings.checkpoint
     loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
-    for sentence in loaded.damage:
-        log.warning("%s: using the intact part", sentence)
+    for warning in loaded.damage_warnings:
+        log.warning("%s", warning)
     profile = replace(loaded.profile, prices=job.prices)
     subjects = _subjects(loaded, settings)
     goals, remarks = given_or_of_run(

@@ -45,8 +45,8 @@ def report(settings: ReportSettings) -> Iterator[Path]:
     loaded = load_chosen(
         settings.checkpoint_file, settings.checkpoint_directory, settings.checkpoint_prefix
     )
-    for sentence in loaded.damage:
-        log.warning("%s: using the intact part", sentence)
+    for warning in loaded.damage_warnings:
+        log.warning("%s", warning)
     prices = None if settings.prices is None else read_prices(settings.prices)
     profile = replace(loaded.profile, prices=prices)
     results = _results(loaded, profile, settings)

@@ -139,8 +139,8 @@ class ProfileState:
         if self._newest is None and len(self._records):
             self._newest = self._layout.journal()
         self._earlier = set(self._records.keys())
-        for damage in loaded.damage:
-            log.warning("%s: using the intact part", damage)
+        for warning in loaded.damage_warnings:
+            log.warning("%s", warning)
         for remark in loaded.remarks:
             log.warning("%s", remark)
         self._layout = self._nodes.layout = replace(self._layout, is_in_use=True)
