@@ -25,6 +25,7 @@ from model_analyzer.config.rules import (
     RULES,
     check_models,
     is_request_rate_searched,
+    missing_for_profile,
     remarks_about,
     with_bounds_in_order,
 )
@@ -80,11 +81,14 @@ _NOWHERE = Places()
 
 @dataclass(frozen=True, slots=True)
 class Resolved(Generic[T]):
-    """The settings of a command, remarks for the user, and the places of the given options."""
+    """The settings of a command, remarks for the user, and the places of the given options. Of a
+    file alone, `missing` is what `profile` needs besides.
+    """
 
     settings: T
     remarks: tuple[str, ...] = ()
     places: Places = _NOWHERE
+    missing: tuple[Problem, ...] = ()
 
 
 def resolve_profile(
@@ -113,7 +117,8 @@ def resolve_profile(
     settings = _settings(given, values, models, sections, offline=offline)
     if settings.server.reload_disable:
         settings = _as_loaded(settings)
-    return Resolved(settings, tuple(remarks), Places(given))
+    missing = missing_for_profile(given, values) if command == FILE else ()
+    return Resolved(settings, tuple(remarks), Places(given), tuple(missing))
 
 
 def _with_fields(values: Mapping[str, Any], models: Sequence[ModelSettings]) -> Mapping[str, Any]:

@@ -82,6 +82,12 @@ def is_request_rate_searched(given: Given) -> bool:
     return any(given.values.get(key) for key in _REQUEST_RATE)
 
 
+def missing_for_profile(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """What `profile` needs and the user did not give."""
+    yield from _needs_models(given, values)
+    yield from _needs_repository(given, values)
+
+
 def _needs_models(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if "profile_models" not in given.where:
         yield Problem(
@@ -515,7 +521,7 @@ def _needs_variants(given: Given, values: Mapping[str, Any]) -> Iterator[Problem
 
 # The rules of each command.
 RULES: Mapping[str, Sequence[Rule]] = {
-    PROFILE: (_needs_models, _needs_repository, *_COMMON_RULES),
+    PROFILE: (missing_for_profile, *_COMMON_RULES),
     ANALYZE: (_needs_models, *_COMMON_RULES),
     REPORT: (_needs_variants,),
     BEST: (),
