@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeGuard, TypeVar
 
+from model_analyzer.config.goals import SHORTHANDS
 from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.nodes import Entry, Node, Problems
@@ -65,6 +66,7 @@ from model_analyzer.domain.settings import (
     ServerSettings,
 )
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.errors import Problem
 
 T = TypeVar("T")
 
@@ -585,12 +587,8 @@ def shorthand_bounds(
     latency_budget: float | None, min_throughput: float | None
 ) -> tuple[Constraint, ...]:
     """The constraints for a `latency_budget` in ms and a `min_throughput` in inferences/s."""
-    bounds = []
-    if latency_budget is not None:
-        bounds.append(Constraint(tag="perf_latency_p99", maximum=latency_budget))
-    if min_throughput is not None:
-        bounds.append(Constraint(tag="perf_throughput", minimum=min_throughput))
-    return tuple(bounds)
+    given = {"latency_budget": latency_budget, "min_throughput": min_throughput}
+    return tuple(SHORTHANDS[key](limit) for key, limit in given.items() if limit is not None)
 
 
 def tightest(bounds: Sequence[Constraint]) -> tuple[Constraint, ...]:
