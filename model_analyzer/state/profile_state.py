@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
@@ -383,11 +384,12 @@ class ProfileState:
         """
         if not isinstance(record.outcome, Measurement) or not record.outcome.is_instalment:
             return
-        trial, known = record.trial, record
-        while known is not None and (known is record or known.outcome != record.outcome):
-            trial = replace(trial, repetition=trial.repetition + 1)
+        for repetition in count(record.trial.repetition + 1):
+            trial = replace(record.trial, repetition=repetition)
             known = self._records.of_trial(trial.key)
-        self._store(trial.key, record._replace(trial=trial))
+            if known is None or known.outcome == record.outcome:
+                self._store(trial.key, record._replace(trial=trial))
+                return
 
     def _store(self, key: str, record: TrialRecord) -> None:
         """Appends the record to the journal, and adds it to those in memory."""

@@ -140,7 +140,8 @@ class Records(Collection[TrialRecord]):
         news._definitions.update(late._definitions)
         for name, line in late._lines.items():
             record, present = late._record(name), self.of_trial(name[0])
-            if (present is None or _is_better(record.outcome, present.outcome)) and record.node == node:
+            is_news = present is None or _is_better(record.outcome, present.outcome)
+            if is_news and record.node == node:
                 news.take(decode_again(line), line, record)
         return news
 

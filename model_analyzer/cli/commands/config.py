@@ -37,8 +37,8 @@ def validate(files: Sequence[str], as_json: bool, file_only: bool) -> int:
 
     Every problem of every file is shown with its line and column; the exit status is 2 if there
     is one. Options that profile requires, such as the models, may be missing: they can come from
-    the command line, and the output names them. Environment variables are used, as in profile. Relative paths
-    start at the current directory.
+    the command line, and the output names them. Environment variables are used, as in profile.
+    Relative paths start at the current directory.
 
     \b
     Examples:
