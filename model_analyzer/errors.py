@@ -5,6 +5,7 @@
     ModelAnalyzerError            1  the run failed
     ├── ConfigError               2  invalid options or YAML; has all problems
     ├── RepositoryError           2  a model repository that cannot be used
+    │   └── RepositoryInUse       1  another run writes its variants there
     ├── RuntimeNotFound           1  tritonserver or perf_analyzer is missing or does not start
     ├── ServerError               1  the server does not start
     ├── ClusterError              1  the cluster, or a node of it, cannot measure
@@ -75,6 +76,12 @@ class RepositoryError(ModelAnalyzerError):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(f"{message}: {hint}" if hint else message)
         self.message, self.hint = message, hint
+
+
+class RepositoryInUse(RepositoryError):
+    """Another run writes its variants into the output model repository."""
+
+    exit_status = EXIT_RUN_FAILED
 
 
 class RuntimeNotFound(ModelAnalyzerError):

@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
 from model_analyzer.app.delivery.files import originals_of
 from model_analyzer.app.selection.circumstances import ranked
+from model_analyzer.app.selection.goals import given_or_of_run
 from model_analyzer.app.selection.subjects import measured_subjects
-from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.reports.libraries import check_installed
@@ -24,7 +25,9 @@ log = logging.getLogger(__name__)
 
 
 def analyze(job: Job) -> tuple[Answers, Delivery]:
-    """The answers for the models of the job, by their goals, and the written files."""
+    """The answers for the models of the job, and the written files. The models are ranked by the
+    goals that the user gives, and without any by those of the run in the checkpoint.
+    """
     settings = job.settings
     log.warning(
         "analyze is a legacy command: `profile` on the same checkpoint measures what is missing"
@@ -35,17 +38,17 @@ def analyze(job: Job) -> tuple[Answers, Delivery]:
         check_installed(settings.export.formats)
     checkpoint = settings.checkpoint
     loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
-    for sentence in loaded.damage:
-        log.warning("%s: using the intact part", sentence)
+    for warning in loaded.damage_warnings:
+        log.warning("%s", warning)
     profile = replace(loaded.profile, prices=job.prices)
     subjects = _subjects(loaded, settings)
-    of_models = {model.name: model.goal for model in settings.models}
-    goals = {
-        subject: Goal(
-            models=tuple(of_models.get(name, settings.goal) for name in group_members(subject))
-        )
-        for subject in subjects
-    }
+    goals, remarks = given_or_of_run(
+        loaded, {subject: _given_goal(subject, job) for subject in subjects}
+    )
+    for remark in remarks:
+        log.warning("%s", remark)
+    if not job.places.has_goal():
+        settings = replace(settings, goal=_common(goals.values()) or settings.goal)
     rankings = [
         ranking
         for subject, goal in goals.items()
@@ -69,6 +72,21 @@ def analyze(job: Job) -> tuple[Answers, Delivery]:
         },
     )
     return answers, delivery
+
+
+def _given_goal(subject: str, job: Job) -> Goal | None:
+    """The goal of a subject, if the user gave a part of it for any of its models."""
+    names = group_members(subject)
+    if not any(map(job.places.has_goal, names)):
+        return None
+    of_models = {model.name: model.goal for model in job.settings.models}
+    return Goal(models=tuple(of_models.get(name, job.settings.goal) for name in names))
+
+
+def _common(goals: Iterable[Goal]) -> ModelGoal | None:
+    """The goal of all models, if it is the same."""
+    of_models = {model for goal in goals for model in goal.models}
+    return of_models.pop() if len(of_models) == 1 else None
 
 
 def _subjects(checkpoint: Checkpoint, settings: ProfileSettings) -> Sequence[str]:

@@ -100,8 +100,8 @@ def _read(
         except CheckpointError as error:
             errors.append(error)
             continue
-        for sentence in checkpoint.damage:
-            log.warning("%s: using the intact part", sentence)
+        for warning in checkpoint.damage_warnings:
+            log.warning("%s", warning)
         sources.append(_Source(checkpoint=checkpoint, name=name))
     return sources, errors
 

@@ -17,9 +17,10 @@ from model_analyzer.app.delivery.files import (
     write_measurements,
 )
 from model_analyzer.app.selection.circumstances import ranked, run_of
+from model_analyzer.app.selection.goals import given_or_of_run
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.prices import read_prices
-from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
@@ -35,7 +36,8 @@ log = logging.getLogger(__name__)
 
 
 def report(settings: ReportSettings) -> Iterator[Path]:
-    """Writes a detailed report for each variant, and yields each path after writing it.
+    """Writes a detailed report for each variant, and yields each path after writing it. Models are
+    ranked by the goals that the user gives, and without any by those of the run in the checkpoint.
 
     Raises ConfigError, before it writes anything, if a variant was not measured.
     """
@@ -43,8 +45,8 @@ def report(settings: ReportSettings) -> Iterator[Path]:
     loaded = load_chosen(
         settings.checkpoint_file, settings.checkpoint_directory, settings.checkpoint_prefix
     )
-    for sentence in loaded.damage:
-        log.warning("%s: using the intact part", sentence)
+    for warning in loaded.damage_warnings:
+        log.warning("%s", warning)
     prices = None if settings.prices is None else read_prices(settings.prices)
     profile = replace(loaded.profile, prices=prices)
     results = _results(loaded, profile, settings)
@@ -86,11 +88,17 @@ def _results(
         for record in profile.records
         if record.trial.variants in settings.variants
     }
-    for model in measured_subjects(checkpoint):
-        if frozenset(group_members(model)) not in requested:
-            continue
-        goals = [settings.asked_goal(name).over(ModelGoal()) for name in group_members(model)]
-        goal = Goal(models=tuple(goals))
+    subjects = [
+        subject
+        for subject in measured_subjects(checkpoint)
+        if frozenset(group_members(subject)) in requested
+    ]
+    goals, remarks = given_or_of_run(
+        checkpoint, {subject: _given_goal(subject, settings) for subject in subjects}
+    )
+    for remark in remarks:
+        log.warning("%s", remark)
+    for model, goal in goals.items():
         rankings = ranked(profile, model, goal, settings.circumstances, run_settings)
         results |= _by_name(rankings)
         for part in chain.from_iterable(ranking.left_out for ranking in rankings):
@@ -101,6 +109,14 @@ def _results(
                 for name in filter(new.__contains__, settings.variants):
                     log.warning("%s was %s", name, part.reason)
     return results
+
+
+def _given_goal(subject: str, settings: ReportSettings) -> Goal | None:
+    """The goal of a subject, if the user gave a part of it for any of its models."""
+    asked = [settings.asked_goal(name) for name in group_members(subject)]
+    if all(each == GoalOverride() for each in asked):
+        return None
+    return Goal(models=tuple(each.over(ModelGoal()) for each in asked))
 
 
 def _by_name(

@@ -8,7 +8,7 @@ import json
 import re
 from pathlib import Path
 
-from model_analyzer.errors import ConfigError, OutputError, Problem
+from model_analyzer.errors import ConfigError, OutputError, Problem, UnusablePath, is_wrong_path
 from model_analyzer.runner.file_trees import copy_writable, words_of
 
 STARTER = Path(__file__).parents[1] / "starter"
@@ -24,7 +24,7 @@ def write_starter(directory: Path) -> Path:
     try:
         is_taken = target.exists() and (not target.is_dir() or any(target.iterdir()))
     except OSError as error:
-        raise OutputError(f"cannot write {directory}: {error.strerror}") from error
+        raise _unwritable(directory, error) from error
     if is_taken:
         raise ConfigError(
             Problem(
@@ -40,8 +40,13 @@ def write_starter(directory: Path) -> Path:
         text = text.replace("CONFIG_FILE", str(directory / "config.yaml"))
         config.write_text(_with_directory(text, target), encoding="utf-8")
     except OSError as error:
-        raise OutputError(f"cannot write {directory}: {words_of(error)}") from error
+        raise _unwritable(directory, error) from error
     return directory / "config.yaml"
+
+
+def _unwritable(directory: Path, error: OSError) -> OutputError:
+    kind = UnusablePath if is_wrong_path(error) else OutputError
+    return kind(f"cannot write {directory}: {words_of(error)}; choose another directory")
 
 
 def _with_directory(text: str, directory: Path) -> str:

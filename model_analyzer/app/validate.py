@@ -23,11 +23,14 @@ _LINE_AND_COLUMN = re.compile(r":(\d+):(\d+)$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedFile:
-    """A file with its problems, remarks about it, and its relative paths by option."""
+    """A file with its problems, remarks about it, and its relative paths by option. `missing` is
+    what `profile` needs besides, on the command line or in the file.
+    """
 
     name: str
     problems: Sequence[Problem] = ()
     remarks: Sequence[str] = ()
+    missing: Sequence[Problem] = ()
     paths: Mapping[str, Path] = field(default_factory=dict)
 
     @property
@@ -38,6 +41,7 @@ class CheckedFile:
             "valid": not self.problems,
             "problems": [_document(problem) for problem in self.problems],
             "remarks": list(self.remarks),
+            "missing": [_document(problem) for problem in self.missing],
             "paths": {option: str(path) for option, path in self.paths.items()},
         }
 
@@ -61,6 +65,7 @@ def validate(name: str, environment: Mapping[str, str], *, with_models: bool) ->
         name=name,
         problems=problems,
         remarks=remarks,
+        missing=resolved.missing,
         paths=resolved.places.relative_paths(cwd),
     )
 

@@ -27,7 +27,7 @@ def open_checkpoint(which: str, directory: Path, prefix: str) -> Checkpoint:
     from model_analyzer.state.find import find
 
     checkpoint = find(which, directory, prefix)
-    warn_of_damage(checkpoint.damage)
+    warn_all(checkpoint.damage_warnings)
     return checkpoint
 
 
@@ -36,12 +36,8 @@ def open_path(path: Path, prefix: str) -> Checkpoint:
     from model_analyzer.state.checkpoint import load_chosen
 
     checkpoint = load_chosen(None if os.path.isdir(path) else path, path, prefix)
-    warn_of_damage(checkpoint.damage)
+    warn_all(checkpoint.damage_warnings)
     return checkpoint
-
-
-def warn_of_damage(damage: Iterable[str]) -> None:
-    warn_all(f"{sentence}: using the intact part" for sentence in damage)
 
 
 def warn(text: str) -> None:

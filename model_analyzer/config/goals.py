@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from model_analyzer.config.fragments import Schema, any_of, closed
 from model_analyzer.config.kinds import ListOf, Number, Text
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
@@ -11,6 +13,12 @@ from model_analyzer.domain.goals import Constraint, Objective
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better, canonical, metric_of
 
 _TAGS = (*METRICS, *ALIASES)
+
+# The options that stand for a constraint, in the unit of its metric.
+SHORTHANDS: Mapping[str, Callable[[float], Constraint]] = {
+    "latency_budget": lambda limit: Constraint(tag="perf_latency_p99", maximum=limit),
+    "min_throughput": lambda limit: Constraint(tag="perf_throughput", minimum=limit),
+}
 
 
 class Tag:

@@ -12,6 +12,9 @@ from pathlib import Path
 from model_analyzer.config.table import Given
 from model_analyzer.domain.model_patterns import entry_for
 
+# The options that make the goal of a model.
+_GOAL_KEYS = ("objectives", "constraints", "latency_budget", "min_throughput", "weighting")
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -31,6 +34,11 @@ class Places:
     def for_all(self, option: str) -> str:
         """The place of a global option."""
         return self.given.where.get(option, option)
+
+    def has_goal(self, model: str = "") -> bool:
+        """Whether the user gave a part of a goal: for this model, or for all."""
+        own = self._models.get(entry_for(model, self._models) or "", {})
+        return any(key in own or key in self.given.where for key in _GOAL_KEYS)
 
     def relative_paths(self, cwd: Path) -> Mapping[str, Path]:
         """Options with a relative path, and that path from `cwd`."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeGuard, TypeVar
 
+from model_analyzer.config.goals import SHORTHANDS
 from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.nodes import Entry, Node, Problems
@@ -25,6 +26,7 @@ from model_analyzer.config.rules import (
     RULES,
     check_models,
     is_request_rate_searched,
+    missing_for_profile,
     remarks_about,
     with_bounds_in_order,
 )
@@ -64,6 +66,7 @@ from model_analyzer.domain.settings import (
     ServerSettings,
 )
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.errors import Problem
 
 T = TypeVar("T")
 
@@ -80,11 +83,14 @@ _NOWHERE = Places()
 
 @dataclass(frozen=True, slots=True)
 class Resolved(Generic[T]):
-    """The settings of a command, remarks for the user, and the places of the given options."""
+    """The settings of a command, remarks for the user, and the places of the given options. Of a
+    file alone, `missing` is what `profile` needs besides.
+    """
 
     settings: T
     remarks: tuple[str, ...] = ()
     places: Places = _NOWHERE
+    missing: tuple[Problem, ...] = ()
 
 
 def resolve_profile(
@@ -113,7 +119,8 @@ def resolve_profile(
     settings = _settings(given, values, models, sections, offline=offline)
     if settings.server.reload_disable:
         settings = _as_loaded(settings)
-    return Resolved(settings, tuple(remarks), Places(given))
+    missing = missing_for_profile(given, values) if command == FILE else ()
+    return Resolved(settings, tuple(remarks), Places(given), tuple(missing))
 
 
 def _with_fields(values: Mapping[str, Any], models: Sequence[ModelSettings]) -> Mapping[str, Any]:
@@ -580,12 +587,8 @@ def shorthand_bounds(
     latency_budget: float | None, min_throughput: float | None
 ) -> tuple[Constraint, ...]:
     """The constraints for a `latency_budget` in ms and a `min_throughput` in inferences/s."""
-    bounds = []
-    if latency_budget is not None:
-        bounds.append(Constraint(tag="perf_latency_p99", maximum=latency_budget))
-    if min_throughput is not None:
-        bounds.append(Constraint(tag="perf_throughput", minimum=min_throughput))
-    return tuple(bounds)
+    given = {"latency_budget": latency_budget, "min_throughput": min_throughput}
+    return tuple(SHORTHANDS[key](limit) for key, limit in given.items() if limit is not None)
 
 
 def tightest(bounds: Sequence[Constraint]) -> tuple[Constraint, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.config.flag_values import ignored_part
+from model_analyzer.config.goals import SHORTHANDS
 from model_analyzer.config.model_options import PERF_ANALYZER, TRITON_SERVER, ModelEntry
 from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
 from model_analyzer.domain.flags import (
@@ -17,7 +18,7 @@ from model_analyzer.domain.flags import (
     TRITON_SERVER_OWNED,
     is_on,
 )
-from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
 from model_analyzer.domain.metrics import Source, metric_of
 from model_analyzer.domain.quick_limits import (
@@ -80,6 +81,12 @@ _COMPOSING_OPTIONS = ("cpu_only", "model_config_parameters")
 def is_request_rate_searched(given: Given) -> bool:
     """Whether the load is a request rate for all models."""
     return any(given.values.get(key) for key in _REQUEST_RATE)
+
+
+def missing_for_profile(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """What `profile` needs and the user did not give."""
+    yield from _needs_models(given, values)
+    yield from _needs_repository(given, values)
 
 
 def _needs_models(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -515,7 +522,7 @@ def _needs_variants(given: Given, values: Mapping[str, Any]) -> Iterator[Problem
 
 # The rules of each command.
 RULES: Mapping[str, Sequence[Rule]] = {
-    PROFILE: (_needs_models, _needs_repository, *_COMMON_RULES),
+    PROFILE: (missing_for_profile, *_COMMON_RULES),
     ANALYZE: (_needs_models, *_COMMON_RULES),
     REPORT: (_needs_variants,),
     BEST: (),
@@ -637,6 +644,7 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         _repeated_models,
         _ignored_of_models,
         _odd_flags,
+        _limited_twice,
     ):
         yield from remarks(given, values)
 
@@ -703,6 +711,54 @@ def _odd_flags(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
                     yield f"{about}: {flags.program} reads {number}, and ignores {rest!r} after it"
                 elif name in _SWITCHES[key] and not _is_switch(value):
                     yield f"{about}: {value!r} means false (write true or false)"
+
+
+def _limited_twice(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Limits that do not count beside a tighter one: of the same file, or on the command line.
+
+    A limit of the command line that is tighter than the file needs no remark.
+    """
+    remarks = (
+        remark
+        for place in _places(given, values)
+        for key, limit_of in SHORTHANDS.items()
+        for remark in _beside_constraints(key, limit_of, given.below(place))
+    )
+    yield from dict.fromkeys(remarks)  # models without limits of their own have the global ones
+
+
+def _beside_constraints(
+    key: str, limit_of: Callable[[float], Constraint], given: Given
+) -> Iterator[str]:
+    if given.values.get(key) is None:
+        return
+    limit, where = limit_of(given.values[key]), given.where[key]
+    other = given.where.get("constraints", "")
+    for constraint in given.values.get("constraints") or ():
+        if constraint.tag != limit.tag:
+            continue
+        if _is_tighter(constraint, limit):
+            yield (
+                f"{where}: {key} has no effect, since the constraint at {other} is tighter:"
+                f" {constraint}"
+            )
+        elif _is_tighter(limit, constraint) and _file_of(where) == _file_of(other):
+            yield (
+                f"{where}: {key} is tighter, so the constraint at {other} has no effect:"
+                f" {constraint}"
+            )
+
+
+def _is_tighter(bound: Constraint, other: Constraint) -> bool:
+    """Whether a bound leaves less of the same side of a metric than the other."""
+    if bound.maximum is not None and other.maximum is not None:
+        return bound.maximum < other.maximum
+    return bound.minimum is not None and other.minimum is not None and bound.minimum > other.minimum
+
+
+def _file_of(where: str) -> str:
+    """The file of a place, or the flag."""
+    return where.rsplit(":", 2)[0]
 
 
 def _is_switch(value: object) -> bool:

@@ -9,7 +9,7 @@ without any instalment among them have means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
@@ -86,6 +86,16 @@ def _by_first(measurements: Sequence[Measurement]) -> Sequence[Mapping[str, Valu
 def in_instalments(measurements: Sequence[Measurement]) -> bool:
     """Whether at least one of these is an instalment."""
     return True in [run.is_instalment for run in measurements]  # often asked: `any` is slower
+
+
+def is_replaced(run: Measurement, others: Iterable[Measurement]) -> bool:
+    """Whether one of the `others` of the same trial replaces this instalment: a later measurement
+    in perf_analyzer's own windows. These are measured only if they are asked for instead of
+    instalments. An instalment that follows them continues them.
+    """
+    return run.is_instalment and any(
+        other.started > run.started and not other.is_instalment for other in others
+    )
 
 
 def histogram_of(model: ModelMeasurement, family: str) -> Histogram | None:

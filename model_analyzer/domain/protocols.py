@@ -79,7 +79,9 @@ class State(Protocol):
     """Remembers outcomes."""
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
-        """The recorded outcome of a trial with this key, if it may be used again."""
+        """The recorded outcome of a trial with this key, if it may be used again: an instalment
+        may not if `instalment_s` is None.
+        """
 
     def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:
         """Stores the outcome, which a cluster node has measured if one is given: it is on disk when

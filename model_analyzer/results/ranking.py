@@ -22,7 +22,7 @@ from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.domain.pooling import pool
+from model_analyzer.domain.pooling import is_replaced, pool
 from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost
@@ -480,8 +480,8 @@ def _ordered(
 def _means(
     measured: Sequence[MeasuredTrial], *, is_concluded: bool
 ) -> tuple[Sequence[str], Sequence[MeasuredTrial]]:
-    """The key of each trial under its names of variants, and the mean of its measurements. Without
-    a conclusion and repetitions, the keys are "".
+    """The key of each trial under its names of variants, and the mean of its measurements that
+    count. Without a conclusion and repetitions, the keys are "".
     """
     if not is_concluded and not any(item.trial.repetition for item in measured):
         # computing the keys of many trials is slow
@@ -490,7 +490,14 @@ def _means(
     for item in measured:
         first = item.trial.first
         repetitions.setdefault((first.variants, first.key), []).append(item)
-    return [key for _, key in repetitions], [*map(_mean_of, repetitions.values())]
+    counted = map(_that_count, repetitions.values())
+    return [key for _, key in repetitions], [*map(_mean_of, counted)]
+
+
+def _that_count(items: Sequence[MeasuredTrial]) -> Sequence[MeasuredTrial]:
+    """The measurements of one trial, without instalments that a later one replaces."""
+    runs = [item.measurement for item in items]
+    return [item for item in items if not is_replaced(item.measurement, runs)]
 
 
 def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:

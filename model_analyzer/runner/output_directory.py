@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from model_analyzer.errors import OutputError, RepositoryError
+from model_analyzer.errors import OutputError, RepositoryError, RepositoryInUse
 from model_analyzer.runner.file_trees import words_of
 from model_analyzer.writing import open_own
 
@@ -72,7 +72,7 @@ def _check(
         if real == Path(os.path.realpath(inner)):
             raise _not_deleted(path, name, inner)
     if _is_held(path):
-        raise RepositoryError(f"output model repository {path}: {_IN_USE}", _WAIT)
+        raise RepositoryInUse(f"output model repository {path}: {_IN_USE}", _WAIT)
 
 
 def _not_deleted(path: Path, name: str, inner: Path) -> RepositoryError:

@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, takewhile
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -78,7 +78,8 @@ class Checkpoint:
     settings, by model group; `conclusions` the results of searches, and `asked` the questions to
     searches with several slots. `shared_hosts` has the tests of hosts with several slots, by host.
     `missing` has the number of outcomes that the part of a cluster node lacks. `damage` has a line
-    for each damaged file; `remarks` are other warnings.
+    for each damaged file, `damage_warnings` the same with what is used of it, or instead of it;
+    `remarks` are other warnings.
     """
 
     header: Header = field(default_factory=Header)
@@ -93,6 +94,7 @@ class Checkpoint:
     is_growing: bool = field(default=False, compare=False)
     missing: Mapping[str, int] = field(default_factory=empty)
     damage: tuple[str, ...] = ()
+    damage_warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     base: Checkpoint | None = field(default=None, repr=False, compare=False)
 
@@ -304,6 +306,10 @@ def assemble(
         path=next((place for place in with_outcomes if isinstance(place, Path)), None),
         missing=missing,
         damage=tuple(_damage_line(place, content) for place, content in damaged),
+        damage_warnings=tuple(
+            f"{_damage_line(place, content)}: {_used(place, content, files)}"
+            for place, content in damaged
+        ),
         remarks=tuple(
             f"{place}: {remark}" for place, content in all_files for remark in content.remarks
         ),
@@ -387,6 +393,18 @@ def _damage_line(place: Path | str, content: Content) -> str:
     lost = f"; lost: {content.lost_outcomes}" if content.lost_outcomes else ""
     reason = content.damage + lost
     return f"{place} is damaged ({reason})"
+
+
+def _used(place: Path | str, content: Content, files: Sequence[tuple[Path | str, Content]]) -> str:
+    """What is used of a damaged file, or instead of it; `files` are the oldest first."""
+    if content.intact:
+        return "using the intact part"
+    older = list(takewhile(lambda file: file[0] != place, files))
+    readable = [file[0] for file in older if file[1].intact]
+    is_numbered = isinstance(place, Path) and number_of(place) is not None
+    if is_numbered and readable:
+        return f"nothing in it can be read; using the older {readable[-1]}"
+    return "nothing in it can be read"
 
 
 def merged(mappings: Iterable[Mapping[K, T]]) -> Mapping[K, T]:

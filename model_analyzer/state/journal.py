@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
 from model_analyzer.state.format.codec import OUTCOMES
 from model_analyzer.state.format.lines import Entry, encode, with_serial
 from model_analyzer.writing import open_own, sync_directory
@@ -182,4 +182,5 @@ class Journal:
         return True
 
     def _cannot_open(self, error: OSError) -> CheckpointError:
-        return CheckpointError(f"{self._path}: cannot be opened: {error.strerror}")
+        kind = UnusableCheckpoint if is_wrong_path(error) else CheckpointError
+        return kind(f"{self._path}: cannot be opened: {error.strerror}")

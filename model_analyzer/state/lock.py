@@ -19,7 +19,7 @@ import threading
 import time
 from pathlib import Path
 
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
 from model_analyzer.writing import open_own
 
 _HEARTBEAT_S = 15.0
@@ -85,7 +85,8 @@ class Lock:
         try:
             self._file = open_own(self._path, os.O_RDWR)
         except OSError as error:
-            raise CheckpointError(
+            kind = UnusableCheckpoint if is_wrong_path(error) else CheckpointError
+            raise kind(
                 f"{self._path}: cannot be opened: {error.strerror}; choose another"
                 " --checkpoint-directory (--checkpoint-load-directory resumes from this one)"
             ) from error

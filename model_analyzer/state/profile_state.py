@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
@@ -16,7 +17,8 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.lanes import Lane
-from model_analyzer.domain.measurements import Outcome, Values
+from model_analyzer.domain.measurements import Measurement, Outcome, Values
+from model_analyzer.domain.pooling import is_replaced
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked
@@ -138,8 +140,8 @@ class ProfileState:
         if self._newest is None and len(self._records):
             self._newest = self._layout.journal()
         self._earlier = set(self._records.keys())
-        for damage in loaded.damage:
-            log.warning("%s: using the intact part", damage)
+        for warning in loaded.damage_warnings:
+            log.warning("%s", warning)
         for remark in loaded.remarks:
             log.warning("%s", remark)
         self._layout = self._nodes.layout = replace(self._layout, is_in_use=True)
@@ -222,7 +224,10 @@ class ProfileState:
         self._header_is_due = True
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
-        """The outcome recorded for this trial; a failure of an earlier run may be retried."""
+        """The outcome recorded for this trial. None if it is to be measured again: a failure of an
+        earlier run may be retried, and an instalment does not answer for perf_analyzer's own
+        windows, or if these have measured the trial since.
+        """
         record = (
             self._records.of_trial(trial.key)
             or self._records.of_trial(trial.former_key)
@@ -234,7 +239,17 @@ class ProfileState:
             and isinstance(outcome, Failure)
             and not self._earlier.isdisjoint((trial.key, trial.former_key))
         )
-        return None if is_retried else outcome
+        return None if is_retried or self._is_replaced(trial, outcome) else outcome
+
+    def _is_replaced(self, trial: Trial, outcome: Outcome | None) -> bool:
+        """Whether an outcome is an instalment that does not count for this trial."""
+        if not isinstance(outcome, Measurement) or not outcome.is_instalment:
+            return False
+        if trial.instalment_s is None:
+            return True
+        first = self._records.of_trial(trial.first.key) if trial.repetition else None
+        careful = None if first is None else first.outcome
+        return isinstance(careful, Measurement) and is_replaced(outcome, [careful])
 
     def record_server_only(self, gpus: Mapping[str, Values]) -> None:
         """Stores the GPU values of a server without models; replaces older ones."""
@@ -302,7 +317,7 @@ class ProfileState:
         this returns. Raises CheckpointError otherwise.
 
         Recording the same outcome again has no effect, unless the variant has another name now, or
-        derives from an edited model.
+        derives from an edited model. An instalment in its place becomes a later repetition.
         """
         recorded = self._records.named(trial.key, trial.variants)
         if (
@@ -315,6 +330,8 @@ class ProfileState:
         if not node and known is not None and known.outcome == outcome:
             node = known.node  # it is stored under another name, too
         self._check_files()
+        if recorded is not None and recorded.outcome != outcome:
+            self._set_aside(recorded)
         self._store(trial.key, TrialRecord(trial=trial, outcome=outcome, node=node))
         self._check_files()
         if self._save_every is not None and self._unsaved >= self._save_every:
@@ -356,7 +373,23 @@ class ProfileState:
         """Stores outcomes from journals of nodes, while they are read."""
         for key, record in late:
             self._check_files()
+            present = self._records.named(key, record.trial.variants)
+            if present is not None:
+                self._set_aside(present)
             self._store(key, record)
+
+    def _set_aside(self, record: TrialRecord) -> None:
+        """Stores an instalment as the next free repetition of its trial, before another outcome
+        takes its place. A run that was killed between the two may have done so already.
+        """
+        if not isinstance(record.outcome, Measurement) or not record.outcome.is_instalment:
+            return
+        for repetition in count(record.trial.repetition + 1):
+            trial = replace(record.trial, repetition=repetition)
+            known = self._records.of_trial(trial.key)
+            if known is None or known.outcome == record.outcome:
+                self._store(trial.key, record._replace(trial=trial))
+                return
 
     def _store(self, key: str, record: TrialRecord) -> None:
         """Appends the record to the journal, and adds it to those in memory."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from model_analyzer.domain.hardware import Machine
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.pooling import is_replaced
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.state.format.codec import DEFINITIONS
@@ -138,18 +139,17 @@ class Records(Collection[TrialRecord]):
     def news(self, late: Records, node: str) -> Records:
         """The outcomes of a node in `late`, its journal, that add something to these records.
 
-        These are outcomes of unknown trials, and measurements of trials that failed. Otherwise, the
-        outcome here counts: a search may have learnt from it.
+        These are outcomes of unknown trials, measurements of trials that failed, and measurements
+        in perf_analyzer's own windows of trials with an instalment. Otherwise, the outcome here
+        counts: a search may have learnt from it.
         """
         news = Records()
         news._decoder.learn(late._decoder)
         news._definitions.update(late._definitions)
         for name, line in late._lines.items():
             record, present = late._record(name), self.of_trial(name[0])
-            is_better = present is None or (
-                isinstance(present.outcome, Failure) and isinstance(record.outcome, Measurement)
-            )
-            if is_better and record.node == node:
+            is_news = present is None or _is_better(record.outcome, present.outcome)
+            if is_news and record.node == node:
                 news.take(decode_again(line), line, record)
         return news
 
@@ -279,6 +279,13 @@ class Records(Collection[TrialRecord]):
             if len(self._kept) < _KEPT:
                 self._kept[name] = record
         return record
+
+
+def _is_better(late: Outcome, present: Outcome) -> bool:
+    """Whether a late outcome of a node replaces the present one of the same trial."""
+    if isinstance(late, Failure) or isinstance(present, Failure):
+        return isinstance(late, Measurement) and isinstance(present, Failure)
+    return is_replaced(present, [late])
 
 
 def _key(entry: Entry) -> _Key:

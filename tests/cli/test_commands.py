@@ -90,7 +90,11 @@ def test_init_takes_an_empty_directory_and_no_file(run, tmp_path: Path) -> None:
 def test_init_where_nothing_can_be_created_is_one_line(run) -> None:
     done = run("init", "/proc/q")
 
-    assert done.stderr == "model-analyzer: cannot write /proc/q: No such file or directory\n"
+    assert done.stderr == (
+        "model-analyzer: cannot write /proc/q: No such file or directory; choose another"
+        " directory\n"
+    )
+    assert done.returncode == 2
 
 
 def test_doctor_without_a_server_says_what_to_run_and_fails(run) -> None:

@@ -14,6 +14,7 @@ from model_analyzer.config.json_schema import json_schema
 from tests.phrases import NOT_AN_INTEGER, too_large_batch
 
 USAGE = 2
+VALID = "valid, but profile also needs profile_models and model_repository"
 CONFIG = Path(__file__).parents[2] / "config"
 EXAMPLES = [
     path
@@ -31,9 +32,17 @@ def test_a_good_file_gets_one_line(run, tmp_path: Path) -> None:
     names = [
         write(tmp_path, "a.yaml", "batch_sizes: 4"),
         write(tmp_path, "empty.yaml", ""),
+        write(tmp_path, "remote.yaml", "triton_launch_mode: remote\nprofile_models: m"),
     ]
 
-    assert run("config", "validate", *names) == (0, "a.yaml: valid\nempty.yaml: valid\n", "")
+    status, output, error = run("config", "validate", "--file-only", *names)
+
+    assert (status, error) == (0, "")
+    assert output == f"a.yaml: {VALID}\nempty.yaml: {VALID}\nremote.yaml: valid\n"
+    _, output, _ = run("config", "validate", "--file-only", "--json", *names)
+    missing = [file["missing"] for file in json.loads(output)["files"]]
+    assert [len(each) for each in missing] == [2, 2, 0]
+    assert "give --profile-models" in missing[0][0]["hint"]
 
 
 def test_the_examples_are_valid(run, tmp_path: Path) -> None:
@@ -58,7 +67,7 @@ def test_all_problems_of_all_files_are_told_in_reading_order(run, tmp_path: Path
     status, output, error = run("config", "validate", *names)
 
     assert status == USAGE
-    assert output == "good.yaml: valid\n"
+    assert output == f"good.yaml: {VALID}\n"
     first, second, third, fourth = error.splitlines()
     assert first.startswith(
         "model-analyzer: a.yaml:2:14: search mode quick does not support concurrency"
@@ -75,7 +84,7 @@ def test_a_remark_is_no_problem(run, tmp_path: Path) -> None:
 
     status, output, error = run("config", "validate", name)
 
-    assert (status, output) == (0, "a.yaml: valid\n")
+    assert (status, output) == (0, f"a.yaml: {VALID}\n")
     assert error.startswith("model-analyzer: warning: a.yaml:1:23: triton_docker_labels has no")
 
 
@@ -103,6 +112,7 @@ def test_other_programs_get_one_document(run, tmp_path: Path) -> None:
             }
         ],
         "remarks": [],
+        "missing": [],
         "paths": {},
     }
     assert (b["valid"], b["problems"], len(b["remarks"])) == (True, [], 1)
@@ -198,7 +208,10 @@ def test_relative_paths_are_shown_with_what_they_are(run, tmp_path: Path, make_m
     _, output, _ = run("config", "validate", "a.yaml")
     _, as_json, _ = run("config", "validate", "--json", "a.yaml")
 
-    assert output == f"a.yaml: valid\n  model_repository: {tmp_path}/models\n"
+    assert output == (
+        "a.yaml: valid, but profile also needs profile_models\n"
+        f"  model_repository: {tmp_path}/models\n"
+    )
     (file,) = json.loads(as_json)["files"]
     assert file["paths"] == {"model_repository": f"{tmp_path}/models"}
     _, shown, _ = run("config", "show", "--json", "a.yaml")

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
 from tests.phrases import USING_ITS_MEASUREMENTS
@@ -236,3 +238,53 @@ def test_how_the_search_was_made_is_in_the_checkpoint(setting) -> None:
     (search,) = [entry for entry in map(json.loads, lines) if entry["entry"] == "search"]
     assert search["subject"] == "m"
     assert search["search.max_concurrency"] == "2"
+
+
+def test_own_windows_are_measured_where_there_are_only_instalments(
+    setting, pretend, tmp_path: Path
+) -> None:
+    """Killed in between, the run goes on with the next trial."""
+    status, output = setting.profile(measurement="auto")
+    assert status == 0, output
+    short = len(load(tmp_path / "checkpoints").records)
+    before = len(pretend.launches)
+
+    process = setting.start(measurement="perf_analyzer")
+    setting.wait_until(lambda: len(pretend.launches) > before + 2)
+    process.kill()
+    process.wait()
+    status, output = setting.profile("-v", measurement="perf_analyzer")
+
+    assert status == 0, output
+    assert len(pretend.launches) - before in (ALL, ALL + 1)  # the one that was killed, too
+    records = load(tmp_path / "checkpoints").records
+    careful = [each for each in records if not _is_instalment(each)]
+    assert (len(careful), len(records)) == (ALL, short + ALL)
+    assert {each.trial.repetition for each in careful} == {0}
+    document = json.loads((tmp_path / "results" / "results.json").read_text())
+    recommended = document["models"][0]["recommended"]
+    assert (recommended["times_measured"], recommended["instalments"]) == (1, None)
+    status, output = setting.profile("-v", measurement="perf_analyzer")
+    assert (status, len(pretend.launches) - before in (ALL, ALL + 1)) == (0, True), output
+
+
+def _is_instalment(record: TrialRecord) -> bool:
+    return isinstance(record.outcome, Measurement) and record.outcome.is_instalment
+
+
+def test_instalments_continue_own_windows(setting, pretend, tmp_path: Path) -> None:
+    status, output = setting.profile()
+    assert status == 0, output
+
+    status, output = setting.profile(measurement="auto")
+
+    assert status == 0, output
+    records = load(tmp_path / "checkpoints").records
+    firsts = [each for each in records if not each.trial.repetition]
+    assert len(firsts) == ALL
+    assert not any(map(_is_instalment, firsts))
+    further = [each for each in records if each.trial.repetition]
+    assert further
+    assert all(map(_is_instalment, further))
+    document = json.loads((tmp_path / "results" / "results.json").read_text())
+    assert document["models"][0]["recommended"]["times_measured"] > 1

@@ -161,6 +161,35 @@ def test_an_answer_by_other_goals_names_them(setting, run: Run, tmp_path: Path) 
         assert (status, content_of(text)) == (0, profiled(tmp_path)), error
 
 
+def test_without_goals_the_models_are_ranked_by_those_of_the_run(
+    setting, run: Run, tmp_path: Path
+) -> None:
+    """The run got its goals on the command line, and later commands get none."""
+    status, output = setting.profile("--latency-budget", "13", "--min-throughput", "1")
+    assert status == 0, output
+    answer = profiled(tmp_path)
+    name = answer["models"][0]["recommended"]["variant"]
+    said = "goals of the run: Throughput; Max p99 Latency: 13 ms; Min Throughput: 1 infer/sec"
+    for path in (tmp_path / "results").iterdir():
+        path.unlink()
+    status, output = setting.profile(command="analyze")
+    assert (status, said in output) == (0, True), output
+    assert profiled(tmp_path) == answer
+    assert "no constraints" not in output
+    status, text, _ = run(*command_to_deploy(output))
+    assert (status, content_of(text)) == (0, answer)
+
+    status, text, error = run("report", "-n", name, "-s", "checkpoints", "-e", "details")
+    assert (status, said in text) == (0, True), text + error
+    (tmp_path / "given.yaml").write_text("latency_budget: 14\n")
+    status, text, error = run("report", "-f", "given.yaml", "-n", name, "-s", "checkpoints")
+    assert (status, "goals of the run" in text) == (0, False), text + error
+    status, output = setting.profile("--latency-budget", "14", command="analyze")
+    assert (status, "goals of the run" in output) == (0, False), output
+    goals = profiled(tmp_path)["models"][0]["goals"]
+    assert goals != answer["models"][0]["goals"]
+
+
 def test_models_that_a_run_did_not_reach_are_answered_as_by_it(
     setting, pretend, run: Run, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model_analyzer.domain.lanes import Lane
-from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import Failure, Trial
@@ -40,7 +40,10 @@ class MemoryState:
         return Profile(records=tuple(self._kept.values()))
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
-        return None if trial.key in self._retried else self._outcomes.get(trial.key)
+        outcome = self._outcomes.get(trial.key)
+        is_short = isinstance(outcome, Measurement) and outcome.is_instalment
+        is_replaced = is_short and trial.instalment_s is None
+        return None if trial.key in self._retried or is_replaced else outcome
 
     def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:
         self._retried.discard(trial.key)

@@ -38,7 +38,7 @@ class Statistics:
     """Sizes in bytes, times in seconds. The node "" is the machine of the run itself."""
 
     path: Path | None
-    damage: Sequence[str]
+    damage_warnings: Sequence[str]
     size: int
     entries: int
     outcomes: int
@@ -121,7 +121,7 @@ def measure(
     serialised = clock()
     return Statistics(
         path=checkpoint.path,
-        damage=checkpoint.damage,
+        damage_warnings=checkpoint.damage_warnings,
         size=sum(lines),
         entries=len(lines),
         outcomes=len(checkpoint.records),

@@ -50,6 +50,17 @@ def goals_of(
     return goals, remarks
 
 
+def given_or_of_run(
+    checkpoint: Checkpoint, given: Mapping[str, Goal | None]
+) -> tuple[Mapping[str, Goal], Sequence[str]]:
+    """The goal of each subject: the `given` one as it is, or else, if that is None, the goal of the
+    run in the checkpoint, with remarks as from `goals_of`.
+    """
+    others = [subject for subject, goal in given.items() if goal is None]
+    of_run, remarks = goals_of(checkpoint, others, GoalOverride())
+    return {subject: goal or of_run[subject] for subject, goal in given.items()}, remarks
+
+
 def require_limits(goal: Goal, tags: Iterable[str]) -> None:
     """Raises ConfigError if goodput is one of the metrics to show, but the goal has no latency
     constraint.

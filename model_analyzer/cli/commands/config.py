@@ -36,9 +36,9 @@ def validate(files: Sequence[str], as_json: bool, file_only: bool) -> int:
     """Check YAML files, and the models that they name, without running anything.
 
     Every problem of every file is shown with its line and column; the exit status is 2 if there
-    is one. Options that a command requires, such as the models to profile, may be missing: they
-    can come from the command line. Environment variables are used, as in profile. Relative paths
-    start at the current directory.
+    is one. Options that profile requires, such as the models, may be missing: they can come from
+    the command line, and the output names them. Environment variables are used, as in profile.
+    Relative paths start at the current directory.
 
     \b
     Examples:
@@ -56,7 +56,8 @@ def validate(files: Sequence[str], as_json: bool, file_only: bool) -> int:
         for problem in file.problems:
             complain(str(problem))
         if not file.problems:
-            echo(f"{file.name}: valid")
+            needs = " and ".join(problem.where for problem in file.missing)
+            echo(f"{file.name}: valid{f', but profile also needs {needs}' if needs else ''}")
             for option, path in file.paths.items():
                 echo(f"  {option}: {path}")
     return EXIT_USAGE if any(file.problems for file in checked) else EXIT_OK

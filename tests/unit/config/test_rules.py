@@ -284,6 +284,52 @@ def test_options_without_effect_for_a_composing_model_get_a_remark() -> None:
     assert resolved(text).remarks == ("f.yaml:1:44: weighting has no effect for a composing model",)
 
 
+@pytest.mark.parametrize(
+    ("text", "flags", "remarks"),
+    [
+        (
+            "latency_budget: 20\nconstraints: {perf_latency_p99: {max: 50}}",
+            {},
+            [
+                "f.yaml:1:17: latency_budget is tighter, so the constraint at f.yaml:2:14 has no"
+                " effect: Max p99 Latency: 50 ms"
+            ],
+        ),
+        (
+            "latency_budget: 70\nconstraints: {perf_latency_p99: {max: 50}}\nprofile_models: a,b",
+            {},
+            [
+                "f.yaml:1:17: latency_budget has no effect, since the constraint at f.yaml:2:14 is"
+                " tighter: Max p99 Latency: 50 ms"
+            ],
+        ),
+        (
+            "min_throughput: 7\nprofile_models: {a: {constraints: {perf_throughput: {min: 9}}}}",
+            {},
+            [
+                "f.yaml:1:17: min_throughput has no effect, since the constraint at f.yaml:2:35 is"
+                " tighter: Min Throughput: 9 infer/sec"
+            ],
+        ),
+        (
+            "constraints: {perf_latency_p99: {max: 50}}",
+            {"latency_budget": "70"},
+            [
+                "--latency-budget: latency_budget has no effect, since the constraint at"
+                " f.yaml:1:14 is tighter: Max p99 Latency: 50 ms"
+            ],
+        ),
+        ("constraints: {perf_latency_p99: {max: 50}}", {"latency_budget": "20"}, []),
+        ("latency_budget: 50\nconstraints: {perf_latency_p99: {max: 50}}", {}, []),
+        ("latency_budget: 50\nconstraints: {perf_throughput: {min: 9}}", {}, []),
+    ],
+)
+def test_of_two_limits_the_one_that_does_not_count_gets_a_remark(
+    text: str, flags: dict[str, str], remarks: list[str]
+) -> None:
+    assert [*resolved(text, **flags).remarks] == remarks
+
+
 # ---------------------------------------------------------------------------- concurrent models
 
 

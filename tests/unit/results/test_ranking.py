@@ -345,6 +345,20 @@ def test_repetitions_of_a_trial_are_ranked_as_their_mean() -> None:
     assert ranked.results[1].best.trial == lucky[0].trial
 
 
+def test_own_windows_of_perf_analyzer_count_without_the_instalments_before_them() -> None:
+    def started(second: float, outcome: Measurement, repetition: int) -> TrialRecord:
+        of_trial = record(SMALL, replace(outcome, started=second))
+        return of_trial._replace(trial=replace(of_trial.trial, repetition=repetition))
+
+    look = instalment([10.0] * 200)
+    before, own = started(1, look, 1), started(2, measurement(100), 0)
+    assert throughputs(ranking(before, own)) == [100]
+    assert ranking(before, own).repetitions == 0
+    continued = ranking(before, own, started(3, look, 2))
+    assert continued.repetitions == 1
+    assert continued.measured[0].runs == (own.outcome, replace(look, started=3))
+
+
 def test_a_single_measurement_that_leads_within_noise_comes_after_repeated_ones() -> None:
     confirmed = repeated(SMALL, 100, 104)
     assert order(ranking(*confirmed, record(LARGE, measurement(105))))[0] == "m_config_0"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.errors import OutputError, RepositoryError
+from model_analyzer.errors import EXIT_RUN_FAILED, OutputError, RepositoryError, RepositoryInUse
 from model_analyzer.runner.output_directory import (
     MARK,
     create_output,
@@ -186,8 +186,9 @@ def test_a_link_to_an_output_repository_is_not_followed(
 @pytest.mark.parametrize("override", [False, True])
 def test_the_output_of_a_running_run_is_not_replaced(made: Path, override: bool) -> None:
     with held(made):
-        with pytest.raises(RepositoryError, match="in use by another run"):
+        with pytest.raises(RepositoryInUse, match="in use by another run") as refused:
             prepare_output(made, override=override, protected=[])
+        assert refused.value.exit_status == EXIT_RUN_FAILED
         with pytest.raises(OutputError, match="in use by another run"), held(made):
             pass
 

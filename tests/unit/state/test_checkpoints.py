@@ -17,7 +17,7 @@ from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.contents import checkpoint_lines
 from model_analyzer.state.format.codec import FORMAT, encode_conclusion, encode_shared_host
@@ -544,7 +544,7 @@ def test_a_directory_in_place_of_our_file_is_refused_in_one_line(tmp_path: Path,
     (tmp_path / name).mkdir()
 
     for _ in range(2):
-        with pytest.raises(CheckpointError, match="cannot be opened") as caught:
+        with pytest.raises(UnusableCheckpoint, match="cannot be opened") as caught:
             ProfileState(tmp_path)
         assert str(tmp_path / name) in str(caught.value)
         assert "\n" not in str(caught.value)

@@ -304,7 +304,8 @@ def test_a_checkpoint_that_is_none_is_named_and_passed(
         assert state.save() == three_files / "3.ckpt"
 
     assert caplog.messages[:2] == [
-        f"{newest} is damaged ({reason}): using the intact part",
+        f"{newest} is damaged ({reason}): nothing in it can be read; using the older"
+        f" {three_files / '1.ckpt'}",
         f"Loaded checkpoint from file {three_files / '1.ckpt'}",
     ]
 

@@ -27,7 +27,6 @@ from model_analyzer.cli.output import (
     print_tables,
     put,
     warn_all,
-    warn_of_damage,
 )
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, EXIT_USAGE, wrong
@@ -76,7 +75,7 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
     from model_analyzer.app.checkpoints.stats import measure
 
     statistics = measure(which, directory, prefix)
-    warn_of_damage(statistics.damage)
+    warn_all(statistics.damage_warnings)
     if as_json:
         print_json(statistics.document())
         return
