@@ -240,6 +240,10 @@ def test_how_the_search_was_made_is_in_the_checkpoint(setting) -> None:
     assert search["search.max_concurrency"] == "2"
 
 
+def is_instalment(record: TrialRecord) -> bool:
+    return isinstance(record.outcome, Measurement) and record.outcome.is_instalment
+
+
 def test_own_windows_are_measured_where_there_are_only_instalments(
     setting, pretend, tmp_path: Path
 ) -> None:
@@ -258,7 +262,7 @@ def test_own_windows_are_measured_where_there_are_only_instalments(
     assert status == 0, output
     assert len(pretend.launches) - before in (ALL, ALL + 1)  # the one that was killed, too
     records = load(tmp_path / "checkpoints").records
-    careful = [each for each in records if not _is_instalment(each)]
+    careful = [each for each in records if not is_instalment(each)]
     assert (len(careful), len(records)) == (ALL, short + ALL)
     assert {each.trial.repetition for each in careful} == {0}
     document = json.loads((tmp_path / "results" / "results.json").read_text())
@@ -266,10 +270,6 @@ def test_own_windows_are_measured_where_there_are_only_instalments(
     assert (recommended["times_measured"], recommended["instalments"]) == (1, None)
     status, output = setting.profile("-v", measurement="perf_analyzer")
     assert (status, len(pretend.launches) - before in (ALL, ALL + 1)) == (0, True), output
-
-
-def _is_instalment(record: TrialRecord) -> bool:
-    return isinstance(record.outcome, Measurement) and record.outcome.is_instalment
 
 
 def test_instalments_continue_own_windows(setting, pretend, tmp_path: Path) -> None:
@@ -282,9 +282,9 @@ def test_instalments_continue_own_windows(setting, pretend, tmp_path: Path) -> N
     records = load(tmp_path / "checkpoints").records
     firsts = [each for each in records if not each.trial.repetition]
     assert len(firsts) == ALL
-    assert not any(map(_is_instalment, firsts))
+    assert not any(map(is_instalment, firsts))
     further = [each for each in records if each.trial.repetition]
     assert further
-    assert all(map(_is_instalment, further))
+    assert all(map(is_instalment, further))
     document = json.loads((tmp_path / "results" / "results.json").read_text())
     assert document["models"][0]["recommended"]["times_measured"] > 1
