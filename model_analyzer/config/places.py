@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from model_analyzer.config.goals import SHORTHANDS
 from model_analyzer.config.table import Given
 from model_analyzer.domain.model_patterns import entry_for
 
 # The options that make the goal of a model.
-_GOAL_KEYS = ("objectives", "constraints", "latency_budget", "min_throughput", "weighting")
+_GOAL_KEYS = ("objectives", "constraints", "weighting", *SHORTHANDS)
 
 
 @dataclass(frozen=True, slots=True)

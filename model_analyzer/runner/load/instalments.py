@@ -48,7 +48,7 @@ from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates, in_flight
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
-from model_analyzer.runner.load.sampling import Offered, ended_inside, sampled
+from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
 
 log = logging.getLogger(__name__)
@@ -295,8 +295,7 @@ def _are_short(
 def _ended_requests(runs: Sequence[Ended]) -> int:
     """How many requests of a workload ended within perf_analyzer's windows."""
     return sum(
-        run.report.requests or 0 if run.export is None else len(ended_inside(run.export))
-        for run in runs
+        run.report.requests or 0 if run.export is None else len(run.export.inside) for run in runs
     )
 
 

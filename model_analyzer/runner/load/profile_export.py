@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -34,7 +35,7 @@ class Request:
     tokens: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Export:
     """All requests that were answered, in the order of their ends; and the times (ns) between which
     perf_analyzer's windows lie.
@@ -42,6 +43,12 @@ class Export:
 
     requests: Sequence[Request]
     bounds: Sequence[int]
+
+    @cached_property
+    def inside(self) -> Sequence[Request]:
+        """The requests that ended within perf_analyzer's windows."""
+        begin, end = self.bounds[0], self.bounds[-1]
+        return [request for request in self.requests if begin <= request.ended < end]
 
 
 def read_export(raw: bytes) -> Export | None:

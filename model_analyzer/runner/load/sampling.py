@@ -18,7 +18,7 @@ import numpy.typing as npt
 from model_analyzer.domain.first_look import is_cold
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import ModelMeasurement, Values
-from model_analyzer.runner.load.profile_export import Export, Request
+from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.schedule import Times
 from model_analyzer.runner.load.tokens import joint_times, token_metrics, token_times
 
@@ -67,7 +67,7 @@ def sampled(
     """
     begin = export.bounds[0]
     # a time since 1970 has more digits than a float
-    inside = [(request.sent - begin, request.ended - begin) for request in ended_inside(export)]
+    inside = [(request.sent - begin, request.ended - begin) for request in export.inside]
     times = np.array(inside, dtype=float).reshape(-1, 2)
     # count from the end of a request to the end of another one: a window that begins and ends
     # anywhere has a part of a batch more or less
@@ -115,12 +115,6 @@ def sampled(
         },
         joint=joint,
     )
-
-
-def ended_inside(export: Export) -> Sequence[Request]:
-    """The requests that ended within perf_analyzer's windows."""
-    begin, end = export.bounds[0], export.bounds[-1]
-    return [request for request in export.requests if begin <= request.ended < end]
 
 
 def latency_values(latencies: _Floats) -> Values:

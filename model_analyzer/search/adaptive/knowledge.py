@@ -470,8 +470,9 @@ class Knowledge:
             predictions.append(surrogate.predict(points))
             request_s = surrogate.waiting(points, predictions[-1])
             waiting = np.maximum(waiting, request_s)
-            load = points.settings.flight / points.settings.client
-            lengths = np.maximum(lengths, first_looks_s(load, request_s))
+            if self.in_instalments:
+                load = points.settings.flight / points.settings.client
+                lengths = np.maximum(lengths, first_looks_s(load, request_s))
             success = success_chances(
                 points,
                 [rows[c] for c in self.measured],
