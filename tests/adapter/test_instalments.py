@@ -13,9 +13,15 @@ import numpy as np
 import pytest
 
 from model_analyzer.domain.measurements import NoticeKind
-from model_analyzer.domain.traffic import Arrivals, Traffic
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.protocols import Route
+from model_analyzer.domain.settings import Protocol
+from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
+from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
+from model_analyzer.runner.load import stalls
 from model_analyzer.runner.load.generators import shares
+from model_analyzer.runner.load.intended import LEAD_S
 from model_analyzer.runner.load.launches import Reading
 from tests.adapter.test_perf_analyzer import AliveServer, make, option, sent_at, work
 
@@ -158,7 +164,7 @@ def test_a_request_rate_is_looked_at_for_its_own_number_of_requests(pretend, mak
     load = Load(kind=LoadKind.REQUEST_RATE, value=1000)
     measured(generator, replace(work(), load=load))
     # the pretend client waits for answers, so its first look is repeated
-    assert lengths(pretend) == pytest.approx([0.36, 0.36], abs=0.02)
+    assert lengths(pretend) == pytest.approx([0.36 + LEAD_S] * 2, abs=0.02)
 
 
 def test_models_measured_together_have_the_same_length(pretend, make) -> None:
@@ -304,6 +310,59 @@ def test_a_first_look_that_was_sent_late_is_repeated_once(
 def test_the_last_launch_counts_although_it_was_late(pretend, make) -> None:
     reading = measured(make(pretend.perf_analyzer(LATE), max_launches=1), evenly())
     assert [notice.kind for notice in reading.notices] == [NoticeKind.CLIENT_LAGGED]
+
+
+class AnsweringServer(AliveServer):
+    """Answers all requests of a perf_analyzer as soon as it starts."""
+
+    def __init__(self) -> None:
+        self._answered = 0
+
+    def route(self, variant: ModelVariant, protocol: Protocol) -> Route:
+        self._answered += 1000
+        return super().route(variant, protocol)
+
+    def statistics(self, variants: Any) -> ServerStatistics:
+        name = work().variant.model
+        return {name: ModelStatistics(inferences=self._answered, executions=self._answered)}
+
+
+@pytest.fixture
+def impatient(monkeypatch) -> None:
+    monkeypatch.setattr(stalls, "_EVERY_S", 0.0)
+    monkeypatch.setattr(stalls, "_SILENT_S", 0.6)
+    monkeypatch.setattr(stalls, "_LONGER", 0.0)
+
+
+def stages() -> Workload:
+    traffic = Traffic(arrivals=Arrivals.STAGES, stages=(Stage(rate=100, seconds=0.1),))
+    load = Load(kind=LoadKind.REQUEST_INTERVALS, value=0)
+    return replace(work(1), load=load, traffic=traffic)
+
+
+def test_a_load_whose_last_answers_do_not_come_is_measured_again(
+    pretend, make, impatient, caplog
+) -> None:
+    caplog.set_level("INFO")
+    generator = make(pretend.perf_analyzer({"hang": True}, {"service_ms": 5}))
+    reading = generator.generate([stages()], AnsweringServer(), 0.0)
+    assert isinstance(reading, Reading)
+    assert len(pretend.launches) == 2
+    assert "waited in vain for answers, measuring again" in caplog.text
+
+
+def test_it_may_wait_until_its_time_limit_after_two_stalls(pretend, make, impatient) -> None:
+    generator = make(pretend.perf_analyzer({"hang": True}), timeout_s=3)
+    failure = generator.generate([stages()], AnsweringServer(), 0.0)
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.TIMEOUT
+    assert len(pretend.launches) == 3
+
+
+def test_without_statistics_nothing_counts_as_a_stall(pretend, make, impatient) -> None:
+    generator = make(pretend.perf_analyzer({"sleep_s": 2, "service_ms": 5}))
+    assert isinstance(generator.generate([stages()], AliveServer(), 0.0), Reading)
+    assert len(pretend.launches) == 1
 
 
 def test_each_generator_gets_the_inputs_of_its_requests(pretend, make, tmp_path: Path) -> None:

@@ -37,7 +37,12 @@ from model_analyzer.runner.load.generators import (
     shares,
 )
 from model_analyzer.runner.load.input_data import in_order
-from model_analyzer.runner.load.intended import intended, remarks_on_sending, values_of_sending
+from model_analyzer.runner.load.intended import (
+    LEAD_S,
+    intended,
+    remarks_on_sending,
+    values_of_sending,
+)
 from model_analyzer.runner.load.launches import (
     UNCOUNTED_LAUNCHES,
     Launches,
@@ -50,6 +55,7 @@ from model_analyzer.runner.load.rates import ExportSizes, RequestRates, in_fligh
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
+from model_analyzer.runner.load.stalls import StallWatch
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +65,8 @@ _NS_PER_S = 1e9
 _NO_REQUEST = "no request ended in the measurement"
 _FEW_REQUESTS = "few requests ended"
 _SENT_LATE = "requests were sent late"
+# So many stalls may be an accident; after them, its time limit ends perf_analyzer.
+_MOST_STALLED = 2
 # An instalment without a request is followed by one that is so many times as long.
 _GROWTH = 3
 
@@ -90,11 +98,20 @@ class InstalmentMeasuring:
         variants = [work.variant for work in workloads]
         # a log or stages have their own length
         is_final = any(has_own_times(work) for work in workloads)
+        stalled = 0
         may_repeat = not is_final and not asked_s
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
             groups = [self._generators(work, seconds, part) for work in workloads]
-            ended = self._launch(groups, server)
+            watched = stalled < _MOST_STALLED and launch < self._launches.most
+            ended, has_stalled = self._launch(groups, server, watched=watched)
+            if has_stalled:
+                stalled += 1
+                log.info(
+                    "%s: perf_analyzer waited in vain for answers, measuring again",
+                    _names(workloads),
+                )
+                continue
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             reading = self._reading(
                 groups, ended, server, seconds, may_be_late=uncounted < UNCOUNTED_LAUNCHES
@@ -151,7 +168,7 @@ class InstalmentMeasuring:
                 work,
                 Window.of_requests(len(share))
                 if traffic.has_own_times
-                else Window.lasting(seconds),
+                else Window.lasting(seconds + LEAD_S),
                 exports,
                 due[share],
                 _inputs(replay, share, work.load.batch_size),
@@ -168,11 +185,15 @@ class InstalmentMeasuring:
         except ReplayProblem as error:  # it has changed since the run began
             raise wrong("load", error.message) from None
 
-    def _launch(self, groups: Sequence[Sequence[Generator]], server: Server) -> Sequence[Ended]:
+    def _launch(
+        self, groups: Sequence[Sequence[Generator]], server: Server, *, watched: bool
+    ) -> tuple[Sequence[Ended], bool]:
+        """The launch, and whether it stalled, if it was `watched` for that."""
         generators = [*chain.from_iterable(groups)]
-        ended = self._launches.launch(generators, server)
+        watch = StallWatch(generators, server) if watched else None
+        ended = self._launches.launch(generators, server, watch)
         self._sizes.learn_from(generators, ended)
-        return ended
+        return ended, watch is not None and watch.has_stalled
 
     def _reading(
         self,
@@ -313,5 +334,8 @@ def _is_late(reading: Reading) -> bool:
 
 
 def _log_again(workloads: Sequence[Workload], seconds: float, reason: str) -> None:
-    names = ",".join(work.variant.name for work in workloads)
-    log.info("%s: %s, measuring for %.3g s", names, reason, seconds)
+    log.info("%s: %s, measuring for %.3g s", _names(workloads), reason, seconds)
+
+
+def _names(workloads: Sequence[Workload]) -> str:
+    return ",".join(work.variant.name for work in workloads)

@@ -25,9 +25,13 @@ from model_analyzer.runner.load.schedule import Times
 
 _DECIMALS = 6
 _NS_PER_US = 1000
+_US_PER_S = 1_000_000
 _NS_PER_MS = 1e6
+# Before the first request: perf_analyzer loses answers that come before it has begun to collect
+# them, which takes it longer, the longer the file is.
+LEAD_S = 0.05
 # After the last request: longer than any measurement lasts, so perf_analyzer does not begin again.
-_NEVER_US = 24 * 3600 * 1_000_000
+_NEVER_US = 24 * 3600 * _US_PER_S
 
 
 # Why it is usually not known when requests were sent.
@@ -62,11 +66,13 @@ class Intended:
 
 def intervals_text(due: Times) -> str:
     """The file of perf_analyzer for requests that are due at these times: microseconds between two
-    requests. It begins again at the end of the file: after the last request, it waits.
+    requests. The first ones are later by `LEAD_S`. It begins again at the end of the file: after
+    the last request, it waits.
     """
     # rounded times, not rounded intervals: errors must not add up
     times = np.round(due / _NS_PER_US).astype(np.int64)
     gaps = np.diff(times, prepend=0)
+    gaps[0] += round(LEAD_S * _US_PER_S)
     return "\n".join(map(str, [*gaps.tolist(), _NEVER_US])) + "\n"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,6 +30,7 @@ from model_analyzer.runner.load.genai_perf import build_genai_command
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.intended import intervals_text
 from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
+from model_analyzer.runner.load.stalls import StallWatch
 from model_analyzer.runner.process import Process, ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines
@@ -109,8 +110,10 @@ class Launches:
         """All running processes, with an embedded server."""
         return [process for child in self._running for process in child.process.tree()]
 
-    def launch(self, generators: Sequence[Generator], server: Server) -> list[Ended]:
-        """Starts all generators at the same time, and waits for them."""
+    def launch(
+        self, generators: Sequence[Generator], server: Server, watch: StallWatch | None = None
+    ) -> list[Ended]:
+        """Starts all generators at the same time, and waits for them; ends them if they stall."""
         stubs = StubWatch(server.stubs())
         with self._in_place(), ExitStack() as stack:
             children = []
@@ -123,7 +126,7 @@ class Launches:
                 children.append(child)
             self._running = children
             try:
-                stopped = self._wait(children, server)
+                stopped = self._wait(children, server, watch)
             finally:
                 self._running = ()
             self._guards.prepare()
@@ -153,7 +156,7 @@ class Launches:
         shown = masked_command([Path(command[0]).name, *command[1:]])
         process = Process(
             command,
-            environment={**program.environment, **route.environment},
+            environment={**program.environment, **_bound_at_start(route), **route.environment},
             output=directory / OUTPUT,
             directory=directory,
             guard=self._guards.take(),
@@ -197,15 +200,17 @@ class Launches:
             user_directory=self._user_directory,
         )
 
-    def _wait(self, children: Sequence[Child], server: Server) -> FailureReason | None:
-        """Waits for all to end; kills them at the deadline, or if the server dies."""
+    def _wait(
+        self, children: Sequence[Child], server: Server, watch: StallWatch | None
+    ) -> FailureReason | None:
+        """Waits for all to end; kills them at the deadline, if they stall or the server dies."""
         deadline = time.monotonic() + self._settings.timeout_s
         reason = None
         for child in children:
             while reason is None and child.process.wait(_LOOK_S) is None:
                 if not server.is_alive:
                     reason = FailureReason.SERVER_DIED
-                elif time.monotonic() > deadline:
+                elif time.monotonic() > deadline or (watch is not None and watch.look()):
                     reason = FailureReason.TIMEOUT
                 else:
                     reason = child.trouble()
@@ -292,6 +297,17 @@ class Launches:
                 f"{self._work_directory}, the directory for temporary files, was removed during"
                 " the run; run the same command again to resume"
             ) from error
+
+
+def _bound_at_start(route: Route) -> Mapping[str, str]:
+    """The environment with which a program finds its functions when it starts, not when it first
+    calls them.
+
+    A thread of perf_analyzer that looks one up just when its load begins may miss the signal to
+    begin, and never send. An embedded server may have functions that do not exist, and never call
+    them.
+    """
+    return {"LD_BIND_NOW": "1"} if route.load_timeout_s is None else {}
 
 
 def commands_of(ended: Sequence[Ended]) -> tuple[str, ...]:

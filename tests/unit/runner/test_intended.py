@@ -12,6 +12,7 @@ from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.runner.load.intended import (
+    LEAD_S,
     intended,
     intervals_text,
     remarks_on_sending,
@@ -107,5 +108,11 @@ def test_requests_may_end_in_another_order() -> None:
 def test_the_file_of_intervals_does_not_drift_and_does_not_begin_again() -> None:
     due = due_times(Traffic(arrivals=Arrivals.CONSTANT), rate=3000, seconds=1)
     gaps = [int(line) for line in intervals_text(due).split()]
-    assert sum(gaps[:-1]) == 1_000_000
+    assert sum(gaps[:-1]) == 1_000_000 + LEAD_S * 1e6
     assert gaps[-1] > 3_600_000_000
+
+
+def test_no_request_is_due_before_perf_analyzer_collects_answers() -> None:
+    """A log may begin with a request at 0."""
+    gaps = [int(line) for line in intervals_text(np.array([0, 1_000_000])).split()]
+    assert gaps[:2] == [LEAD_S * 1e6, 1000]
