@@ -669,19 +669,24 @@ def test_merge_writes_the_next_checkpoint(call: Run, tmp_path: Path, checkpoints
         state.describe(devices=(), host={"Processor": "CPU A, 2 cores"})
         state.record(trial(size(1), concurrency=8), replace(measurement(310.0), started=9))
         state.record(trial(size(5, name="m_config_2")), measurement(1.0))
+        state.record(trial(size(2), concurrency=8), failure("m died"))
 
     status, output, _ = call("merge", "checkpoints", "other", "--output-dir", "both")
 
     assert status == 0
     assert output.splitlines() == [
-        "wrote both/0.ckpt with 7 outcomes",
-        "1 trial had two outcomes: kept the measurement if the other is a failure, otherwise the"
-        " newer one",
+        "wrote both/0.ckpt with 8 outcomes",
+        "kept 1 repetition of trials that another checkpoint measured, too: rankings pool all"
+        " measurements of a trial",
+        "left out 1 failure, because another checkpoint has a measurement or a newer failure of the"
+        " same trial",
         "renamed 1 variant, because each name must mean one configuration",
     ]
     merged = load(tmp_path / "both")
     assert merged.metadata == freeze(METADATA)
-    assert len(merged.records) == 7
+    assert len(merged.records) == 8
+    trials = json.loads(call("trials", "-s", "both", "--format", "json")[1])
+    assert [row["perf_throughput"] for row in trials if row["measurements"] == 2] == [305.0]
     call("merge", "checkpoints/0.ckpt", "other", "--output-dir", "both")
     assert (tmp_path / "both/1.ckpt").exists()
 
