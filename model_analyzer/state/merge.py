@@ -12,7 +12,7 @@ from itertools import chain, combinations, count
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant, fingerprint
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.trials import Failure
+from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint, merged
 from model_analyzer.state.format.codec import Encoder
@@ -20,6 +20,7 @@ from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.mismatch import PROCESSOR, hardware_differences, hardware_of
 from model_analyzer.state.records import Records
+from model_analyzer.state.upstream.identity import unverified_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +49,11 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
     """
     _check_hardware(checkpoints)
     names, outcomes = _Names(), _Outcomes()
-    for key, record in chain.from_iterable(each.records.items() for each in checkpoints):
-        outcomes.add(key, names.record(record))
+    # those of upstream last: `Records` drops one as soon as it gets another measurement of it
+    for is_unverified in (False, True):
+        for key, record in chain.from_iterable(each.records.items() for each in checkpoints):
+            if record.trial.is_unverified is is_unverified:
+                outcomes.add(key, names.record(record))
     header = checkpoints[-1].header
     devices = chain.from_iterable(each.header.devices for each in checkpoints)
     return Merged(
@@ -119,7 +123,7 @@ class _Outcomes:
         return any(
             other is not None
             and other.outcome == record.outcome
-            and other.trial.first.key == record.trial.first.key
+            and _is_of_same_trial(record.trial, other.trial)
             for other in same_start
         )
 
@@ -133,6 +137,13 @@ class _Outcomes:
         if isinstance(record.outcome, Measurement):
             place = (record.trial.variants, record.outcome.started)
             self._keys.setdefault(place, []).append(key)
+
+
+def _is_of_same_trial(trial: Trial, other: Trial) -> bool:
+    """Whether both are repetitions of one trial, as far as checkpoints of upstream identify it."""
+    if trial.is_unverified and not other.is_unverified:
+        return unverified_key(trial.first) == unverified_key(other.first)
+    return trial.first.key == other.first.key
 
 
 def _replaces(new: Outcome, present: Outcome) -> bool:

@@ -211,6 +211,28 @@ def test_own_windows_of_two_names_of_a_configuration_are_not_hidden(tmp_path: Pa
         assert look in [each.outcome for each in records]
 
 
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_a_measurement_of_upstream_stays_beside_ours_of_the_same_trial(
+    tmp_path: Path, is_swapped: bool
+) -> None:
+    """Whether the files of its model are the same is unknown: it is no repetition."""
+    unverified, verified = (builders.variant("m_config_0", files=files) for files in ("", "now"))
+    first = checkpoint(tmp_path / "a", (trial_of(unverified), measurement(1)))
+    second = checkpoint(tmp_path / "b", (trial_of(verified), measurement(2)))
+    resumed = checkpoint(tmp_path / "c", (trial_of(verified), measurement(1)))
+
+    def rates(*pair: Checkpoint) -> list[tuple[str, float | None]]:
+        merged = merge([*reversed(pair)] if is_swapped else pair)
+        reread = Checkpoint.from_bytes(merged.checkpoint.to_bytes())
+        return [
+            (item.trial.workloads[0].variant.files, item.measurement.value("perf_throughput"))
+            for item in reread.measurements()
+        ]
+
+    assert rates(first, second) == [("now", 2.0), ("", 1.0)]
+    assert rates(first, resumed) == [("now", 1.0)]
+
+
 def test_a_name_stands_for_one_configuration(tmp_path: Path) -> None:
     small, large, huge = (
         builders.variant(name, max_batch_size=size)
