@@ -153,6 +153,11 @@ def unreadable(path: object, error: OSError) -> CheckpointError:
     return kind(f"{path}: cannot be read: {error.strerror}")
 
 
+def without_checkpoints(directory: object) -> UnusableCheckpoint:
+    """The error for a directory that has no checkpoint to list or to verify."""
+    return UnusableCheckpoint(f"{directory}: no checkpoints found; -s names the directory of a run")
+
+
 def wrong(where: str, message: str) -> ConfigError:
     """An error about one invalid option or argument."""
     return ConfigError(Problem(where=where, message=message))

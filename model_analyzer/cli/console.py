@@ -157,8 +157,8 @@ class TerminalView:
                     self.print(line)
         for page, tables in answers.pages:
             for summary, table in zip(page.parts, tables, strict=True):
-                self.answer(summary, table)
-                for remark in summary.remarks:
+                self.answer(summary.statement, table)
+                for remark in summary.statement.remarks:
                     log.warning("%s", remark)
             if page.hardware is not None:
                 self.hardware(page.model, page.hardware)

@@ -225,11 +225,6 @@ def few_requests(work: Workload, requests: int) -> str:
 Outcome = Measurement | Failure
 
 
-def best_value(measurements: Iterable[Measurement], tag: str) -> float | None:
-    """The best value of the metric among the measurements; None if no measurement has it."""
-    return best_of([value for item in measurements if (value := item.value(tag)) is not None], tag)
-
-
 def best_of(values: Iterable[float], tag: str) -> float | None:
     """The best of these values of a metric; None if there are none."""
     return (max if is_best_high(tag) else min)(values, default=None)

@@ -135,7 +135,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary(Statement):
+class Summary:
     """The answer for one model on one kind of hardware, with all that explains it.
 
     `hardware` is the kind, if the model was measured on several, otherwise "". `recommended` is the
@@ -148,6 +148,7 @@ class Summary(Statement):
 
     model: str
     hardware: str
+    statement: Statement
     recommended: tuple[str, str]
     figures: tuple[Figure, ...]
     limits: tuple[Limit, ...]
@@ -183,10 +184,10 @@ class Summary(Statement):
     @property
     def advice(self) -> str:
         """What to do, in a few words; the recommended configuration follows."""
-        match self.verdict:
+        match self.statement.verdict:
             case AnswerVerdict.RECOMMENDED:
                 unsure = "Best so far, but uncertain"
-                advice = unsure if self.is_unsure else "Deploy this configuration"
+                advice = unsure if self.statement.is_unsure else "Deploy this configuration"
                 return advice if self.limits else f"{advice} (no constraints were set)"
             case AnswerVerdict.EQUAL:
                 return "No clear gain (within noise of the default configuration)"
@@ -328,15 +329,11 @@ def build_summary(
     return Summary(
         model=ranking.model,
         hardware=ranking.hardware,
-        headline=statement.headline,
-        verdict=statement.verdict,
-        is_unsure=statement.is_unsure,
-        certainty=statement.certainty,
+        statement=statement,
         recommended=_recommended(ranking),
         figures=figures_of(answer),
         limits=limits_of(answer),
         choices=choices_text(ranking),
-        remarks=statement.remarks,
         gpus=_gpus_line(
             _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
         ),

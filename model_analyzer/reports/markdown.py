@@ -40,15 +40,15 @@ def _part(report: Summary, drawings: Drawings, level: int) -> Sequence[str]:
     """The answer on one kind of hardware, with headings of this level."""
     sentence = "".join(
         f"**{escaped(part)}**" if index % 2 else escaped(part)
-        for index, part in enumerate(report.headline)
+        for index, part in enumerate(report.statement.headline)
     )
     lines = [sentence, ""]
-    if report.certainty:
-        lines += [escaped(report.certainty), ""]
+    if report.statement.certainty:
+        lines += [escaped(report.statement.certainty), ""]
     if report.choices:
         choices = [f"* {escaped(choice)}" for choice in report.choices]
         lines += ["You could also choose:", "", *choices, ""]
-    for remark in report.remarks:
+    for remark in report.statement.remarks:
         lines += ["> [!WARNING]", f"> {escaped(remark)}", ""]
     lines += _section("What to do", _what_to_do(report), level)
     if report.table.rows:

@@ -13,7 +13,8 @@ from typing import Any
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
+from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.results.columns import Cell
@@ -21,11 +22,12 @@ from model_analyzer.results.columns import Cell
 # The values of a model in a trial, by column. Unknown values are left out.
 Row = dict[str, Cell]
 
-_FIRST = ("trial", "model", "variant", "composing")
+_FIRST = ("trial", "first_trial", "repetition", "model", "variant", "composing")
 _LOAD = ("load", "concurrency", "request_rate", "batch_size")
 _PLACE = ("hardware", "host", "node")
 _LAST = (
-    "server_batch_size", "requests", "failure", "message", *_PLACE, "started", "duration_s",
+    "server_batch_size", "measurements", "requests", "failure", "message", *_PLACE, "started",
+    "duration_s",
 )  # fmt: skip
 _PARAMETER = "config."
 
@@ -39,10 +41,14 @@ class Rows(Collection[Row]):
 
     Rows are packed until they are used, since many take a lot of memory, and records are slow to
     make. `config.…` columns are the parameters in which the variants of a model differ: they are
-    known after the last record.
+    known after the last record. With `repetitions`, rows of single measurements also say which
+    ones belong together: they have the key of the first measurement of their trial
+    (`first_trial`), and the number of the `repetition`, which is 0 for the first.
     """
 
-    def __init__(self, records: Iterable[tuple[str, TrialRecord]]) -> None:
+    def __init__(
+        self, records: Iterable[tuple[str, TrialRecord]], *, repetitions: bool = False
+    ) -> None:
         self._packed: list[bytes] = []
         layouts: dict[tuple[str, ...], int] = {}
         variants: dict[str, dict[str, ModelVariant]] = {}
@@ -51,6 +57,10 @@ class Rows(Collection[Row]):
                 variant = work.variant
                 variants.setdefault(variant.model, {})[variant.identity] = variant
                 row = _row(key, record, index, work)
+                if repetitions:
+                    repetition = record.trial.repetition
+                    row["first_trial"] = record.trial.first.key if repetition else key
+                    row["repetition"] = repetition
                 layout = layouts.setdefault(tuple(row), len(layouts))
                 self._packed.append(marshal.dumps((layout, variant.identity, *row.values())))
         self._layouts = [*layouts]
@@ -79,6 +89,34 @@ class Rows(Collection[Row]):
 def rows_of(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
     """The `Rows` of these records, as a list."""
     return [*Rows(records)]
+
+
+def pooled_rows(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
+    """The rows of trials, each with its measurements pooled as in rankings, and those of failures.
+
+    The column `measurements` is added: the number of pooled ones. Place, host and node are those of
+    the first of them.
+    """
+    pairs = [*records]
+    measured = [
+        MeasuredTrial(trial=record.trial, measurement=record.outcome)
+        for _, record in pairs
+        if isinstance(record.outcome, Measurement)
+    ]
+    pooled = {id(item.trial): item for item in pooled_trials(measured)}
+    counts: list[int] = []
+    shown: list[tuple[str, TrialRecord]] = []
+    for key, record in pairs:
+        if isinstance(record.outcome, Measurement):
+            item = pooled.get(id(record.trial))
+            if item is None:
+                continue  # it is pooled with an earlier one
+            record = record._replace(outcome=item.measurement)
+            counts += [len(item.runs)] * len(record.trial.workloads)
+        else:
+            counts += [0] * len(record.trial.workloads)
+        shown.append((key, record))
+    return [row | {"measurements": count} for row, count in zip(Rows(shown), counts, strict=True)]
 
 
 def columns_of(rows: Iterable[Row]) -> Sequence[str]:
@@ -114,7 +152,7 @@ def best_of_variants(rows: Iterable[Row], tag: str) -> Sequence[Row]:
     """For each variant on each kind of hardware, its best row by a metric, in the order of `rows`;
     a row of a failure if it has no measurement.
 
-    The columns `measurements` and `failures` are added with their numbers.
+    The columns `measurements` and `failures` have their numbers. The rows are `pooled_rows`.
     """
     groups: dict[tuple[Cell, ...], list[Row]] = {}
     for row in rows:
@@ -123,8 +161,9 @@ def best_of_variants(rows: Iterable[Row], tag: str) -> Sequence[Row]:
     chosen = []
     for group in groups.values():
         failures = sum("failure" in row for row in group)
+        measurements = sum(int(row["measurements"] or 0) for row in group)
         best = sort_rows(group, tag, descending=is_best_high(tag))[0]
-        chosen.append(best | {"measurements": len(group) - failures, "failures": failures})
+        chosen.append(best | {"measurements": measurements, "failures": failures})
     return chosen
 
 

@@ -22,9 +22,10 @@ from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.domain.pooling import is_replaced, pool
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
+from model_analyzer.domain.repetitions import has_repetitions, pooled_by_trial
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.ties import (
     RULES,
@@ -483,29 +484,11 @@ def _means(
     """The key of each trial under its names of variants, and the mean of its measurements that
     count. Without a conclusion and repetitions, the keys are "".
     """
-    if not is_concluded and not any(item.trial.repetition for item in measured):
+    if not is_concluded and not has_repetitions(measured):
         # computing the keys of many trials is slow
         return [""] * len(measured), measured
-    repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
-    for item in measured:
-        first = item.trial.first
-        repetitions.setdefault((first.variants, first.key), []).append(item)
-    counted = map(_that_count, repetitions.values())
-    return [key for _, key in repetitions], [*map(_mean_of, counted)]
-
-
-def _that_count(items: Sequence[MeasuredTrial]) -> Sequence[MeasuredTrial]:
-    """The measurements of one trial, without instalments that a later one replaces."""
-    runs = [item.measurement for item in items]
-    return [item for item in items if not is_replaced(item.measurement, runs)]
-
-
-def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
-    """The mean of the measurements of one trial."""
-    if len(items) == 1:
-        return items[0]
-    runs = [item.measurement for item in items]
-    return MeasuredTrial(trial=items[0].trial, measurement=pool(runs), repetitions=tuple(runs))
+    trials = pooled_by_trial(measured)
+    return [key for _, key in trials], [*trials.values()]
 
 
 def _default_first(

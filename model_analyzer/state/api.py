@@ -16,6 +16,7 @@ from model_analyzer.state.contents import read_listed
 from model_analyzer.state.find import find, pick
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.frame import frame
+from model_analyzer.state.overview import sort_value
 from model_analyzer.state.stores.checkpointer import Checkpointer
 from model_analyzer.state.stores.directory import download, save_checkpoint
 from model_analyzer.state.stores.opening import open_store
@@ -83,11 +84,12 @@ class Checkpoint(value.Checkpoint):
         return save_checkpoint(self, None if directory is None else Path(directory), force=force)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with a row for each model of each measurement, in the order of measuring.
+        """A table with a row for each model of each trial, in the order of measuring.
 
-        Columns: `measurement` (its number), `model`, `variant`, `load`, `load_kind`, `batch_size`,
-        `hardware` (the kind of GPUs), `host` ("" if unknown), and each measured metric by tag, in
-        the units of the catalogue. Raises ImportError if pandas is not installed.
+        Several measurements of a trial, such as instalments, are pooled; `measurements` has single
+        ones. Columns: `measurement` (its number), `model`, `variant`, `load`, `load_kind`,
+        `batch_size`, `hardware` (the kind of GPUs), `host` ("" if unknown), and each measured
+        metric by tag, in the units of the catalogue. Raises ImportError if pandas is not installed.
         """
         return frame(self)
 
@@ -102,9 +104,10 @@ def list_checkpoints(
 ) -> list[Checkpoint]:
     """Every numbered checkpoint in a directory, oldest first; damaged ones have a `damage`.
 
-    `sort_by` is "index", "time" or a metric; checkpoints without the value come last. Without an
-    `order`, metrics are sorted best first, everything else lowest first. At most `limit` are
-    returned. Raises ValueError for invalid arguments.
+    `sort_by` is "index", "time" or a metric, of which the best value counts, with the measurements
+    of each trial pooled; checkpoints without the value come last. Without an `order`, metrics are
+    sorted best first, everything else lowest first. At most `limit` are returned. Raises ValueError
+    for invalid arguments.
     """
     if sort_by not in (*value.SORTS, *METRICS, *ALIASES):
         raise ValueError(
@@ -121,6 +124,6 @@ def list_checkpoints(
     is_descending = order == "desc" if order else is_best_high(sort_by)
     return value.in_order(
         checkpoints,
-        lambda checkpoint: value.sort_value(checkpoint, sort_by),
+        lambda checkpoint: sort_value(checkpoint, sort_by),
         is_descending=is_descending,
     )[:limit]

@@ -19,7 +19,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import WITHOUT_GPU, Device
 from model_analyzer.domain.lanes import Lane
-from model_analyzer.domain.measurements import Measurement, Values, best_value
+from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.settings import SearchMode
@@ -147,7 +147,7 @@ class Checkpoint:
         return os.path.exists(self.path) and not read(self.path).damage
 
     def measurements(self) -> Iterator[MeasuredTrial]:
-        """The successful trials, in the order of measuring."""
+        """Each single measurement, also each instalment, in the order of measuring."""
         for record in self.records:
             if isinstance(record.outcome, Measurement):
                 yield MeasuredTrial(trial=record.trial, measurement=record.outcome)
@@ -446,16 +446,6 @@ def headers(layout: Layout) -> Sequence[Header]:
     """The readable headers of the numbered checkpoints in a directory, oldest first."""
     all_headers = map(read_header, map(layout.checkpoint, layout.indices()))
     return [header for header in all_headers if header is not None]
-
-
-def sort_value(checkpoint: Checkpoint, sort_by: str) -> Any:
-    """The value to sort a checkpoint by ("index", "time" or a metric); None if it has none."""
-    match sort_by:
-        case "index":
-            return checkpoint.header.index
-        case "time":
-            return checkpoint.header.time or None
-    return best_value((item.measurement for item in checkpoint.measurements()), sort_by)
 
 
 def in_order(items: Iterable[T], value: Callable[[T], Any], *, is_descending: bool) -> list[T]:

@@ -21,10 +21,10 @@ from model_analyzer.state.checkpoint import (
     load_existing,
     read_file,
     read_header,
-    sort_value,
 )
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.overview import sort_value
 from model_analyzer.state.stores.checkpointer import Checkpointer, newest_first
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements as a table for pandas."""
+"""Trials as a table for pandas."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.state.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def frame(checkpoint: Checkpoint) -> pandas.DataFrame:
-    """A row for each model of each measurement, with a column for each measured metric."""
+    """A row for each model of each trial with its pooled measurements, and a column for each
+    measured metric.
+    """
     try:
         import pandas  # imported when used: optional
     except ImportError as error:
@@ -29,7 +32,7 @@ def frame(checkpoint: Checkpoint) -> pandas.DataFrame:
 
 
 def _rows(checkpoint: Checkpoint) -> Iterator[dict[str, Any]]:
-    for number, item in enumerate(checkpoint.measurements()):
+    for number, item in enumerate(pooled_trials([*checkpoint.measurements()])):
         machine = item.measurement.machine
         for position, work in enumerate(item.trial.workloads):
             values = {tag: item.measurement.model_value(position, tag) for tag in METRICS}

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, count
 
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant, fingerprint
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint, merged
 from model_analyzer.state.format.codec import Encoder
@@ -19,32 +20,40 @@ from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.mismatch import PROCESSOR, hardware_differences, hardware_of
 from model_analyzer.state.records import Records
+from model_analyzer.state.upstream.identity import unverified_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
     """The result of a merge.
 
-    `conflicts` is the number of trials with two outcomes, of which one was used. `renamed` is the
-    number of variants whose name clashed or differed between checkpoints.
+    `repetitions` is the number of measurements of trials that another checkpoint measured, too:
+    they are kept as repetitions. `failures` is the number of failures that were left out, because
+    another outcome of the trial counts more. `renamed` is the number of variants whose name clashed
+    or differed between checkpoints.
     """
 
     checkpoint: Checkpoint
-    conflicts: int
+    repetitions: int
+    failures: int
     renamed: int
 
 
 def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
     """Merges checkpoints into one.
 
-    If a trial has two outcomes, a measurement replaces a failure; otherwise the newer one is used.
-    Metadata, searches, conclusions and tests of hosts of later checkpoints replace those with the
-    same key.
+    Every measurement is kept: see `_Outcomes`. A measurement replaces a failure of the same trial,
+    and the newer one of two failures is used. Metadata, searches, conclusions and tests of hosts of
+    later checkpoints replace those with the same key.
     Raises CheckpointError if they have the same kind of GPUs on different processors.
     """
     _check_hardware(checkpoints)
-    names = _Names()
-    records, conflicts = _records(checkpoints, names)
+    names, outcomes = _Names(), _Outcomes()
+    # those of upstream last: `Records` drops one as soon as it gets another measurement of it
+    for is_unverified in (False, True):
+        for key, record in chain.from_iterable(each.records.items() for each in checkpoints):
+            if record.trial.is_unverified is is_unverified:
+                outcomes.add(key, names.record(record))
     header = checkpoints[-1].header
     devices = chain.from_iterable(each.header.devices for each in checkpoints)
     return Merged(
@@ -55,39 +64,106 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
                 cores=header.cores,
                 lost=sum((Counter(each.header.lost) for each in checkpoints), Counter()),
             ),
-            records=records,
+            records=outcomes.records,
             server_only=merged(each.server_only for each in checkpoints),
             metadata=merged(each.metadata for each in checkpoints),
             searches=merged(each.searches for each in checkpoints),
             conclusions=merged(each.conclusions for each in checkpoints),
             shared_hosts=merged(each.shared_hosts for each in checkpoints),
         ),
-        conflicts=conflicts,
+        repetitions=outcomes.repetitions,
+        failures=outcomes.failures,
         renamed=names.renamed,
     )
 
 
-def _records(checkpoints: Iterable[Checkpoint], names: _Names) -> tuple[Records, int]:
-    """All records, and the number of conflicts."""
-    records, encoder = Records(), Encoder()
-    conflicts = 0
-    for key, record in chain.from_iterable(each.records.items() for each in checkpoints):
-        renamed = names.record(record)
-        present = records.named(key, renamed.trial.variants)
-        if present is not None:
-            if present.outcome == renamed.outcome:
-                continue
-            conflicts += 1
-            if not _replaces(renamed.outcome, present.outcome):
-                continue
-        for entry in encoder.record(key, renamed):
-            records.take(entry, encode(entry), renamed)
-    return records, conflicts
+class _Outcomes:
+    """The outcomes of all checkpoints. No measurement takes the place of another: if a trial was
+    measured in several checkpoints, these are repetitions, which rankings pool.
+
+    Which of two measurements comes first decides what a resumed run gets (see `_is_first`); the
+    other one becomes the next free repetition. A measurement that several checkpoints have, perhaps
+    as different repetitions, is there once: otherwise it would count twice.
+    """
+
+    def __init__(self) -> None:
+        self.records = Records()
+        self.repetitions = 0
+        self.failures = 0
+        self._encoder = Encoder()
+        self._keys: dict[tuple[str, float], list[str]] = {}  # by variants and start
+
+    def add(self, key: str, record: TrialRecord) -> None:
+        """Adds an outcome, unless it is there already or another one counts more."""
+        if self._has(record):
+            return
+        present = self.records.named(key, record.trial.variants)
+        other = present or self.records.of_trial(key)
+        if other is None or other.outcome == record.outcome:
+            self._store(key, record)
+        elif isinstance(record.outcome, Failure) or isinstance(other.outcome, Failure):
+            self.failures += 1
+            if _replaces(record.outcome, other.outcome):
+                self._store(key, record)
+        else:
+            self.repetitions += 1
+            if _is_first(record.outcome, other.outcome):
+                self._store(key, record)
+                if present is not None:
+                    self._store_as_repetition(present)
+            else:
+                self._store_as_repetition(record)
+
+    def _has(self, record: TrialRecord) -> bool:
+        """Whether the measurement is there, as any repetition of its trial."""
+        variants, started = record.trial.variants, record.outcome.started
+        same_start = [
+            self.records.named(key, variants) for key in self._keys.get((variants, started), ())
+        ]
+        return any(
+            other is not None
+            and other.outcome == record.outcome
+            and _is_of_same_trial(record.trial, other.trial)
+            for other in same_start
+        )
+
+    def _store_as_repetition(self, record: TrialRecord) -> None:
+        repetition = self.records.as_repetition(record)
+        self._store(repetition.trial.key, repetition)
+
+    def _store(self, key: str, record: TrialRecord) -> None:
+        for entry in self._encoder.record(key, record):
+            self.records.take(entry, encode(entry), record)
+        if isinstance(record.outcome, Measurement):
+            place = (record.trial.variants, record.outcome.started)
+            self._keys.setdefault(place, []).append(key)
+
+
+def _is_of_same_trial(trial: Trial, other: Trial) -> bool:
+    """Whether both are repetitions of one trial, as far as checkpoints of upstream identify it."""
+    if trial.is_unverified and not other.is_unverified:
+        return unverified_key(trial.first) == unverified_key(other.first)
+    return trial.first.key == other.first.key
 
 
 def _replaces(new: Outcome, present: Outcome) -> bool:
+    """Whether an outcome replaces the present one, if one of them is a failure."""
     if isinstance(new, Measurement) != isinstance(present, Measurement):
         return isinstance(new, Measurement)
+    return new.started >= present.started
+
+
+def _is_first(new: Measurement, present: Measurement) -> bool:
+    """Whether the first repetition is the new measurement, not the present one.
+
+    perf_analyzer's own windows answer an instalment, but an instalment does not answer for own
+    windows; and of these, the newest says which instalments still count (see `is_replaced`).
+    Instalments keep the order in which they were measured.
+    """
+    if new.is_instalment != present.is_instalment:
+        return present.is_instalment
+    if new.is_instalment:
+        return new.started < present.started
     return new.started >= present.started
 
 

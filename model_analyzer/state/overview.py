@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from model_analyzer.domain.measurements import Measurement, best_of
+from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.state.checkpoint import Checkpoint, assemble
 from model_analyzer.state.contents import read_journal, read_listed
 from model_analyzer.state.format.header import Header
@@ -19,8 +21,9 @@ from model_analyzer.state.records import Records
 class Overview:
     """The summary of a numbered checkpoint, or of the outcomes that only journals have (no index).
 
-    `file` is its file name. `best` has the best value of each requested metric, None if it was not
-    measured. `missing` is the number of outcomes that the checkpoint lacks of each cluster node.
+    `file` is its file name. `best` has the best value of each requested metric, where all
+    measurements of a trial are pooled; None if it was not measured. `missing` is the number of
+    outcomes that the checkpoint lacks of each cluster node.
     `damage` is one line, or "": why the file is damaged, or for several files a sentence of each.
     """
 
@@ -41,16 +44,19 @@ class Overview:
         variants = set()
         measurements = 0
         values: dict[str, list[float]] = {tag: [] for tag in metrics}  # a measurement is larger
+        has_repetitions = False
         for record in checkpoint.records:
             for work in record.trial.workloads:
                 models[work.variant.model] = None
                 variants.add((work.variant.identity, work.variant.name))
             if isinstance(record.outcome, Measurement):
                 measurements += 1
-                for tag, present in values.items():
-                    value = record.outcome.value(tag)
-                    if value is not None:
-                        present.append(value)
+                has_repetitions |= record.trial.repetition > 0
+                _append(values, record.outcome)
+        if has_repetitions and metrics:
+            values = {tag: [] for tag in metrics}
+            for item in pooled_trials([*checkpoint.measurements()]):
+                _append(values, item.measurement)
         return cls(
             header=checkpoint.header,
             models=tuple(models),
@@ -78,6 +84,23 @@ class Overview:
         if self.damage or self.missing:
             return 3 if self.damage else 2
         return 0 if self.header.index is not None else 1
+
+
+def sort_value(checkpoint: Checkpoint, sort_by: str) -> Any:
+    """The value to sort a checkpoint by ("index", "time" or a metric); None if it has none."""
+    match sort_by:
+        case "index":
+            return checkpoint.header.index
+        case "time":
+            return checkpoint.header.time or None
+    return Overview.of(checkpoint, [sort_by]).best[sort_by]
+
+
+def _append(values: Mapping[str, list[float]], measurement: Measurement) -> None:
+    for tag, present in values.items():
+        value = measurement.value(tag)
+        if value is not None:
+            present.append(value)
 
 
 def overviews(layout: Layout, metrics: Sequence[str]) -> Iterator[Overview]:

@@ -8,7 +8,6 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
@@ -384,12 +383,8 @@ class ProfileState:
         """
         if not isinstance(record.outcome, Measurement) or not record.outcome.is_instalment:
             return
-        for repetition in count(record.trial.repetition + 1):
-            trial = replace(record.trial, repetition=repetition)
-            known = self._records.of_trial(trial.key)
-            if known is None or known.outcome == record.outcome:
-                self._store(trial.key, record._replace(trial=trial))
-                return
+        repetition = self._records.as_repetition(record)
+        self._store(repetition.trial.key, repetition)
 
     def _store(self, key: str, record: TrialRecord) -> None:
         """Appends the record to the journal, and adds it to those in memory."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, count
 
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement, Outcome
@@ -174,6 +174,21 @@ class Records(Collection[TrialRecord]):
         """The record of the trial with this key and these names of variants."""
         name = (key, variants)
         return self._record(name) if name in self._lines else None
+
+    def as_repetition(self, record: TrialRecord) -> TrialRecord:
+        """A measurement whose place another one takes, as the next free repetition of its trial, or
+        as the repetition that it already is.
+        """
+        later = (
+            record._replace(trial=replace(record.trial, repetition=number))
+            for number in count(record.trial.repetition + 1)
+        )
+        return next(
+            each
+            for each in later
+            if (present := self.of_trial(each.trial.key)) is None
+            or present.outcome == record.outcome
+        )
 
     def items(self) -> Iterator[tuple[str, TrialRecord]]:
         """The records with the keys of their trials."""

@@ -30,6 +30,7 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
+    instalment,
     measurement,
     objectives,
     trial,
@@ -240,6 +241,86 @@ def test_show_takes_a_number_a_uuid_and_a_path(call: Run, checkpoints: Path) -> 
         _, output, _ = call("show", which)
         assert uuid in output
         assert "n_config_1" not in output
+
+
+# -- instalments -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def in_instalments(tmp_path: Path) -> Path:
+    """A lucky instalment: m_config_1 had 100 and 50 infer/sec, m_config_2 always 70. In another
+    checkpoint, m_config_2 had 75.
+    """
+    directory = tmp_path / "instalments"
+    for number, rates in ((1, (100, 50)), (2, (70, 70))):
+        with ProfileState(directory) as state:
+            for repetition, rate in enumerate(rates):
+                state.record(
+                    replace(trial(size(number)), repetition=repetition),
+                    replace(instalment([5.0] * 100, seconds=100 / rate), started=repetition + 1.0),
+                )
+    shutil.copytree(directory, tmp_path / "copy")
+    with ProfileState(directory) as state:
+        state.save()
+    with ProfileState(tmp_path / "copy") as state:
+        state.record(
+            replace(trial(size(2)), repetition=2),
+            replace(instalment([5.0] * 100, seconds=100 / 90), started=3.0),
+        )
+        state.save()
+    shutil.copy(tmp_path / "copy/0.ckpt", directory / "1.ckpt")
+    return directory
+
+
+POOLED = 200 / 3  # of m_config_1: 200 requests in 3 seconds
+
+
+def test_the_best_value_is_that_of_pooled_instalments(run: Run, in_instalments: Path) -> None:
+    def call(*arguments: str) -> str:
+        status, output, error = run("checkpoint", *arguments)
+        assert (status, error) == (0, "")
+        return output
+
+    where = ("-s", str(in_instalments))
+    listed = json.loads(call("list", "--json", *where))
+    assert [each["best"] for each in listed] == [
+        {"perf_throughput": pytest.approx(best)} for best in (70.0, 300 / (200 / 70 + 100 / 90))
+    ]
+    assert "  75.6  " in call("list", *where)
+    shown = call("show", "0", *where)
+    assert re.search(r"m_config_1 .* 66.7 +5.02 +2 +0\n", shown)
+    assert re.search(r"m_config_2 .* 70.0 +5.02 +2 +0\n", shown)
+    assert "1.ckpt" in call("show", "best", *where)
+
+
+def test_trials_are_pooled_unless_single_measurements_are_asked_for(
+    run: Run, in_instalments: Path
+) -> None:
+    def call(*arguments: str) -> str:
+        status, output, error = run("checkpoint", *arguments, "-s", str(in_instalments))
+        assert (status, error) == (0, "")
+        return output
+
+    pooled = call("trials", "0", "--sort-by", "perf_throughput")
+    assert pooled.startswith("2 trials, measurements pooled:\n")
+    assert column(pooled, 1) == ["m_config_2", "m_config_1"]
+    assert column(pooled, -1) == ["2", "2"]
+    single = call("trials", "0", "--sort-by", "perf_throughput", "--single")
+    assert single.startswith("4 single measurements, not pooled:\n")
+    assert column(single, 1) == ["m_config_1", "m_config_2", "m_config_2", "m_config_1"]
+    assert column(single, -1) == ["0", "0", "1", "1"]
+    rows = json.loads(call("trials", "0", "--where", "perf_throughput<70", "--format", "json"))
+    assert [(row["perf_throughput"], row["measurements"]) for row in rows] == [(POOLED, 2)]
+
+
+def test_an_export_says_which_single_measurements_belong_together(
+    run: Run, in_instalments: Path
+) -> None:
+    where = ("0", "-s", str(in_instalments))
+    rows = json.loads(run("checkpoint", "export", *where, "--format", "json")[1])
+    assert len({row["trial"] for row in rows}) == 4
+    assert len({row["first_trial"] for row in rows}) == 2
+    assert [row["repetition"] for row in rows] == [0, 1, 0, 1]
 
 
 # -- trials and export -------------------------------------------------------------------------
@@ -588,19 +669,24 @@ def test_merge_writes_the_next_checkpoint(call: Run, tmp_path: Path, checkpoints
         state.describe(devices=(), host={"Processor": "CPU A, 2 cores"})
         state.record(trial(size(1), concurrency=8), replace(measurement(310.0), started=9))
         state.record(trial(size(5, name="m_config_2")), measurement(1.0))
+        state.record(trial(size(2), concurrency=8), failure("m died"))
 
     status, output, _ = call("merge", "checkpoints", "other", "--output-dir", "both")
 
     assert status == 0
     assert output.splitlines() == [
-        "wrote both/0.ckpt with 7 outcomes",
-        "1 trial had two outcomes: kept the measurement if the other is a failure, otherwise the"
-        " newer one",
+        "wrote both/0.ckpt with 8 outcomes",
+        "kept 1 repetition of trials that another checkpoint measured, too: rankings pool all"
+        " measurements of a trial",
+        "left out 1 failure, because another checkpoint has a measurement or a newer failure of the"
+        " same trial",
         "renamed 1 variant, because each name must mean one configuration",
     ]
     merged = load(tmp_path / "both")
     assert merged.metadata == freeze(METADATA)
-    assert len(merged.records) == 7
+    assert len(merged.records) == 8
+    trials = json.loads(call("trials", "-s", "both", "--format", "json")[1])
+    assert [row["perf_throughput"] for row in trials if row["measurements"] == 2] == [305.0]
     call("merge", "checkpoints/0.ckpt", "other", "--output-dir", "both")
     assert (tmp_path / "both/1.ckpt").exists()
 
@@ -651,7 +737,7 @@ def test_commands_on_latest_use_the_outcomes_of_all_nodes(run: Run, shared: Path
         ("in the journal only", 2),
     ]
     assert {"m_config_0", "m_config_2", "m_config_3"} <= set(of_shared("show").split())
-    assert of_shared("trials").startswith("3 measurements")
+    assert of_shared("trials").startswith("3 trials")
     assert "m_config_2" in of_shared("best", "--top-n", "1").splitlines()[1]
     rows = json.loads(of_shared("export", "--format", "json"))
     assert [row["node"] for row in rows] == ["node-1", "node-2", "node-3"]

@@ -46,14 +46,14 @@ def combinations(sample: str) -> int:
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_trials_shows_each(run: Run, sample: str) -> None:
+def test_trials_shows_each_single_measurement(run: Run, sample: str) -> None:
     models = len(next(iter(stored(sample))).split(","))
     path = str(UPSTREAM / f"{sample}.ckpt")
 
-    status, output, error = run("checkpoint", "trials", path)
+    status, output, error = run("checkpoint", "trials", path, "--single")
 
     assert (status, error) == (0, "")
-    assert output.splitlines()[0].startswith(f"{models * count(sample)} measurement")
+    assert output.splitlines()[0].startswith(f"{count(sample)} single measurement")
     assert len(output.strip().splitlines()) == 2 + models * count(sample)
     assert "None" not in output
 

@@ -26,9 +26,11 @@ class Export:
 
 
 def export_checkpoint(checkpoint: Checkpoint, form: str) -> Export:
-    """The whole checkpoint with its failures as csv, json, parquet, or as upstream writes it."""
+    """The whole checkpoint with its failures, each measurement in its own row, as csv, json or
+    parquet; or as upstream writes it, with the measurements of each trial pooled.
+    """
     if form != UPSTREAM:
-        rows = Rows(checkpoint.records.items())
+        rows = Rows(checkpoint.records.items(), repetitions=True)
         return Export(content=encode_rows(rows, form), description=counted(len(rows), "row"))
     written = exported(checkpoint)
     remarks = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.metrics import METRICS, is_best_high
-from model_analyzer.errors import UnusableCheckpoint
+from model_analyzer.errors import without_checkpoints
 from model_analyzer.reports.tables import Table
 from model_analyzer.state.checkpoint import in_order
 from model_analyzer.state.format.layout import Layout
@@ -83,9 +83,7 @@ def list_checkpoints(
     metrics = dict.fromkeys([metric, sort_by] if sorts_by_metric else [metric])
     items = list(overviews(Layout(directory, prefix), tuple(metrics)))
     if not items:
-        raise UnusableCheckpoint(
-            f"{directory}: no checkpoints found; -s names the directory of a run"
-        )
+        raise without_checkpoints(directory)
     is_descending = order == "desc" if order else is_best_high(sort_by)
     items = in_order(items, lambda item: _sort_value(item, sort_by), is_descending=is_descending)
     return Listing(metric=metric, overviews=items[:limit])

@@ -15,13 +15,15 @@ from model_analyzer.state.profile_state import ProfileState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedFile:
-    """The checkpoint that was written, with how many outcomes; how many trials had two outcomes, of
-    which one was kept; and how many variants got another name.
+    """The checkpoint that was written, with how many outcomes; how many measurements of trials that
+    another checkpoint measured, too, it has as repetitions; how many failures were left out; and
+    how many variants got another name.
     """
 
     path: Path | None
     outcomes: int
-    conflicts: int
+    repetitions: int
+    failures: int
     renamed: int
 
 
@@ -36,6 +38,7 @@ def merge_into(directory: Path, checkpoints: Sequence[Checkpoint], prefix: str =
         return MergedFile(
             path=state.newest,
             outcomes=len(merged.checkpoint.records),
-            conflicts=merged.conflicts,
+            repetitions=merged.repetitions,
+            failures=merged.failures,
             renamed=merged.renamed,
         )

@@ -22,7 +22,7 @@ from model_analyzer.domain.words import setting_text
 from model_analyzer.reports.flat_text import to_table
 from model_analyzer.reports.method import end_of_search
 from model_analyzer.reports.tables import Table, pairs_table
-from model_analyzer.results.flat_rows import NUMBERS, Row, best_of_variants, rows_of
+from model_analyzer.results.flat_rows import NUMBERS, Row, best_of_variants, pooled_rows
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import MODE
@@ -137,7 +137,7 @@ def _variants(
         for part in ranking.left_out
         for record in part.records
     }
-    rows = rows_of(checkpoint.records.items())
+    rows = pooled_rows(checkpoint.records.items())
     header = METRICS[metric].header
     current = best_of_variants((row for row in rows if row["trial"] not in reasons), metric)
     if current:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses and sorts the measurements of a checkpoint."""
+"""Chooses and sorts the trials of a checkpoint, or their single measurements."""
 
 from __future__ import annotations
 
@@ -8,32 +8,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.metrics import METRICS, is_best_high
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.reports.flat_text import to_table
 from model_analyzer.reports.formats import encode_rows
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.conditions import Condition, column_named
-from model_analyzer.results.flat_rows import NUMBERS, Row, rows_of, sort_rows
+from model_analyzer.results.flat_rows import NUMBERS, Row, Rows, pooled_rows, sort_rows
 from model_analyzer.state.checkpoint import Checkpoint
 
+_MEASUREMENTS = ("Measurements", "measurements")
+_REPETITION = ("Repetition", "repetition")
 _METRICS = ("perf_throughput", "perf_latency_p99", "gpu_used_memory", "cpu_used_ram")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Which measurements, in which order: those that meet all conditions, and of these at most
-    `limit`. Without a column to sort by, the order is that of measuring.
+    """Which trials, in which order: those that meet all conditions, and of these at most `limit`.
+    Without a column to sort by, the order is that of measuring. Several measurements of a trial are
+    pooled, unless they are `single`.
     """
 
     conditions: Sequence[Condition] = ()
     sort_by: str | None = None
     order: str | None = None
     limit: int | None = None
+    single: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """The measurements that a query chooses, one row for each model of a trial."""
+    """What a query chooses, one row for each model of a trial or of a measurement."""
 
     query: Query
     rows: Sequence[Row]
@@ -50,8 +55,24 @@ class Trials:
             *places_of(self.rows),
             *((name.replace("_", " ").title(), name) for name in NUMBERS),
             *((METRICS[name].header, name) for name in metrics),
+            *self._counts(),
         ]
         return to_table(self.rows, columns)
+
+    def _counts(self) -> Sequence[tuple[str, str]]:
+        """The column of measurements, where a trial has several."""
+        header, name = _REPETITION if self.query.single else _MEASUREMENTS
+        rare = 0 if self.query.single else 1
+        return [(header, name)] if any(row[name] != rare for row in self.rows) else []
+
+    @property
+    def title(self) -> str:
+        """What the rows are, with their number."""
+        count = len({row["trial"] for row in self.rows})  # several models: several rows
+        if self.query.single:
+            return f"{counted(count, 'single measurement')}, not pooled"
+        is_pooled = any(row["measurements"] != 1 for row in self.rows)
+        return counted(count, "trial") + (", measurements pooled" if is_pooled else "")
 
     def encoded(self, form: str) -> bytes:
         """The rows for programs, as csv, json or parquet."""
@@ -65,7 +86,12 @@ def places_of(rows: Sequence[Row]) -> Sequence[tuple[str, str]]:
 
 
 def parse_query(
-    where: Sequence[str], sort_by: str | None, order: str | None, limit: int | None
+    where: Sequence[str],
+    sort_by: str | None,
+    order: str | None,
+    limit: int | None,
+    *,
+    single: bool = False,
 ) -> Query:
     """The query of these options. Raises ConfigError."""
     option = "--where"
@@ -75,14 +101,15 @@ def parse_query(
         column = column_named(sort_by) if sort_by else None
     except ValueError as error:
         raise wrong(option, str(error)) from error
-    return Query(conditions=conditions, sort_by=column, order=order, limit=limit)
+    return Query(conditions=conditions, sort_by=column, order=order, limit=limit, single=single)
 
 
 def choose_trials(checkpoint: Checkpoint, query: Query) -> Trials:
-    """The measurements of the checkpoint that the query chooses."""
+    """The trials or measurements of the checkpoint that the query chooses."""
+    records = checkpoint.records.items()
     rows: Sequence[Row] = [
         row
-        for row in rows_of(checkpoint.records.items())
+        for row in (Rows(records, repetitions=True) if query.single else pooled_rows(records))
         if "failure" not in row and all(each.is_met_by(row) for each in query.conditions)
     ]
     is_descending = query.order == "desc"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.words import counted
-from model_analyzer.errors import UnusableCheckpoint
+from model_analyzer.errors import without_checkpoints
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.verify import FileVerdict, files_of, verify
 
@@ -65,8 +65,6 @@ def verify_files(paths: Sequence[Path], directory: Path, prefix: str = "") -> Ve
             continue
         inside = files_of(Layout(path, prefix))
         if not inside:
-            raise UnusableCheckpoint(
-                f"{path}: no checkpoints found; -s names the directory of a run"
-            )
+            raise without_checkpoints(path)
         files += inside
     return Verification(verdicts=[verify(path) for path in files])

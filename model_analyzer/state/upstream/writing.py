@@ -17,6 +17,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Va
 from model_analyzer.domain.metrics import METRICS, Reduction
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
+from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import CheckpointError
@@ -71,13 +72,13 @@ def write_upstream(profile: Profile, *, seed: int | None) -> UpstreamText:
     """
     groups = _groups(profile.measured)
     results: dict[str, dict[str, Any]] = {}
+    written = 0
     for (models, variants), trials in groups.items():
+        by_key = _by_key(trials)
+        written += sum(len(item.runs) for item in by_key.values())
         results.setdefault(models, {})[variants] = [
             _run_config(trials[0]),
-            {
-                key: _measurement(item.trial, item.measurement)
-                for key, item in _by_key(trials).items()
-            },
+            {key: _measurement(item.trial, item.measurement) for key, item in by_key.items()},
         ]
     content = {
         RESULTS: {"_results": results},
@@ -86,7 +87,6 @@ def write_upstream(profile: Profile, *, seed: int | None) -> UpstreamText:
         VARIANTS: _variant_table(profile.variants),
         **({} if seed is None else {SEED: seed}),
     }
-    written = sum(len(pair[1]) for variants in results.values() for pair in variants.values())
     return UpstreamText(
         text=json.dumps(content, allow_nan=False),
         failures=len(profile.failed),
@@ -122,16 +122,17 @@ def _same_variant(a: ModelVariant, b: ModelVariant) -> bool:
 
 
 def _by_key(trials: Iterable[MeasuredTrial]) -> Mapping[str, MeasuredTrial]:
-    """The trials by measurement key; the last one if several have the same key."""
-    return {
-        key_of(
-            [
-                MeasuredModel(work.variant, _flags(item.trial, work, model))
-                for work, model in zip(item.trial.workloads, item.measurement.models, strict=True)
-            ]
-        ): item
-        for item in trials
-    }
+    """The trials by measurement key, each with all its measurements as one: upstream has no place
+    for several. If several trials have the same key, the last one.
+    """
+    by_key: dict[str, list[MeasuredTrial]] = {}
+    for item in trials:
+        models = [
+            MeasuredModel(work.variant, _flags(item.trial, work, model))
+            for work, model in zip(item.trial.workloads, item.measurement.models, strict=True)
+        ]
+        by_key.setdefault(key_of(models), []).append(item)
+    return {key: pooled_trials(items)[-1] for key, items in by_key.items()}
 
 
 def _flags(trial: Trial, work: Workload, measured: ModelMeasurement) -> Mapping[str, Any]:

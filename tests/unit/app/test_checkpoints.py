@@ -248,7 +248,7 @@ def test_checkpoints_are_merged_into_a_new_one(directory: Path, tmp_path: Path) 
 
     merged = merge_into(tmp_path / "both", [load(directory), load(tmp_path / "other")])
 
-    assert (merged.outcomes, merged.conflicts, merged.renamed) == (4, 0, 1)
+    assert (merged.outcomes, merged.repetitions, merged.renamed) == (4, 0, 1)
     assert merged.path == tmp_path / "both/0.ckpt"
 
 

@@ -394,20 +394,20 @@ def test_the_summary_shows_the_best_and_the_default_for_comparison() -> None:
     report = summary(many(5), best=2)
     assert rows(report) == ["m_config_4", "m_config_3", "m_config_default"]
     assert report.winners == 2
-    assert report.sentence == "".join(report.headline)
+    assert report.statement.sentence == "".join(report.statement.headline)
     assert [chart.name for chart in report.charts] == ["throughput_v_latency"]
 
 
 def test_enough_configurations_need_no_remark() -> None:
-    assert summary(many(2), best=3).remarks == ()
+    assert summary(many(2), best=3).statement.remarks == ()
 
 
 def test_a_run_that_ended_early_says_so() -> None:
     report = summary(many(3), complete=False)
-    (remark,) = report.remarks
+    (remark,) = report.statement.remarks
     assert "ended before the search was complete" in remark
-    assert report.is_unsure
-    assert not summary(many(3)).is_unsure
+    assert report.statement.is_unsure
+    assert not summary(many(3)).statement.is_unsure
 
 
 @pytest.mark.parametrize(("least", "passing"), [(2, "3 that meet"), (3.1, "1 that meets")])
@@ -415,18 +415,18 @@ def test_fewer_passing_configurations_than_asked_for_are_remarked(
     least: float, passing: str
 ) -> None:
     by = goal(*at_least(perf_throughput=least))
-    assert summary(many(4, by=by), best=4).remarks == (
+    assert summary(many(4, by=by), best=4).statement.remarks == (
         f"Requested top 4 configs, but found only {passing} the constraints.",
     )
 
 
 def test_all_configurations_there_are_need_no_remark() -> None:
-    assert summary(many(1), best=5).remarks == ()
+    assert summary(many(1), best=5).statement.remarks == ()
 
 
 def test_if_none_passes_the_failing_ones_are_shown_with_a_remark() -> None:
     report = summary(many(4, p99=20, by=goal(*at_most(perf_latency_p99=10))), best=3)
-    assert report.remarks == (
+    assert report.statement.remarks == (
         "Requested top 3 configs, but none satisfied constraints. Showing available"
         " constraint failing configs for this model.",
     )
@@ -440,13 +440,15 @@ def test_a_measurement_better_than_the_recommendation_of_a_search_is_named() -> 
     bold = record(variant("m_config_1", max_batch_size=4), measurement(112, 9.99))
     concluded = conclusion(sure.trial, trials=2, by=bound)
 
-    (remark,) = summary(ranking(sure, bold, by=bound, conclusion=concluded), best=2).remarks
+    (remark,) = summary(
+        ranking(sure, bold, by=bound, conclusion=concluded), best=2
+    ).statement.remarks
     assert remark == (
         "m_config_1 with 1 concurrent request is 12 % better, at p99 Latency 9.99 ms: close to Max"
         " p99 Latency: 10 ms (51 % chance that it meets the constraints)."
     )
     best = conclusion(bold.trial, trials=2, by=bound)
-    (remark,) = summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks
+    (remark,) = summary(ranking(sure, bold, by=bound, conclusion=best), best=2).statement.remarks
     assert remark == (
         "m_config_1: 51 % chance that it meets the constraints (p99 Latency 9.99 ms, Max p99"
         " Latency: 10 ms)."
@@ -464,7 +466,9 @@ def test_a_measurement_better_than_the_recommendation_of_a_search_is_named() -> 
 def test_no_chance_is_called_certain(chance: float, text: str) -> None:
     best = record(variant("m_config_0"), measurement(100))
     concluded = replace(conclusion(best.trial, trials=1), chance=chance)
-    assert f"There is {text} that" in summary(ranking(best, conclusion=concluded)).certainty
+    assert (
+        f"There is {text} that" in summary(ranking(best, conclusion=concluded)).statement.certainty
+    )
 
 
 def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
@@ -472,8 +476,8 @@ def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
     best = record(variant("m_config_0"), measurement(100))
     report = summary(ranking(best, by=wished, conclusion=conclusion(best.trial, 1, by=wished)))
 
-    assert report.certainty == ""
-    assert report.remarks == (
+    assert report.statement.certainty == ""
+    assert report.statement.remarks == (
         "The conclusion of the search does not apply to this ranking: its objectives were not"
         " measured.",
         "Objectives without measurements are ignored: RAM Usage. Ranked by Throughput.",
@@ -493,14 +497,14 @@ def test_few_requests_and_other_programs_beside_the_recommendation_are_reported_
     other = record(variant("m_config_1", max_batch_size=4), measurement(50, notices=notices))
 
     remarks = ("p99 is based on 3 requests", "m at 1: other programs used 80%")
-    assert summary(ranking(best, other)).remarks == remarks
+    assert summary(ranking(best, other)).statement.remarks == remarks
     best = record(variant("m_config_0"), measurement(100))
-    assert summary(ranking(best, other)).remarks == ()
+    assert summary(ranking(best, other)).statement.remarks == ()
 
 
 def test_a_request_rate_that_was_not_reached_is_remarked() -> None:
     def remarks(throughput: float, **load: Any) -> tuple[str, ...]:
-        return summary(ranking(record(BEST, measurement(throughput), **load))).remarks
+        return summary(ranking(record(BEST, measurement(throughput), **load))).statement.remarks
 
     rate: dict[str, Any] = {"concurrency": 5000, "kind": LoadKind.REQUEST_RATE}
     (remark,) = remarks(91.4, **rate)
@@ -539,7 +543,7 @@ def test_without_constraints_nothing_breaks_one() -> None:
     bold = record(variant("m_config_1", max_batch_size=4), measurement(102))
     concluded = conclusion(sure[0].trial, trials=2)
 
-    (remark,) = summary(ranking(*sure, bold, conclusion=concluded), best=2).remarks
+    (remark,) = summary(ranking(*sure, bold, conclusion=concluded), best=2).statement.remarks
 
     assert remark.endswith(" better, but only once: it may be noise.")
 
@@ -549,10 +553,10 @@ def test_a_failure_of_the_recommendation_under_another_load_is_named() -> None:
     gone = Failure(reason=FailureReason.SERVER_DIED, message="the server died under it")
     records = [record(best, measurement(100)), record(other, measurement(90))]
     records.append(record(other, gone, concurrency=8))
-    assert summary(ranking(*records), best=2).remarks == ()
+    assert summary(ranking(*records), best=2).statement.remarks == ()
 
     records += [record(best, gone, concurrency=number) for number in (16, 32)]
-    (remark,) = summary(ranking(*records), best=2).remarks
+    (remark,) = summary(ranking(*records), best=2).statement.remarks
     assert remark == (
         "m_config_0 failed with 16 concurrent requests, and 1 time more: the server died under it."
     )
@@ -566,8 +570,10 @@ def test_a_tie_is_not_trusted_less() -> None:
     report = summary(ranked, best=2)
 
     assert [item.trial.variants for item in ranked.ties] == ["m_config_1"]
-    assert report.remarks == ()
-    assert report.sentence.endswith(" Ties with it: m_config_1 with 1 concurrent request.")
+    assert report.statement.remarks == ()
+    assert report.statement.sentence.endswith(
+        " Ties with it: m_config_1 with 1 concurrent request."
+    )
 
 
 def test_the_resource_that_a_tie_needs_more_of_is_named() -> None:
@@ -592,7 +598,7 @@ def test_repetitions_are_measurements_too() -> None:
 
     report = summary(ranking(once, *chosen, conclusion=concluded), best=2)
 
-    assert report.sentence.startswith("In 3 measurements across 2 configurations, ")
+    assert report.statement.sentence.startswith("In 3 measurements across 2 configurations, ")
     method = dict(report.method)
     assert method["Trials"] == "2 measured (3 measurements)"
     assert method["End of the search"].startswith("after 2 trials: ")
@@ -600,7 +606,7 @@ def test_repetitions_are_measurements_too() -> None:
 
 def test_a_constraint_that_could_not_be_checked_is_remarked() -> None:
     report = summary(many(3, by=goal(*at_most(gpu_used_memory=100))))
-    assert report.remarks == (
+    assert report.statement.remarks == (
         "The constraint on GPU Memory Usage (MB) could not be checked: it was not measured.",
     )
 
@@ -617,7 +623,7 @@ def test_notices_of_the_shown_measurements_are_reported_once() -> None:
         ),
         record(BEST, measurement(2, notices=[few])),
     )
-    assert "too few requests" in summary(ranked).remarks
+    assert "too few requests" in summary(ranked).statement.remarks
     assert summary(ranked).notices == ("not stable",)
 
 

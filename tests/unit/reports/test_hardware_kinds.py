@@ -97,7 +97,7 @@ def test_a_model_on_one_kind_has_no_such_table() -> None:
     only = page(*RECORDS[:2])
     assert only.hardware is None
     assert len(only.parts) == 1
-    assert (only.parts[0].place, only.parts[0].headline[0][:3]) == ("", "In ")
+    assert (only.parts[0].place, only.parts[0].statement.headline[0][:3]) == ("", "In ")
 
 
 def test_the_sentence_begins_with_the_hardware() -> None:

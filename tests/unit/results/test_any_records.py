@@ -153,14 +153,14 @@ def check_part(answer: Answer, model: Mapping[str, Any], summary: Summary) -> No
     for gain in gains:
         assert answer.verdict is AnswerVerdict.RECOMMENDED
         assert int(gain.value.split()[0]) > 0
-    assert (model["verdict"] in ("nearest", "nothing")) == (not summary.is_met)
+    assert (model["verdict"] in ("nearest", "nothing")) == (not summary.statement.is_met)
     if answer.verdict is AnswerVerdict.KEEP:
         assert ranking.results[0].is_default
         if answer.rivals:
-            assert DEFAULT_IS_BEST not in summary.sentence
+            assert DEFAULT_IS_BEST not in summary.statement.sentence
     if ranking.any_passes:
         assert ranking.results[0].passes
-    assert not re.search(r"(?<!\d)0 % better", summary.sentence)
+    assert not re.search(r"(?<!\d)0 % better", summary.statement.sentence)
 
 
 @pytest.mark.parametrize("names", [("m",), ("a", "b")])

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from model_analyzer.domain.hardware import Machine
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import is_best_high
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import LoadKind, ServerSetup
@@ -17,15 +19,20 @@ from model_analyzer.results.flat_rows import (
     Rows,
     best_of_variants,
     columns_of,
+    pooled_rows,
     rows_of,
     sort_rows,
 )
-from tests.unit.builders import failure, measurement, record, trial, variant
+from tests.unit.builders import failure, instalment, measurement, record, trial, variant
 from tests.unit.state.samples import rich_failure, rich_measurement, rich_trial
 
 
 def rows(*records: TrialRecord) -> Sequence[Row]:
     return rows_of(enumerate_keys(records))
+
+
+def trials(*records: TrialRecord) -> Sequence[Row]:
+    return pooled_rows(enumerate_keys(records))
 
 
 def test_rows_can_be_read_again_with_the_same_columns_and_parameters() -> None:
@@ -206,7 +213,7 @@ def test_the_sort_direction_follows_the_metric() -> None:
 
 
 def test_each_variant_has_its_best_row_and_counts() -> None:
-    table = rows(
+    table = trials(
         record(variant("m_config_0"), measurement(1, 9), concurrency=1),
         record(variant("m_config_0"), measurement(3, 5), concurrency=2),
         record(variant("m_config_0"), failure(), concurrency=4),
@@ -221,7 +228,7 @@ def test_each_variant_has_its_best_row_and_counts() -> None:
 
 def test_combinations_under_one_name_each_have_their_best() -> None:
     parts = [variant(f"p_config_{number}", model="p") for number in (0, 1)]
-    table = rows(
+    table = trials(
         *(record(variant(composing=[part]), measurement(100, 5)) for part in parts),
         record(variant(composing=parts[:1]), measurement(200, 5), concurrency=2),
     )
@@ -232,6 +239,62 @@ def test_combinations_under_one_name_each_have_their_best() -> None:
         ("p_config_0", 2),
         ("p_config_1", 1),
     ]
+
+
+def in_instalments(*latencies: float) -> list[TrialRecord]:
+    """Instalments of one trial, of ten requests each; the first lasts a second, others longer."""
+    return [
+        TrialRecord(
+            trial=replace(trial(variant("m_config_0")), repetition=number),
+            outcome=replace(
+                instalment([latency] * 10, seconds=1.0 + number), started=float(number)
+            ),
+        )
+        for number, latency in enumerate(latencies)
+    ]
+
+
+def test_instalments_of_a_trial_are_one_row_with_pooled_values() -> None:
+    runs = in_instalments(10.0, 100.0)
+    others = [record(variant("m_config_1"), failure()), record(variant("m_config_2"), failure())]
+
+    table = trials(others[0], runs[0], others[1], runs[1])
+
+    assert [(row["variant"], row["measurements"]) for row in table] == [
+        ("m_config_1", 0),
+        ("m_config_0", 2),
+        ("m_config_2", 0),
+    ]
+    pooled = pool([run.outcome for run in runs if isinstance(run.outcome, Measurement)])
+    assert table[1]["perf_throughput"] == pooled.value("perf_throughput") == 20 / 3
+    assert table[1]["perf_latency_p99"] == pooled.value("perf_latency_p99")
+    assert table[1]["requests"] == 20
+    (best,) = best_of_variants([table[1]], "perf_throughput")
+    assert (best["perf_throughput"], best["measurements"]) == (20 / 3, 2)
+
+
+def test_an_instalment_that_own_windows_replace_does_not_count() -> None:
+    early, late = in_instalments(10.0, 100.0)
+    careful = late._replace(outcome=replace(measurement(3, 5), started=9.0))
+
+    (row,) = trials(early, careful)
+
+    assert (row["perf_throughput"], row["measurements"]) == (3, 1)
+
+
+def test_single_measurements_say_which_belong_together() -> None:
+    records = [*in_instalments(10.0, 100.0), record(variant("m_config_1"), failure())]
+    keyed = [(item.trial.key, item) for item in records]
+
+    table = [*Rows(keyed, repetitions=True)]
+
+    first, other = keyed[0][0], keyed[2][0]
+    assert [(row["trial"], row["first_trial"], row["repetition"]) for row in table] == [
+        (first, first, 0),
+        (keyed[1][0], first, 1),
+        (other, other, 0),
+    ]
+    assert "first_trial" not in columns_of(rows(*records))
 
 
 def test_rows_have_the_key_that_they_came_with() -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +26,7 @@ from tests.unit.state.samples import (
     failure,
     measurement,
     rich_failure,
+    rich_instalment,
     rich_measurement,
     rich_trial,
     trial,
@@ -65,7 +66,7 @@ def test_both_are_in_and_are_read_back(tmp_path: Path) -> None:
 
     merged = merge([first, second])
 
-    assert (merged.conflicts, merged.renamed) == (0, 0)
+    assert (merged.repetitions, merged.failures, merged.renamed) == (0, 0, 0)
     assert merged.checkpoint.records.keys() == first.records.keys() | second.records.keys()
     expected = {key: record for source in (first, second) for key, record in source.records.items()}
     reread = Checkpoint.from_bytes(merged.checkpoint.to_bytes())
@@ -79,7 +80,7 @@ def test_an_outcome_of_both_checkpoints_is_merged_once(tmp_path: Path) -> None:
 
     merged = merge([first, second])
 
-    assert merged.conflicts == 0
+    assert merged.repetitions == 0
     assert len(merged.checkpoint.records) == 1
 
 
@@ -90,20 +91,146 @@ def test_a_measurement_is_better_than_a_failure(tmp_path: Path, is_swapped: bool
 
     merged = merge([second, first] if is_swapped else [first, second])
 
-    assert merged.conflicts == 1
+    assert (merged.repetitions, merged.failures) == (0, 1)
     assert outcomes(merged.checkpoint) == {str(trial(1)): measurement(1)}
 
 
 @pytest.mark.parametrize("is_swapped", [False, True])
-def test_of_two_measurements_the_newer_one_counts(tmp_path: Path, is_swapped: bool) -> None:
-    older, newer = (replace(measurement(value), started=value) for value in (1.0, 2.0))
+def test_of_two_failures_the_newer_one_counts(tmp_path: Path, is_swapped: bool) -> None:
+    older, newer = (replace(failure(), started=started) for started in (1.0, 2.0))
     first = checkpoint(tmp_path / "a", (trial(1), older))
     second = checkpoint(tmp_path / "b", (trial(1), newer))
 
     merged = merge([second, first] if is_swapped else [first, second])
 
-    assert merged.conflicts == 1
+    assert (merged.repetitions, merged.failures) == (0, 1)
     assert outcomes(merged.checkpoint) == {str(trial(1)): newer}
+
+
+CAREFUL, NEWER_CAREFUL, *LOOKS = (
+    replace(outcome, started=started)
+    for outcome, started in (
+        (rich_measurement(), 3.0),
+        (rich_measurement(), 9.0),
+        *((rich_instalment(), float(number)) for number in (1, 2, 4, 5)),
+    )
+)
+
+# the repetitions of one trial
+Repetitions = Sequence[Outcome]
+
+
+def repeated(directory: Path, *repetitions: Outcome) -> Checkpoint:
+    return checkpoint(
+        directory,
+        *(
+            (replace(rich_trial(), repetition=number), outcome)
+            for number, outcome in enumerate(repetitions)
+        ),
+    )
+
+
+def repetitions_of(merged: Checkpoint) -> Repetitions:
+    reread = Checkpoint.from_bytes(merged.to_bytes())
+    by_number = {record.trial.repetition: record.outcome for record in reread.records}
+    assert sorted(by_number) == [*range(len(reread.records))]
+    return [by_number[number] for number in sorted(by_number)]
+
+
+@pytest.mark.parametrize("is_swapped", [False, True])
+@pytest.mark.parametrize(
+    ("one", "other", "first"),
+    [
+        pytest.param([CAREFUL], [LOOKS[3]], CAREFUL, id="a newer first look"),
+        pytest.param([CAREFUL], [LOOKS[0]], CAREFUL, id="an older first look"),
+        pytest.param([CAREFUL], LOOKS, CAREFUL, id="several instalments"),
+        pytest.param([CAREFUL, LOOKS[3]], LOOKS[:2], CAREFUL, id="both"),
+        pytest.param(LOOKS[:2], LOOKS[2:], LOOKS[0], id="the same parts of two runs"),
+        pytest.param(LOOKS[:2], [LOOKS[0], LOOKS[3]], LOOKS[0], id="a common beginning"),
+        pytest.param(LOOKS[:3], LOOKS[:2], LOOKS[0], id="a run, and the same continued"),
+        pytest.param([CAREFUL], [NEWER_CAREFUL], NEWER_CAREFUL, id="own windows of two runs"),
+        pytest.param([LOOKS[0]], [CAREFUL, LOOKS[0]], CAREFUL, id="set aside in one of them"),
+        pytest.param(
+            LOOKS[:3], [CAREFUL, LOOKS[1], LOOKS[0]], CAREFUL, id="set aside in another order"
+        ),
+    ],
+)
+def test_no_measurement_of_a_trial_is_lost_and_none_counts_twice(
+    tmp_path: Path,
+    one: Repetitions,
+    other: Repetitions,
+    first: Outcome,
+    is_swapped: bool,
+) -> None:
+    pair = [repeated(tmp_path / "a", *one), repeated(tmp_path / "b", *other)]
+
+    merged = merge([*reversed(pair)] if is_swapped else pair)
+
+    kept = repetitions_of(merged.checkpoint)
+    assert kept[0] == first
+    assert sorted(outcome.started for outcome in kept) == sorted(
+        {outcome.started for outcome in [*one, *other]}
+    )
+    assert all(outcome in [*one, *other] for outcome in kept)
+    assert merged.failures == 0
+    again = merge([merged.checkpoint, *pair])
+    assert (again.repetitions, again.failures) == (0, 0)
+    assert repetitions_of(again.checkpoint) == kept
+
+
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_an_instalment_beside_failed_own_windows_counts_once(
+    tmp_path: Path, is_swapped: bool
+) -> None:
+    pair = [
+        repeated(tmp_path / "a", LOOKS[0]),
+        repeated(tmp_path / "b", rich_failure(), LOOKS[0]),
+    ]
+
+    merged = merge([*reversed(pair)] if is_swapped else pair)
+
+    measured = [item.measurement for item in merged.checkpoint.measurements()]
+    assert measured == [LOOKS[0]]
+
+
+def test_own_windows_of_two_names_of_a_configuration_are_not_hidden(tmp_path: Path) -> None:
+    """A run that continues the merged checkpoint gets own windows, not the first look."""
+    default, other = (builders.variant(f"m_config_{name}") for name in ("default", "0"))
+    careful = replace(measurement(1), started=1.0)
+    look = replace(builders.instalment([5.0] * 10), started=2.0)
+    pair = [
+        checkpoint(tmp_path / "a", (trial_of(default), careful)),
+        checkpoint(tmp_path / "b", (trial_of(other), look)),
+    ]
+
+    for order in (pair, [*reversed(pair)]):
+        records = merge(order).checkpoint.records
+        record = records.of_trial(trial_of(default).key)
+        assert record is not None
+        assert record.outcome == careful
+        assert look in [each.outcome for each in records]
+
+
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_a_measurement_of_upstream_stays_beside_ours_of_the_same_trial(
+    tmp_path: Path, is_swapped: bool
+) -> None:
+    """Whether the files of its model are the same is unknown: it is no repetition."""
+    unverified, verified = (builders.variant("m_config_0", files=files) for files in ("", "now"))
+    first = checkpoint(tmp_path / "a", (trial_of(unverified), measurement(1)))
+    second = checkpoint(tmp_path / "b", (trial_of(verified), measurement(2)))
+    resumed = checkpoint(tmp_path / "c", (trial_of(verified), measurement(1)))
+
+    def rates(*pair: Checkpoint) -> list[tuple[str, float | None]]:
+        merged = merge([*reversed(pair)] if is_swapped else pair)
+        reread = Checkpoint.from_bytes(merged.checkpoint.to_bytes())
+        return [
+            (item.trial.workloads[0].variant.files, item.measurement.value("perf_throughput"))
+            for item in reread.measurements()
+        ]
+
+    assert rates(first, second) == [("now", 2.0), ("", 1.0)]
+    assert rates(first, resumed) == [("now", 1.0)]
 
 
 def test_a_name_stands_for_one_configuration(tmp_path: Path) -> None:
@@ -134,7 +261,7 @@ def test_one_configuration_has_one_name(tmp_path: Path) -> None:
 
     merged = merge([first, second])
 
-    assert (merged.conflicts, merged.renamed) == (1, 1)
+    assert (merged.failures, merged.renamed) == (1, 1)
     assert [variant.name for variant in merged.checkpoint.profile.variants] == ["m_config_0"]
 
 
@@ -216,7 +343,7 @@ def test_kinds_of_gpus_stay_apart_and_each_outcome_keeps_its_machine(tmp_path: P
     merged = merge([first, second])
 
     reread = Checkpoint.from_bytes(merged.checkpoint.to_bytes())
-    assert merged.conflicts == 0
+    assert merged.repetitions == 0
     assert {record.outcome.machine for record in reread.records} == {a, b}
     assert {record.trial.setup.kind for record in reread.records} == {"1 x NVIDIA A", "no GPU"}
     assert reread.devices == (GPU,)

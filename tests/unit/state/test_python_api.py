@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from model_analyzer.state.format.lines import encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Records
 from model_analyzer.state.stores.directory import DirectoryCheckpointer
+from tests.unit.builders import instalment
 from tests.unit.state.samples import (
     failure,
     measurement,
@@ -192,6 +194,17 @@ def test_a_table_has_a_row_for_each_model(directory: Path) -> None:
         "measurement", "model", "variant", "load", "load_kind", "batch_size",
     ]  # fmt: skip
     assert len(Checkpoint().to_pandas()) == 0
+
+
+def test_a_table_has_the_pooled_value_of_a_trial(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    with ProfileState(tmp_path) as state:
+        for repetition, seconds in enumerate((1.0, 2.0)):
+            run = instalment([5.0] * 10, seconds=seconds)
+            state.record(replace(trial(1), repetition=repetition), replace(run, started=seconds))
+    checkpoint = Checkpoint.open(tmp_path)
+    assert [*checkpoint.to_pandas()["perf_throughput"]] == [20 / 3]
+    assert len([*checkpoint.measurements()]) == 2
 
 
 def test_without_pandas_the_command_to_install_it_is_given(

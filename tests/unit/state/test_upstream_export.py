@@ -16,6 +16,7 @@ from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Load, Trial
 from model_analyzer.state.upstream.reading import read_upstream
 from model_analyzer.state.upstream.writing import write_upstream
+from tests.unit.builders import instalment
 from tests.unit.state.samples import (
     SECRETS,
     failure,
@@ -236,3 +237,27 @@ def test_an_empty_profile_gives_an_empty_checkpoint() -> None:
     reread = read_upstream(write_upstream(Profile(), seed=None).text.encode(), "x")
 
     assert reread.profile == Profile()
+
+
+def test_the_measurements_of_a_trial_are_written_as_one() -> None:
+    """Upstream has one place for them, and the last instalment is not the value of the trial."""
+    runs = [
+        replace(instalment([latency] * 10, seconds=seconds), started=seconds)
+        for latency, seconds in ((10.0, 1.0), (100.0, 2.0))
+    ]
+    old = replace(instalment([1.0] * 10, seconds=0.1), started=0.1)
+    own_windows = replace(measurement(7.0), started=0.2)
+    repeated = [
+        (replace(trial(), repetition=number), run)
+        for number, run in enumerate([own_windows, *runs, old])
+    ]
+
+    text = write_upstream(profile_of(*repeated[1:3]), seed=None)
+    replaced = write_upstream(profile_of(repeated[0], repeated[3]), seed=None)
+
+    (reread,) = read_upstream(text.text.encode(), "x").profile.measured
+    assert reread.measurement.value("perf_throughput") == pytest.approx(20 / 3)
+    assert text.outdated == 0
+    (reread,) = read_upstream(replaced.text.encode(), "x").profile.measured
+    assert reread.measurement.value("perf_throughput") == pytest.approx(7.0)
+    assert replaced.outdated == 1

@@ -94,7 +94,8 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
     """Merge checkpoints of several runs on the same hardware.
 
     A and B are checkpoint directories or files. The result is the next numbered checkpoint of
-    DIR; nothing else is changed.
+    DIR; nothing else is changed. Every measurement is kept: if several checkpoints measured a
+    trial, it has all of them.
 
     \b
     Example:
@@ -106,10 +107,15 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
         raise wrong("A B", "give at least two checkpoints to merge")
     merged = merge_into(output_dir, [open_path(path, prefix) for path in sources], prefix)
     echo(f"wrote {merged.path} with {counted(merged.outcomes, 'outcome')}")
-    if merged.conflicts:
+    if merged.repetitions:
         echo(
-            f"{counted(merged.conflicts, 'trial')} had two outcomes: kept the measurement if the"
-            " other is a failure, otherwise the newer one"
+            f"kept {counted(merged.repetitions, 'repetition')} of trials that another checkpoint"
+            " measured, too: rankings pool all measurements of a trial"
+        )
+    if merged.failures:
+        echo(
+            f"left out {counted(merged.failures, 'failure')}, because another checkpoint has a"
+            " measurement or a newer failure of the same trial"
         )
     if merged.renamed:
         echo(
@@ -152,7 +158,8 @@ def import_(file: Path, directory: Path, prefix: str) -> None:
 def export(which: str, directory: Path, prefix: str, form: str, output: Path | None) -> None:
     """Write a whole checkpoint, with failures, for other programs.
 
-    There is one row for each model of each trial.
+    There is one row for each model of each single measurement: instalments are not pooled. To get
+    the pooled values, use `checkpoint trials --format`. The format upstream has pooled values.
 
     \b
     Example:

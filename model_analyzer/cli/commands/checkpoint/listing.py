@@ -46,6 +46,8 @@ def list_(
 ) -> None:
     """List the checkpoints of a directory.
 
+    The best value is that of a whole trial: its measurements, such as instalments, are pooled.
+
     \b
     Example:
       model-analyzer checkpoint list --sort-by perf_latency_p99 --limit 3
@@ -79,6 +81,9 @@ def list_(
 )
 def show(which: str, directory: Path, prefix: str, shown: str) -> None:
     """Show the content of a checkpoint.
+
+    Values of variants are those of whole trials: their measurements, such as instalments, are
+    pooled.
 
     \b
     Example:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""`checkpoint trials`: measurements as rows."""
+"""`checkpoint trials`: trials, or their single measurements, as rows."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ _TABLE = "table"
 @order_option("best first for metrics, otherwise lowest first.")
 @click.option("--top-n", type=click.IntRange(1), metavar="N", help="Show only the first N rows.")
 @click.option(
+    "--single",
+    is_flag=True,
+    help="Show each single measurement, such as an instalment, instead of their pooled values.",
+)
+@click.option(
     "--format", "form", type=click.Choice([_TABLE, *FORMATS]), default=_TABLE, show_default=True
 )
 @output_option
@@ -50,12 +55,14 @@ def trials(
     sort_by: str | None,
     order: str | None,
     top_n: int | None,
+    single: bool,
     form: str,
     output: Path | None,
 ) -> None:
-    """Show the measurements of a checkpoint, filtered and sorted.
+    """Show the trials of a checkpoint, filtered and sorted.
 
-    A trial of several models has one row for each model.
+    If a trial was measured several times, for example in instalments, its measurements are pooled,
+    as in `best` and in reports. A trial of several models has one row for each model.
 
     \b
     Example:
@@ -63,7 +70,7 @@ def trials(
     """
     from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
 
-    query = parse_query(where, sort_by, order, top_n)
+    query = parse_query(where, sort_by, order, top_n, single=single)
     if form == _TABLE and output is not None:
         raise wrong(
             "-o", "a table cannot be written to a file: choose --format csv, json or parquet"
@@ -74,6 +81,6 @@ def trials(
     if form != _TABLE:
         put(chosen.encoded(form), output, counted(count, "row"))
     elif count:
-        print_table(counted(count, "measurement"), chosen.table())
+        print_table(chosen.title, chosen.table())
     else:
         echo("no measurement meets the conditions" if where else "no measurements")
