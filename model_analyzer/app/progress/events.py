@@ -15,6 +15,7 @@ from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.results.selection import Gain
 
 
 class Phase(Enum):
@@ -117,16 +118,17 @@ class BestChanged:
     """A new best trial of its model, on a `kind` of hardware ("" if there is one). `measurement` is
     the mean of its `times` measurements.
 
-    `gain_percent` compares it with the best load of the default configuration. It is None if the
-    default was not measured, is the best itself, or cannot be compared, or if constraints are not
-    met. `shortfall_percent` says by how much they are not met.
+    `gain` compares it with the best load of the default configuration, given the noise of all
+    measurements so far. It is None if the default was not measured, is the best itself, or cannot
+    be compared, or if constraints are not met. `shortfall_percent` says by how much they are not
+    met.
     """
 
     elapsed_s: float
     trial: Trial
     measurement: Measurement
     times: int
-    gain_percent: float | None
+    gain: Gain | None
     shortfall_percent: float
     kind: str = ""
 

@@ -34,7 +34,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.numbers import number_text, percent_text
 from model_analyzer.domain.trials import Trial
-from model_analyzer.results.ranking import NO_GAIN
+from model_analyzer.reports.evidence import gain_text
 
 _PHASES = {
     Phase.STARTING_SERVER: "starting the server",
@@ -260,10 +260,11 @@ class Screen:
         text = Text.assemble((values_text(best.measurement, self.tags), f"bold {color}"))
         if misses:
             text.append(f"  misses the constraints by {percent_text(misses)}", style=color)
-        elif best.gain_percent is not None:
-            gain = f"{best.gain_percent:+.0f} %"
-            is_clear = best.gain_percent > NO_GAIN
-            told = f"{gain if is_clear else 'no clear gain'} over the default"
+        elif best.gain is not None:
+            gain = f"{gain_text(best.gain, sign='+')} %"
+            told = f"{gain} over the default"
+            if not best.gain.is_clear:
+                told = f"no clear gain over the default ({gain})"
             text.append(f"  {told}", style=color)
         if best.times == 1:
             text.append("  (measured once)", style="dim")

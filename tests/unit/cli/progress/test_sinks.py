@@ -27,7 +27,7 @@ from model_analyzer.domain.settings import ProgressMode
 from tests.unit.builders import at_most, goal, objectives
 from tests.unit.builders import measurement as one
 from tests.unit.builders import together as two_models
-from tests.unit.cli.progress.runs import Clock, play_run
+from tests.unit.cli.progress.runs import Clock, in_windows, play_run
 from tests.unit.search.surfaces import measurement as surface
 from tests.unit.search.surfaces import subject, together
 
@@ -230,7 +230,11 @@ def test_the_screen_claims_no_gain_that_the_answer_would_not() -> None:
     for outcomes, says in (
         ([fails, fails, fails, surface(200.0, latency=20.0)], "p99 20.0 ms  (measured once)"),
         ([surface(100.0, latency=9.0)] * 3 + [surface(100.3, latency=9.0)],
-         "no clear gain over the default  (measured once)"),
+         "no clear gain over the default (+0 %)  (measured once)"),
+        ([in_windows(100.0, 0.2)] * 3 + [in_windows(110.0, 0.2)],
+         "no clear gain over the default (-40 to +100 %)  (measured once)"),
+        ([in_windows(100.0, 0.02)] * 3 + [in_windows(200.0, 0.02)],
+         "+100 ± 12 % over the default  (measured once)"),
     ):  # fmt: skip
         best = next(line for line in lines(100, outcomes=outcomes) if line.startswith("best"))
         assert best.endswith(says)
@@ -256,6 +260,8 @@ def test_json_names_units_and_trials() -> None:
     assert (failed["reason"], failed["hint"]) == ("model_not_loaded", None)
     best = [event for event in events if event["event"] == "best"]
     assert (best[-1]["gain_percent"], best[-1]["times_measured"]) == (50.0, 1)
+    assert (best[-1]["gain_noise_percent"], best[-1]["gain_is_clear"]) == (None, True)
+    assert best[0]["gain_is_clear"] is None
     assert events[0]["schema"] == 1
     assert events[-1]["event"] == "run_finished"
     assert all(event["elapsed_s"] >= 0 for event in events)
