@@ -50,7 +50,9 @@ class RequestRates:
 
     def expected(self, work: Workload) -> float | None:
         """The rate that a workload reaches at least, as a rule; None if nothing is known."""
-        rate = reached_rate(self._rates[_kind(work)].get(work.variant.identity, {}), work.load.value)
+        rate = reached_rate(
+            self._rates[_kind(work)].get(work.variant.identity, {}), work.load.value
+        )
         if work.load.kind is LoadKind.REQUEST_RATE:
             return min(float(work.load.value), math.inf if rate is None else rate)
         return rate
