@@ -172,7 +172,7 @@ def _certainty(ranking: Ranking) -> Certainty | None:
     option = ""
     match conclusion.reason:
         case StopReason.LIMIT if conclusion.limit is not None:
-            option = f"--max-trials {_LIMIT_FACTOR * conclusion.limit}"
+            option = f"--max-measurements {_LIMIT_FACTOR * conclusion.limit}"
         case StopReason.BUDGET:
             option = "a longer --budget"
     return Certainty(

@@ -41,8 +41,8 @@ class PhaseStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStarted:
-    """The search for a model or group begins: `number` (from 1) `of` all searches. It measures at
-    most `most_trials` trials; None means unknown. `tags` are the metrics to show. `slots` are the
+    """The search for a model or group begins: `number` (from 1) `of` all searches. It makes at most
+    `most_trials` measurements; None means unknown. `tags` are the metrics to show. `slots` are the
     names of the slots that measure at the same time, empty if there is one. `kinds` are the kinds
     of hardware that are searched at the same time, empty if there is one.
     """
@@ -61,8 +61,8 @@ class ModelStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialStarted:
-    """A trial is about to be measured. `number` counts the trials of its model, from 1;
-    `expected_trials` is the expected total. `slot` is its name, "" if there is one slot. `outlook`
+    """A trial is about to be measured. `number` counts the measurements of its model, from 1, and
+    each instalment is one; `expected_trials` is the expected total. `slot` is its name, "" if there is one slot. `outlook`
     is what its search expected of further trials; None if it does not know.
     """
 
@@ -136,7 +136,7 @@ class BestChanged:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFinished:
     """The search for a model has ended with `trials` outcomes, of which `failures` failed.
-    `given_up` means that too many trials failed and none succeeded.
+    `given_up` means that too many measurements failed and none succeeded.
     """
 
     elapsed_s: float

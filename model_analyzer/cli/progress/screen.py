@@ -181,14 +181,14 @@ class Screen:
     def _bar(self, width: int, elapsed_s: float, *, stopping: bool) -> Text:
         """How far the whole run is, in time."""
         left_s = None if self.end_s is None else max(self.end_s - elapsed_s, 0.0)
-        trials = f"trial {self.number} of about {self.expected}" if self.number else ""
+        count = f"measurement {self.number} of about {self.expected}" if self.number else ""
         if self.phase is Phase.REPORTS or left_s is None or stopping:
             left = ""
         elif left_s < 1:
             left = "nearly done"
         else:
             left = f"about {duration(left_s)} left"
-        told = "   ".join(filter(None, (trials, left or clock(elapsed_s))))
+        told = "   ".join(filter(None, (count, left or clock(elapsed_s))))
         room = max(min(width - cell_len(told) - 3, 40), 0)
         share = 0.0 if left_s is None else elapsed_s / max(elapsed_s + left_s, 1e-9)
         if self.phase is Phase.REPORTS:

@@ -46,7 +46,7 @@ def lines(width: int, height: int = 24, *, stopping: bool = False, **run: Any) -
 def test_the_screen_in_eighty_columns() -> None:
     assert lines(79, model_ends=False) == [
         "── m ───────────────────────────────────────────────────────────── measuring ──",
-        "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━   trial 5 of about 5   nearly done",
+        "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━   measurement 5 of about 5   nearly done",
         "now   choosing the next configuration",
         "best  210 infer/s · p99 20.0 ms  +50 % over the default  (measured once)",
         "      m_config_0: concurrency 1",
@@ -181,8 +181,8 @@ def test_the_live_view_draws_itself_below_what_is_printed() -> None:
     view.close()
 
     text = terminal.getvalue()
-    assert "trial 5 of about 5" in text[: text.index("a log line")]
-    assert text.rindex("trial 5 of about 5") > text.rindex("a log line")  # drawn again below it
+    assert "measurement 5 of about 5" in text[: text.index("a log line")]
+    assert text.rindex("measurement 5 of about 5") > text.rindex("a log line")  # drawn again below it
 
 
 def test_a_pause_takes_the_live_view_away() -> None:
@@ -212,7 +212,7 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
         "Existing measurement found for run config. Skipping profile of m_config_default:"
         " concurrency=1",
         "Profiling m_config_default: concurrency=2",
-        "  150 infer/s, p99 90.0 ms  (trial 2 of about 6; best so far 100 infer/s,"
+        "  150 infer/s, p99 90.0 ms  (measurement 2 of about 6; best so far 100 infer/s,"
         " p99 10.0 ms, measured once; about 6 s left)",
     ]
 
