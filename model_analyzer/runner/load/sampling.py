@@ -30,6 +30,9 @@ _NS_PER_MS, _NS_PER_S = 1e6, 1e9
 # The windows of an instalment: at most so many, with at least so many requests in each.
 _MOST_WINDOWS, _IN_WINDOW = 8, 5
 
+# Requests end together if the time between them is below this share of the mean one.
+_TOGETHER = 0.25
+
 # A server that answers this share of the requests that are due keeps up with them.
 _KEPT_UP = 0.95
 
@@ -76,6 +79,7 @@ def sampled(
         skipped = 1
     if len(times) <= skipped:
         return None
+    skipped = _to_the_end_of_a_batch(times[:, 1], skipped)
     first, last = float(times[skipped - 1, 1]), float(times[-1, 1])
     times = times[skipped:]
     latencies = (times[:, 1] - times[:, 0]) / _NS_PER_MS
@@ -115,6 +119,17 @@ def sampled(
         },
         joint=joint,
     )
+
+
+def _to_the_end_of_a_batch(ends: _Floats, skipped: int) -> int:
+    """The number of requests to leave out: those that ended together with the last of them, too.
+
+    The answers of a batch come one shortly after another. If counting began between them, the rest
+    of the batch would count without the time that it took.
+    """
+    together = np.diff(ends[skipped - 1 :]) < _TOGETHER * (ends[-1] - ends[0]) / (len(ends) - 1)
+    apart = np.flatnonzero(~together)
+    return skipped + int(apart[0]) if len(apart) else skipped
 
 
 def latency_values(latencies: _Floats) -> Values:
