@@ -15,7 +15,11 @@ from tests.unit.builders import conclusion, trial
 @pytest.mark.parametrize(
     ("reason", "limit", "expected"),
     [
-        (StopReason.LIMIT, 13, "measurement limit of 13 reached (raise it with --max-measurements)"),
+        (
+            StopReason.LIMIT,
+            13,
+            "measurement limit of 13 reached (raise it with --max-measurements)",
+        ),
         (StopReason.LIMIT, None, "measurement limit reached (raise it with --max-measurements)"),
         (
             StopReason.BUDGET,

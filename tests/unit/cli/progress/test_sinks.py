@@ -182,7 +182,9 @@ def test_the_live_view_draws_itself_below_what_is_printed() -> None:
 
     text = terminal.getvalue()
     assert "measurement 5 of about 5" in text[: text.index("a log line")]
-    assert text.rindex("measurement 5 of about 5") > text.rindex("a log line")  # drawn again below it
+    assert text.rindex("measurement 5 of about 5") > text.rindex(
+        "a log line"
+    )  # drawn again below it
 
 
 def test_a_pause_takes_the_live_view_away() -> None:
