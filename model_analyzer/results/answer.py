@@ -8,7 +8,7 @@ Terminal, page, `results.json`, `best`, manifests and the live view all show thi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from heapq import nsmallest
 from itertools import compress, islice
@@ -226,7 +226,7 @@ def _undecided(ranking: Ranking) -> Iterator[Undecided[MeasuredTrial]]:
     comparison = Comparison(ranking.goal, {key: item.runs for key, item in by_id.items()})
     for each in undecided(comparison, id(best), by_id, {id(best), *map(id, ranking.ties)}):
         if each.gain_percent < 0:
-            yield replace(each, item=by_id[each.item])
+            yield Undecided(by_id[each.item], each.gain_percent, each.noise_percent)
 
 
 def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:
