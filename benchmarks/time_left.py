@@ -26,6 +26,7 @@ from statistics import fmean
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
@@ -33,6 +34,7 @@ from model_analyzer.forecast.searches import forecast
 from model_analyzer.forecast.time_left import TimeLeft, time_left
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.search.choose import mode_of, most_swept
+from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.checkpoint import load
 
@@ -65,9 +67,11 @@ def replayed(directory: Path) -> tuple[str, int, float, Sequence[tuple[Error, Er
     of the plain estimate.
     """
     settings = resolve_profile([], read_yaml(directory / "config.yaml"), directory).settings
-    records = sorted(
-        load(settings.checkpoint.directory).profile.records,
-        key=lambda record: record.outcome.started,
+    records = _as_asked(
+        sorted(
+            load(settings.checkpoint.directory).profile.records,
+            key=lambda record: record.outcome.started,
+        )
     )
     assert settings.repository.path is not None
     repository = ModelRepository(settings.repository.path)
@@ -91,6 +95,23 @@ def replayed(directory: Path) -> tuple[str, int, float, Sequence[tuple[Error, Er
     ]
     mode = mode_of(subjects[0], settings.search).value
     return mode, len(records), total, errors
+
+
+def _as_asked(records: Sequence[TrialRecord]) -> Sequence[TrialRecord]:
+    """The records with the lengths that the search asked for, which checkpoints do not have."""
+    runs: dict[str, list[Measurement]] = {}
+    asked = []
+    for record in records:
+        outcome, first = record.outcome, record.trial.first
+        if isinstance(outcome, Measurement) and outcome.is_instalment:
+            earlier = runs.setdefault(first.key, [])
+            first = replace(first, instalment_s=0.0)
+            record = record._replace(
+                trial=measured_again(first, record.trial.repetition, tuple(earlier))
+            )
+            earlier.append(outcome)
+        asked.append(record)
+    return asked
 
 
 def errors_at(

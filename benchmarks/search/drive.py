@@ -17,7 +17,7 @@ from benchmarks.search.durations import LOADING_S, SERVER_S
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.conclusions import Conclusion, Outlook
-from model_analyzer.domain.first_look import is_short
+from model_analyzer.domain.first_look import in_flight, is_short
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
@@ -30,7 +30,7 @@ from model_analyzer.errors import ConfigError
 from model_analyzer.profiling.loop import profile
 from model_analyzer.results.ranking import rank
 from model_analyzer.runner.executors.local import LocalExecutor
-from model_analyzer.runner.load.rates import RequestRates, in_flight
+from model_analyzer.runner.load.rates import RequestRates
 from model_analyzer.search.choose import check, choose
 from model_analyzer.search.plan import Plan
 from model_analyzer.search.planned import PlannedSearch

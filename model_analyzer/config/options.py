@@ -361,10 +361,15 @@ OPTIONS: Sequence[Option] = (
         " measurements would gain nothing.",
     ),
     Option(
-        key="max_trials", flags=("--max-trials",), kind=Integer(1),
+        key="max_measurements", flags=("--max-measurements",), kind=Integer(1),
         target="search.adaptive.max_trials", group=SEARCH,
-        help="Maximum number of measurements of each model in adaptive search. If not given: a"
-        " few percent of the configurations.",
+        help="Maximum number of measurements of each model in adaptive search. Each instalment"
+        " counts. If not given: a few percent of the configurations.",
+    ),
+    Option(
+        key="max_trials", flags=("--max-trials",), kind=Integer(1),
+        alias_of="max_measurements", group=SEARCH,
+        help="The same as max_measurements: its earlier name.",
     ),
     # ------------------------------------------------------------------ slots
     Option(

@@ -268,7 +268,7 @@ def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
             message="run_config_search_disable cannot be combined with search mode adaptive",
             hint="remove one of them",
         )
-    for key in ("budget", "max_trials"):
+    for key in ("budget", "max_measurements"):
         if values[key] is not None and not is_adaptive:
             yield Problem(
                 where=given.where[key],

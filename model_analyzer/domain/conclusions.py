@@ -61,7 +61,7 @@ class Conclusion:
         match self.reason:
             case StopReason.LIMIT:
                 limit = "" if self.limit is None else f" of {self.limit}"
-                return f"measurement limit{limit} reached (raise it with --max-trials)"
+                return f"measurement limit{limit} reached (raise it with --max-measurements)"
             case StopReason.BUDGET:
                 rest = "no further measurement fits into the rest of the time budget"
                 return f"{rest} (raise it with --budget)"

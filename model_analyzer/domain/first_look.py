@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from model_analyzer.domain.trials import LoadKind, Workload
+
 # Its usual length.
 FIRST_LOOK_S = 1.08
 
@@ -34,6 +38,23 @@ def first_look_s(rate: float, in_flight: float) -> float:
 def least_s(rate: float, in_flight: float) -> float:
     """The least length of any instalment, by the same values."""
     return _MARGIN * _ROUNDS_AT_LEAST * in_flight / rate
+
+
+def in_flight(work: Workload) -> int:
+    """The number of requests that are sent at once at first."""
+    return work.load.value if work.load.kind is LoadKind.CONCURRENCY else 0
+
+
+def reached_rate(rates: Mapping[int, float], load: int) -> float | None:
+    """The requests per second that a variant reaches at least under a load, from its rates under
+    other loads; None if there are none.
+
+    More requests in flight seldom make a server slower. With fewer, the rate falls in proportion at
+    most (Little's law: latencies do not rise).
+    """
+    # loads with times of their own all have the value 0
+    known = (rate * min(1, load / other) if other else rate for other, rate in rates.items())
+    return max(known, default=None)
 
 
 def is_cold(requests: int, in_flight: int) -> bool:

@@ -10,7 +10,8 @@ all the one with the lowest load.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist, median_low
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -19,6 +20,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.noise import Noise, pooled
 from model_analyzer.domain.noise_model import MOST_FROM_WINDOWS, USUAL_FREEDOM, NoiseModel
+from model_analyzer.domain.numbers import percent_text
 from model_analyzer.domain.pooling import in_instalments, pool
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
@@ -74,6 +76,9 @@ RULES: Mapping[str, Any] = MappingProxyType(
     }
 )
 
+# The words before a trial that noise does not let tell from the recommended one.
+UNDECIDED = "Cannot be told apart from it yet"
+
 T = TypeVar("T")
 
 
@@ -112,6 +117,10 @@ class Comparison(Generic[T]):
     def lead(self, a: T, b: T) -> float:
         """By how much `a` is better than `b`, as a score."""
         return self._goal.score(self.mean(a), self.mean(b))
+
+    def gain_percent(self, a: T, b: T) -> float:
+        """The same in percent, for people to read."""
+        return self._goal.gain_percent(self.mean(a), self.mean(b))
 
     def apart(self, a: T, b: T) -> float:
         """The largest difference of their scores that may be noise."""
@@ -289,6 +298,39 @@ def price_of(part_of_time: float) -> float:
     of the other one's.
     """
     return next((price for part, price in _PRICES if part_of_time <= part), _MOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided(Generic[T]):
+    """A trial that measured better or worse (`gain_percent` below 0) than the recommended one by
+    too much for a tie. Noise may explain a difference of up to `noise_percent`.
+    """
+
+    item: T
+    gain_percent: float
+    noise_percent: float
+
+    @property
+    def text(self) -> str:
+        """By how much, in words: `measured 12 % worse (± 15 %)`."""
+        word = "worse" if self.gain_percent < 0 else "better"
+        percent, noise = percent_text(abs(self.gain_percent)), percent_text(self.noise_percent)
+        return f"measured {percent} {word} (± {noise})"
+
+
+def undecided(
+    comparison: Comparison[T], first: T, others: Iterable[T], ties: Collection[T]
+) -> Iterator[Undecided[T]]:
+    """Those of the `others` that cannot be told apart from the `first` yet, and are none of its
+    `ties`: only noise may hide which is better. They meet the constraints if the first does.
+    """
+    for other in others:
+        lead, apart = comparison.lead(other, first), comparison.apart(other, first)
+        is_within = other not in ties and abs(lead) <= apart
+        if is_within and comparison.passes(other) == comparison.passes(first):
+            gain = comparison.gain_percent(other, first)
+            # as much of the noise as the difference in percent is of the lead
+            yield Undecided(other, gain, 100 * apart if lead == 0 else apart * gain / lead)
 
 
 def is_much_sooner(fast: Measurement, slow: Measurement) -> bool:

@@ -20,6 +20,7 @@ from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.durations import LOAD_S, trial_seconds
 from model_analyzer.forecast.expectation.expectation import Expectation, Stage
+from model_analyzer.forecast.expectation.history import Remaining
 from model_analyzer.forecast.expectation.loading import load_of
 from model_analyzer.search.plan import Subject
 
@@ -41,15 +42,16 @@ class _Sums:
     seconds: float = 0.0
     load: float = 0.0
 
-    def add(self, seconds: float, load: float = 0.0) -> None:
-        self.weight = self.weight * _FADING + 1
+    def add(self, seconds: float, load: float, size: float) -> None:
+        self.weight = self.weight * _FADING + size
         self.seconds = self.seconds * _FADING + seconds
         self.load = self.load * _FADING + load
 
 
 class Durations:
-    """Seconds from one outcome to the next: `trial_s` with the same variant, and `load_s` more for
-    each unit that is loaded (`forecast.expectation.loading`). Both are assumed at first.
+    """Seconds from one outcome to the next: `trial_s` for a trial of size 1 (`Sizes`) with the same
+    variant, and `load_s` more for each unit that is loaded (`forecast.expectation.loading`). Both
+    are assumed at first.
     """
 
     def __init__(self, trial_s: float, load_s: float) -> None:
@@ -59,12 +61,12 @@ class Durations:
         self._failed = _Sums()
         self._count, self._failures = 0, 0
 
-    def add(self, seconds: float, *, load: float, failed: bool) -> None:
+    def add(self, seconds: float, *, load: float, failed: bool, size: float = 1.0) -> None:
         """Adds the duration of an outcome, including everything around it."""
         self._count += 1
         self._failures += failed
         kind = self._failed if failed else self._loaded if load else self._same
-        kind.add(seconds, load)
+        kind.add(seconds, load, 1.0 if failed else size)
 
     @property
     def pace(self) -> float:
@@ -85,14 +87,14 @@ class Durations:
         seconds += _PRIOR * self._assumed[1]
         return max(seconds / (self._loaded.load + _PRIOR), 0.0)
 
-    def of(self, trials: float, loads: float) -> float:
-        """The expected seconds of `trials` with `loads`, with failures as before."""
-        seconds = trials * self.trial_s + loads * self.load_s
+    def of(self, remaining: Remaining) -> float:
+        """The expected seconds of the remaining trials, with failures as before."""
+        seconds = remaining.size * self.trial_s + remaining.loads * self.load_s
         if not self._failures:
             return seconds
         share = self._failures / (self._count + _PRIOR)
         failure_s = self._failed.seconds / self._failed.weight
-        return (1 - share) * seconds + share * trials * failure_s
+        return (1 - share) * seconds + share * remaining.trials * failure_s
 
 
 @dataclass(slots=True)
@@ -114,8 +116,7 @@ class Part:
         self.durations = Durations(self.trial_s, self.load_s)
 
     def left_s(self, pace: float) -> float:
-        remaining = self.expectation.remaining()
-        seconds = self.durations.of(remaining.trials, remaining.loads) * pace
+        seconds = self.durations.of(self.expectation.remaining()) * pace
         return self.budget.left(seconds, self.spent_s)
 
 
@@ -181,7 +182,8 @@ class TimeLeft:
             return  # nothing was loaded for it
         part.contents[slot] = trial.content
         part.spent_s += min(outcome.duration_s, seconds)  # several may be measured at once
-        part.durations.add(seconds, load=load, failed=isinstance(outcome, Failure))
+        size = part.expectation.size_of(trial)
+        part.durations.add(seconds, load=load, failed=isinstance(outcome, Failure), size=size)
 
     @property
     def most_trials(self) -> int | None:

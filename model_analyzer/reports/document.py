@@ -236,6 +236,14 @@ def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
             "is_clear": gain.is_clear,
         },
         "ties": [_item(item) for item in ranking.ties],
+        "undecided": [
+            {
+                **_item(each.item),
+                "gain_percent": each.gain_percent,
+                "noise_percent": each.noise_percent,
+            }
+            for each in answer.undecided
+        ],
         "near_misses": [
             {
                 **_item(miss.item),

@@ -13,7 +13,8 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Source, Unit, canonical
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.numbers import number_text, percent_text
-from model_analyzer.domain.ties import tie_text
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.ties import UNDECIDED, tie_text
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.evidence import basis_text, gain_text, range_text
@@ -21,6 +22,9 @@ from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import instances_text
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import compared_default
+
+# The answer names so many of the trials that noise does not let tell from the best.
+_MOST_UNDECIDED = 2
 
 _SHORT_LATENCIES = {
     "perf_latency_p90": "p90",
@@ -57,7 +61,7 @@ def headline(answer: Answer) -> tuple[str, ...]:
     return (
         count,
         best.name,
-        f" ({settings}) gives {values}{once}{_against_default(answer)}.{_ties(ranking)}",
+        f" ({settings}) gives {values}{once}{_against_default(answer)}.{_ties(answer)}",
     )
 
 
@@ -198,14 +202,24 @@ def _settings_of(variant: ModelVariant, gpus: int, *, named: bool) -> str:
     return ", ".join(parts)
 
 
-def _ties(ranking: Ranking) -> str:
-    """The ties: trials within noise of the best."""
-    best = ranking.results[0].best
+def _ties(answer: Answer) -> str:
+    """The ties, which are about as good as the best, and what noise does not let tell from it."""
+    best = answer.ranking.results[0].best
     by_text: dict[str, list[str]] = {}
-    for item in ranking.ties:
-        others = by_text.setdefault(tie_text(item, best), [])
-        others.append(f"{item.trial.variants} {under(item.trial)}")
-    return "".join(f" {text}: {', '.join(others)}." for text, others in by_text.items())
+    for item in answer.ranking.ties:
+        by_text.setdefault(tie_text(item, best), []).append(_named(item))
+    ties = "".join(f" {text}: {', '.join(others)}." for text, others in by_text.items())
+    if not answer.undecided:
+        return ties
+    others = [f"{_named(each.item)}, {each.text}" for each in answer.undecided[:_MOST_UNDECIDED]]
+    more = len(answer.undecided) - len(others)
+    if more:
+        others.append(f"and {more} more")
+    return f"{ties} {UNDECIDED}: {'; '.join(others)}."
+
+
+def _named(item: MeasuredTrial) -> str:
+    return f"{item.trial.variants} {under(item.trial)}"
 
 
 def _against_default(answer: Answer) -> str:

@@ -166,15 +166,20 @@ def _rivals(answer: Answer) -> Iterator[str]:
             in_instalments = rival.item.measurement.is_instalment
             advice = advice_on_lag(rival.item.trial.workloads[0], in_instalments=in_instalments)
             yield f"{measured}, but its requests were sent late: {advice}."
-        elif compliance is not None and rival.chance < compliance.chance:
+        elif compliance is not None and _shown(rival.chance) < _shown(compliance.chance):
             yield (
                 f"{measured}, but is less likely to meet the constraints"
-                f" ({100 * rival.chance:.0f} % against {100 * compliance.chance:.0f} %)."
+                f" ({_shown(rival.chance)} % against {_shown(compliance.chance)} %)."
             )
         elif len(rival.item.runs) == 1:
             yield f"{measured}, but only once: it may be noise."
         else:
             yield f"{measured}, which is within noise."
+
+
+def _shown(chance: float) -> int:
+    """A chance in percent, as it is shown: a smaller difference is no reason."""
+    return round(100 * chance)
 
 
 def _overloaded(answer: Answer) -> Iterator[str]:

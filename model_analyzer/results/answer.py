@@ -19,7 +19,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.near_misses import NearMiss, near_misses
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.ties import chance_to_meet
+from model_analyzer.domain.ties import Comparison, Undecided, chance_to_meet, undecided
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default
 
@@ -100,7 +100,8 @@ class Answer:
     `gain` is the gain over the default configuration; None if there is no default to compare with,
     or if only the load may cause the gain. `compliance` is None without constraints, `certainty`
     is None without a conclusion of a search. `rivals` meet the constraints and measured better, but
-    are not recommended. `near_misses` are better, but miss a constraint narrowly, or may miss it.
+    are not recommended. `undecided` measured worse, but by no more than noise; the best come first.
+    `near_misses` are better, but miss a constraint narrowly, or may miss it.
     """
 
     ranking: Ranking
@@ -109,6 +110,7 @@ class Answer:
     certainty: Certainty | None
     compliance: Compliance | None
     rivals: tuple[Rival, ...]
+    undecided: tuple[Undecided[MeasuredTrial], ...]
     near_misses: tuple[NearMiss[MeasuredTrial], ...]
 
     @property
@@ -145,6 +147,7 @@ def answer_of(ranking: Ranking) -> Answer:
         certainty=_certainty(ranking),
         compliance=_compliance(ranking, chance),
         rivals=tuple(_rivals(ranking, chance)),
+        undecided=tuple(_undecided(ranking)),
         near_misses=tuple(_near_misses(ranking)),
     )
 
@@ -169,7 +172,7 @@ def _certainty(ranking: Ranking) -> Certainty | None:
     option = ""
     match conclusion.reason:
         case StopReason.LIMIT if conclusion.limit is not None:
-            option = f"--max-trials {_LIMIT_FACTOR * conclusion.limit}"
+            option = f"--max-measurements {_LIMIT_FACTOR * conclusion.limit}"
         case StopReason.BUDGET:
             option = "a longer --budget"
     return Certainty(
@@ -208,6 +211,22 @@ def _rivals(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Itera
         gain = ranking.goal.gain_percent(item.measurement, best.measurement)
         if gain >= NO_GAIN:
             yield Rival(item=item, gain_percent=gain, chance=chance(item))
+
+
+def _undecided(ranking: Ranking) -> Iterator[Undecided[MeasuredTrial]]:
+    """The trials that measured worse than the best, by too much for a tie and by no more than
+    noise. Only in instalments, which may be short.
+    """
+    if not (ranking.any_passes and ranking.results[0].best.measurement.is_instalment):
+        return
+    best = ranking.results[0].best
+    passing = [*compress(ranking.measured, ranking.passing)]
+    items = [best, *ranking.goal.best_first(passing, _measurement)[:_CLOSEST]]
+    by_id = {id(item): item for item in items}
+    comparison = Comparison(ranking.goal, {key: item.runs for key, item in by_id.items()})
+    for each in undecided(comparison, id(best), by_id, {id(best), *map(id, ranking.ties)}):
+        if each.gain_percent < 0:
+            yield Undecided(by_id[each.item], each.gain_percent, each.noise_percent)
 
 
 def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:

@@ -76,14 +76,29 @@ def top_with_default(ranking: Ranking, count: int) -> Sequence[VariantResult]:
 
 
 def gain_over_default(ranking: Ranking) -> Gain | None:
-    """The gain of the best over the default. None if there is nothing to compare, if the best
-    misses the constraints, or if the default misses them and is not clearly worse.
+    """The gain of the best over the default; see `gain_over`. None if there is nothing to
+    compare.
     """
-    default = compared_default(ranking)
-    if default is None or not ranking.results[0].passes:
+    default = ranking.default
+    if default is None or ranking.results[0] is default:
         return None
-    gain = _gain(ranking, ranking.results[0], default)
-    return gain if default.passes or gain.is_clear else None
+    best = ranking.results[0].best
+    return gain_over(ranking.goal, ranking.noise_model, best, default.measured)
+
+
+def gain_over(
+    goal: Goal, noise_model: NoiseModel, best: MeasuredTrial, defaults: Sequence[MeasuredTrial]
+) -> Gain | None:
+    """The gain of the `best` trial over the first of the `defaults`, the measurements of the
+    default configuration in order of merit. None if the best misses the constraints, if the default
+    misses them and is not clearly worse, or if only the load may cause a clear gain.
+    """
+    if not goal.passes(best.measurement):
+        return None
+    gain = _gain(goal, noise_model, best, defaults[0])
+    if gain.is_clear:
+        return gain if are_comparable(goal, best.trial, defaults) else None
+    return gain if goal.passes(defaults[0].measurement) else None
 
 
 def compared_default(ranking: Ranking) -> VariantResult | None:
@@ -93,9 +108,10 @@ def compared_default(ranking: Ranking) -> VariantResult | None:
     default = ranking.default
     if default is None or ranking.results[0] is default:
         return None
-    best = ranking.results[0]
-    may_be_load = not are_comparable(ranking.goal, best.best.trial, default.measured)
-    return None if may_be_load and _gain(ranking, best, default).is_clear else default
+    best = ranking.results[0].best
+    gain = _gain(ranking.goal, ranking.noise_model, best, default.best)
+    may_be_load = not are_comparable(ranking.goal, best.trial, default.measured)
+    return None if may_be_load and gain.is_clear else default
 
 
 def are_comparable(goal: Goal, best: Trial, defaults: Collection[MeasuredTrial]) -> bool:
@@ -133,9 +149,9 @@ def _waits(values: Values) -> bool:
     return waiting is not None and working is not None and waiting > _BUSY_SHARE * working > 0
 
 
-def _gain(ranking: Ranking, new: VariantResult, old: VariantResult) -> Gain:
-    percent = ranking.goal.gain_percent(new.best.measurement, old.best.measurement)
-    noise = combined(_gain_parts(ranking.goal, ranking.noise_model, new.best, old.best))
+def _gain(goal: Goal, noise_model: NoiseModel, new: MeasuredTrial, old: MeasuredTrial) -> Gain:
+    percent = goal.gain_percent(new.measurement, old.measurement)
+    noise = combined(_gain_parts(goal, noise_model, new, old))
     return Gain(percent=percent, noise=None if noise is None else noise.reach * 100)
 
 

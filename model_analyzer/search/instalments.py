@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from model_analyzer.domain.first_look import in_flight, least_s
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Trial
 
@@ -16,10 +17,24 @@ _LEAST_S, _MOST_S = 2.0, 15.0
 
 def measured_again(trial: Trial, attempt: int, measurements: Sequence[Measurement]) -> Trial:
     """The trial for another attempt, the first of which is 0. A further instalment is as long as
-    all of its `measurements` together.
+    all of its `measurements` together, and for a slow model as long as any has to be: the runner
+    would not measure for less.
     """
     again = replace(trial, repetition=attempt)
     if trial.instalment_s is None or not attempt:
         return again
     seconds = sum(min(model.seconds for model in each.models) for each in measurements)
-    return replace(again, instalment_s=min(max(seconds, _LEAST_S), _MOST_S))
+    wanted_s = min(max(seconds, _LEAST_S), _MOST_S)
+    return replace(again, instalment_s=max(wanted_s, _least_s(trial, measurements)))
+
+
+def _least_s(trial: Trial, measurements: Sequence[Measurement]) -> float:
+    """The least length of any instalment, by the requests per second so far."""
+    least = 0.0
+    for index, work in enumerate(trial.workloads):
+        models = [each.models[index] for each in measurements]
+        requests = sum(model.requests or 0 for model in models if model.seconds)
+        if requests:
+            seconds = sum(model.seconds for model in models)
+            least = max(least, least_s(requests / seconds, in_flight(work)))
+    return least

@@ -82,7 +82,7 @@ def test_without_a_terminal_there_are_lines(written) -> None:
 
     assert status == 0, errors
     assert "Profiling m_config_default: concurrency=2" in output
-    assert "(trial 2 of about 2; best so far" in output
+    assert "(measurement 2 of about 2; best so far" in output
     assert errors == ""
 
 

@@ -44,7 +44,15 @@ def test_a_run_shows_itself_on_a_terminal_and_ends(setting, mode: str) -> None:
         os.close(ours)
 
     assert status == 0, shown
-    for part in ("measuring", "best", "trial 1 of about", "left", "trend", "infer/s", "Ctrl-C"):
+    for part in (
+        "measuring",
+        "best",
+        "measurement 1 of about",
+        "left",
+        "trend",
+        "infer/s",
+        "Ctrl-C",
+    ):
         assert part in shown, part
     assert "Profile complete" in shown
     assert "Profiling m_config" not in shown  # the view says it

@@ -70,7 +70,9 @@ def document_of(event: Event) -> Mapping[str, Any]:
                 **about,
                 **_measured(event.trial, event.measurement),
                 "times_measured": event.times,
-                "gain_percent": event.gain_percent,
+                "gain_percent": None if event.gain is None else event.gain.percent,
+                "gain_noise_percent": None if event.gain is None else event.gain.noise,
+                "gain_is_clear": None if event.gain is None else event.gain.is_clear,
                 "shortfall_percent": event.shortfall_percent,
             }
     rest = {field.name: getattr(event, field.name) for field in fields(event)}

@@ -15,6 +15,7 @@ from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.results.selection import Gain
 
 
 class Phase(Enum):
@@ -40,8 +41,8 @@ class PhaseStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStarted:
-    """The search for a model or group begins: `number` (from 1) `of` all searches. It measures at
-    most `most_trials` trials; None means unknown. `tags` are the metrics to show. `slots` are the
+    """The search for a model or group begins: `number` (from 1) `of` all searches. It makes at most
+    `most_trials` measurements; None means unknown. `tags` are the metrics to show. `slots` are the
     names of the slots that measure at the same time, empty if there is one. `kinds` are the kinds
     of hardware that are searched at the same time, empty if there is one.
     """
@@ -60,9 +61,9 @@ class ModelStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialStarted:
-    """A trial is about to be measured. `number` counts the trials of its model, from 1;
-    `expected_trials` is the expected total. `slot` is its name, "" if there is one slot. `outlook`
-    is what its search expected of further trials; None if it does not know.
+    """A trial is about to be measured. `number` counts the measurements of its model, from 1, and
+    each instalment is one; `expected_trials` is the expected total. `slot` is its name, "" if there
+    is one slot. `outlook` is what its search expected of further trials; None if it does not know.
     """
 
     elapsed_s: float
@@ -117,16 +118,17 @@ class BestChanged:
     """A new best trial of its model, on a `kind` of hardware ("" if there is one). `measurement` is
     the mean of its `times` measurements.
 
-    `gain_percent` compares it with the best load of the default configuration. It is None if the
-    default was not measured, is the best itself, or cannot be compared, or if constraints are not
-    met. `shortfall_percent` says by how much they are not met.
+    `gain` compares it with the best load of the default configuration, given the noise of all
+    measurements so far. It is None if the default was not measured, is the best itself, or cannot
+    be compared, or if constraints are not met. `shortfall_percent` says by how much they are not
+    met.
     """
 
     elapsed_s: float
     trial: Trial
     measurement: Measurement
     times: int
-    gain_percent: float | None
+    gain: Gain | None
     shortfall_percent: float
     kind: str = ""
 
@@ -134,7 +136,7 @@ class BestChanged:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFinished:
     """The search for a model has ended with `trials` outcomes, of which `failures` failed.
-    `given_up` means that too many trials failed and none succeeded.
+    `given_up` means that too many measurements failed and none succeeded.
     """
 
     elapsed_s: float

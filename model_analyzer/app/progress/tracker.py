@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 
 from model_analyzer import __version__
@@ -28,6 +28,7 @@ from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.slots import Slot
@@ -35,8 +36,7 @@ from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.expectation import Stage
 from model_analyzer.forecast.time_left import TimeLeft
 from model_analyzer.profiling import events
-from model_analyzer.results.ranking import NO_GAIN
-from model_analyzer.results.selection import are_comparable
+from model_analyzer.results.selection import Gain, gain_over
 from model_analyzer.search.plan import Subject, by_name
 
 log = logging.getLogger(__name__)
@@ -259,7 +259,7 @@ class Tracker:
                     trial=best,
                     measurement=measurement,
                     times=best_so_far.times(best),
-                    gain_percent=best_so_far.gain_percent(best, measurement),
+                    gain=best_so_far.gain(best),
                     shortfall_percent=best_so_far.goal.shortfall(measurement),
                     kind=trial.setup.kind if len(self._best) > 1 else "",
                 )
@@ -314,24 +314,24 @@ class _Best:
         """The number of measurements of the trial."""
         return len(self._measured[trial.first.key])
 
-    def gain_percent(self, trial: Trial, measurement: Measurement) -> float | None:
+    def gain(self, trial: Trial) -> Gain | None:
         """The gain over the best load of the default configuration, by the same rules as in the
         answer; see `BestChanged`.
         """
-        if _is_default(trial) or not self.goal.passes(measurement):
+        defaults = [key for key, measured in self._trials.items() if _is_default(measured)]
+        if _is_default(trial) or not defaults:
             return None
-        defaults = {
-            key: MeasuredTrial(trial=measured, measurement=self._mean(key))
-            for key, measured in self._trials.items()
-            if _is_default(measured)
-        }
-        if not are_comparable(self.goal, trial, defaults.values()):
-            return None
-        default = self._mean(self._first(list(defaults)))
-        gain = self.goal.gain_percent(measurement, default)
-        return gain if self.goal.passes(default) or gain > NO_GAIN else None
+        ordered = self.goal.best_first(defaults, self._mean)
+        noise_model = NoiseModel(self._measured.values())
+        best = self._item(trial.first.key)
+        return gain_over(self.goal, noise_model, best, [*map(self._item, ordered)])
 
-    def _first(self, keys: Sequence[str] | dict[str, list[Measurement]]) -> str:
+    def _item(self, key: str) -> MeasuredTrial:
+        runs = tuple(self._measured[key])
+        mean = self._mean(key)
+        return MeasuredTrial(trial=self._trials[key], measurement=mean, repetitions=runs)
+
+    def _first(self, keys: Iterable[str]) -> str:
         return self.goal.best_first(keys, self._mean)[0]
 
     def _mean(self, key: str) -> Measurement:

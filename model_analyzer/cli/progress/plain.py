@@ -77,7 +77,7 @@ class Lines:
         best = f"; best so far{place} {own}" if own else ""
         left = "" if event.time_left_s is None else f"; about {duration(event.time_left_s)} left"
         log.info(
-            "  %s  (trial %d of about %d%s%s)",
+            "  %s  (measurement %d of about %d%s%s)",
             values,
             event.number,
             event.expected_trials,

@@ -34,7 +34,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.numbers import number_text, percent_text
 from model_analyzer.domain.trials import Trial
-from model_analyzer.results.ranking import NO_GAIN
+from model_analyzer.reports.evidence import gain_text
 
 _PHASES = {
     Phase.STARTING_SERVER: "starting the server",
@@ -181,14 +181,14 @@ class Screen:
     def _bar(self, width: int, elapsed_s: float, *, stopping: bool) -> Text:
         """How far the whole run is, in time."""
         left_s = None if self.end_s is None else max(self.end_s - elapsed_s, 0.0)
-        trials = f"trial {self.number} of about {self.expected}" if self.number else ""
+        count = f"measurement {self.number} of about {self.expected}" if self.number else ""
         if self.phase is Phase.REPORTS or left_s is None or stopping:
             left = ""
         elif left_s < 1:
             left = "nearly done"
         else:
             left = f"about {duration(left_s)} left"
-        told = "   ".join(filter(None, (trials, left or clock(elapsed_s))))
+        told = "   ".join(filter(None, (count, left or clock(elapsed_s))))
         room = max(min(width - cell_len(told) - 3, 40), 0)
         share = 0.0 if left_s is None else elapsed_s / max(elapsed_s + left_s, 1e-9)
         if self.phase is Phase.REPORTS:
@@ -260,10 +260,11 @@ class Screen:
         text = Text.assemble((values_text(best.measurement, self.tags), f"bold {color}"))
         if misses:
             text.append(f"  misses the constraints by {percent_text(misses)}", style=color)
-        elif best.gain_percent is not None:
-            gain = f"{best.gain_percent:+.0f} %"
-            is_clear = best.gain_percent > NO_GAIN
-            told = f"{gain if is_clear else 'no clear gain'} over the default"
+        elif best.gain is not None:
+            gain = f"{gain_text(best.gain, sign='+')} %"
+            told = f"{gain} over the default"
+            if not best.gain.is_clear:
+                told = f"no clear gain over the default ({gain})"
             text.append(f"  {told}", style=color)
         if best.times == 1:
             text.append("  (measured once)", style="dim")

@@ -9,6 +9,7 @@ adaptive search to take its limit, as most do.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from statistics import fmean
 
@@ -20,11 +21,20 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.climbing import left_of_climb
+from model_analyzer.forecast.expectation.confirmation import (
+    further_instalments,
+    usual_further_instalments,
+)
 from model_analyzer.forecast.expectation.history import History, Remaining
 from model_analyzer.forecast.expectation.listed import ListProgress
 from model_analyzer.forecast.expectation.load_sweep import left_of_load_sweep
-from model_analyzer.forecast.expectation.loading import load_of, load_of_instances
+from model_analyzer.forecast.expectation.loading import (
+    load_of,
+    load_of_instances,
+    loads_of,
+)
 from model_analyzer.forecast.expectation.patience import left_of_optuna
+from model_analyzer.forecast.expectation.sizes import Sizes
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.choose import sweeps_loads
 from model_analyzer.search.plan import Subject
@@ -32,6 +42,9 @@ from model_analyzer.search.space import INSTANCES
 
 # The weight of the assumed amount to load, in trials.
 _ASSUMED_WEIGHT = 2
+
+# The weight of the last trial in the usual size.
+_FADING = 0.2
 
 
 class Stage(Enum):
@@ -54,6 +67,10 @@ class Expectation:
         self._sweeps = sweeps_loads(subject, settings)
         self._list = ListProgress(self._forecast.trials or (), slots)
         self._history = History()
+        self._sizes = Sizes()
+        self._usual_size = 1.0
+        self._remaining: Remaining | None = None  # computed when it is asked for
+        self._finalists: Remaining | None = None  # as last expected
 
     @property
     def mode(self) -> SearchMode:
@@ -86,9 +103,18 @@ class Expectation:
     def start(self, trial: Trial) -> None:
         """Adds a trial that is under way now."""
         self._list.start(trial)
+        self._remaining = None
+
+    def size_of(self, trial: Trial) -> float:
+        """How long a trial takes, as a multiple of a usual one."""
+        return self._sizes.of(trial)
 
     def record(self, trial: Trial, outcome: Outcome, slot: str = "") -> None:
         """Adds the outcome of a trial on the slot with this name."""
+        self._remaining = None
+        if isinstance(outcome, Measurement):
+            self._sizes.learn(trial, outcome)
+            self._usual_size += _FADING * (self.size_of(trial) - self._usual_size)
         stage, history = self.stage_of(trial), self._history
         if trial.content != history.contents.get(slot):
             history.contents[slot] = trial.content
@@ -104,31 +130,63 @@ class Expectation:
 
     def remaining(self) -> Remaining:
         """The expected rest."""
-        is_searching = self._history.searched == self.outcomes
-        trials = self._left_of_search() if is_searching else 0.0
-        loads = self._loads_of_search(trials)
-        if self._sweeps:
-            swept = left_of_load_sweep(
-                self._history, self._subject, self._settings, self.mode, self._settings.refined
-            )
-            trials += swept.trials
-            loads += swept.loads
-        if self.most_trials is not None:
-            trials = min(trials, self.most_trials - self.outcomes)
-        return Remaining(max(trials, 0.0), max(loads, 0.0) if trials > 0 else 0.0)
+        if self._remaining is None:
+            self._remaining = self._expected_rest()
+        return self._remaining
 
-    def _left_of_search(self) -> float:
-        match self.mode:
-            case SearchMode.BRUTE if self._forecast.trials is not None:
-                if len(self._subject.models) > 1:
-                    return float(self._list.unmeasured)
-                return self._list.left(is_exact=self._forecast.is_exact)
-            case SearchMode.QUICK:
-                return left_of_climb(self._history, self._subject, self._forecast)
-            case SearchMode.OPTUNA:
-                return left_of_optuna(self._history, self._forecast, self._settings.optuna)
-            case _:  # too many to list, or an adaptive search
-                return float((self.most_trials or 0) - self.outcomes)
+    def _expected_rest(self) -> Remaining:
+        is_searching = self._history.searched == self.outcomes
+        trials, size = self._left_of_search() if is_searching else (0.0, 0.0)
+        loads = self._loads_of_search(trials)
+        for part in self._after_search(is_searching=is_searching):
+            trials += part.trials
+            loads += part.loads
+            size += part.size
+        most = trials if self.most_trials is None else self.most_trials - self.outcomes
+        if min(trials, most) <= 0:
+            return Remaining(0.0, 0.0, 0.0)
+        return Remaining(min(trials, most), max(loads, 0.0), size * min(most / trials, 1.0))
+
+    def _after_search(self, *, is_searching: bool) -> Iterator[Remaining]:
+        """The expected rest of what follows the search itself."""
+        if self._sweeps:
+            yield left_of_load_sweep(
+                self._history,
+                self._subject,
+                self._settings,
+                self.mode,
+                self._settings.refined,
+                self.size_of,
+            )
+        if self.mode is not SearchMode.ADAPTIVE:  # its limit counts them
+            yield self._left_of_confirmation(is_searching=is_searching)
+
+    def _left_of_confirmation(self, *, is_searching: bool) -> Remaining:
+        if not self.outcomes:
+            usual = float(usual_further_instalments(self._subject, self._settings))
+            return Remaining(usual, usual, usual)
+        trials = further_instalments(self._history, self._subject, self._settings)
+        loads = sum(loads_of(trials, self._history.loaded))
+        left = Remaining(len(trials), loads, sum(map(self.size_of, trials)))
+        if is_searching and self._finalists is not None:
+            # a new leader has no rivals until its other loads are measured
+            left = _between(left, self._finalists)
+        self._finalists = left
+        return left
+
+    def _left_of_search(self) -> tuple[float, float]:
+        """The trials of the search itself, and their size."""
+        if self.mode is SearchMode.BRUTE and self._forecast.trials is not None:
+            if len(self._subject.models) == 1:
+                return self._list.left(self.size_of, is_exact=self._forecast.is_exact)
+            trials = float(self._list.unmeasured)
+        elif self.mode is SearchMode.QUICK:
+            trials = left_of_climb(self._history, self._subject, self._forecast)
+        elif self.mode is SearchMode.OPTUNA:
+            trials = left_of_optuna(self._history, self._forecast, self._settings.optuna)
+        else:  # too many to list, or an adaptive search
+            trials = float((self.most_trials or 0) - self.outcomes)
+        return trials, trials * self._usual_size
 
     def _loads_of_search(self, trials: float) -> float:
         """How much is loaded for so many further trials of the search itself."""
@@ -156,3 +214,7 @@ class Expectation:
             return True
         candidates = [leader, measurement]
         return self._subject.goal.best_first(candidates, lambda item: item)[0] is measurement
+
+
+def _between(a: Remaining, b: Remaining) -> Remaining:
+    return Remaining((a.trials + b.trials) / 2, (a.loads + b.loads) / 2, (a.size + b.size) / 2)

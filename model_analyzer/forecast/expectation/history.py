@@ -36,7 +36,10 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """Expected numbers of further trials, and of what is loaded for them (see `load_of`)."""
+    """The expected number of further trials, what is loaded for them (see `load_of`), and their
+    size: a trial that takes twice as long as a usual one counts twice (see `Sizes`).
+    """
 
     trials: float
     loads: float
+    size: float

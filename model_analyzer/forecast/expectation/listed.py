@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right, insort
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TypeAlias
@@ -98,8 +98,8 @@ class ListProgress:
         """The number of trials without an outcome, if the whole list is measured."""
         return len(self._trials) - self._counts.total()
 
-    def left(self, *, is_exact: bool) -> float:
-        """The expected number of further trials.
+    def left(self, size: Callable[[Trial], float], *, is_exact: bool) -> tuple[float, float]:
+        """The expected number of further trials, and the sum of their sizes.
 
         Sweeps are as long as earlier ones, and longer for larger variants, since these are only
         busy at higher loads. With `is_exact`, all trials of a sweep are measured.
@@ -112,16 +112,20 @@ class ListProgress:
         failed_share = len(failed) / (len(measured) + len(failed) + 1)
         started = len(measured) + len(failed)
         started_share = min((started + _ASSUMED_WEIGHT) / (len(ended) + _ASSUMED_WEIGHT), 1.0)
-        remaining = 0.0
+        remaining = total_size = 0.0
         for number, sweep in enumerate(self._sweeps):
             if has_ended[number]:
                 continue
             length = _length(sweep, lengths, is_exact=is_exact)
             if number in self._reached:
-                remaining += max(length - counts[sweep.key], 0.0)
+                count = max(length - counts[sweep.key], 0.0)
             else:
-                remaining += started_share * ((1 - failed_share) * length + failed_share)
-        return remaining
+                count = started_share * ((1 - failed_share) * length + failed_share)
+            begin = min(self._reached.get(number, sweep.start), sweep.end - 1)
+            next_trials = self._trials[begin : min(begin + max(math.ceil(count), 1), sweep.end)]
+            remaining += count
+            total_size += count * fmean(map(size, next_trials))
+        return remaining, total_size
 
     def loads(self, loaded: Collection[str], made: int) -> float:
         """How much is loaded for the rest of the list, if as many loads are left out as before.

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
 from model_analyzer.domain.metrics import METRICS, Unit
@@ -24,22 +24,29 @@ _BOUNDARIES = 0.5
 
 
 def left_of_load_sweep(
-    history: History, subject: Subject, settings: SearchSettings, mode: SearchMode, best: int
+    history: History,
+    subject: Subject,
+    settings: SearchSettings,
+    mode: SearchMode,
+    best: int,
+    size: Callable[[Trial], float],
 ) -> Remaining:
-    """The trials that the sweep over the loads of the `best` variants would still ask for."""
+    """The trials that the sweep over the loads of the `best` variants would still ask for; `size`
+    gives that of a trial.
+    """
     swept = best + 1  # with the default
     leaders = len(best_trials(subject.goal, history.of_search, best))
     if not leaders:
         usual = _usual(subject, settings, mode)
-        return Remaining(swept * usual, swept if usual else 0.0)
+        return Remaining(swept * usual, swept if usual else 0.0, swept * usual)
     trials = _new_trials(history, subject, settings, best)
     loads = sum(loads_of(trials, history.loaded))
     if history.searched < len(history.records) or swept <= leaders:
-        return Remaining(len(trials), loads)
+        return Remaining(len(trials), loads, sum(map(size, trials)))
     # more variants will be swept; not every sweep has a boundary of the constraints
     share = _BOUNDARIES if mode is SearchMode.BRUTE else 1.0
     factor = 1 + share * (swept / leaders - 1)
-    return Remaining(len(trials) * factor, loads * factor)
+    return Remaining(len(trials) * factor, loads * factor, sum(map(size, trials)) * factor)
 
 
 def _usual(subject: Subject, settings: SearchSettings, mode: SearchMode) -> float:

@@ -108,7 +108,7 @@ const budgets = (() => {
         make("p", { class: "name" }, ...measurements.breakable(title(data.start + row))),
         make("p", { class: "what" }, `${settingsOf(data.start + row)}, ${underOf(data.start + row)}`),
         make("dl", { class: "figures" }, ...tiles),
-        make("p", { class: "sentence" }, `${sentence(answer)}${ties ? ` Within noise of it: ${ties}.` : ""}`),
+        make("p", { class: "sentence" }, `${sentence(answer)}${ties ? ` Ties with it: ${ties}.` : ""}`),
         make("p", {}, back),
       );
     }

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
-from model_analyzer.domain.first_look import is_cold, is_short
+from model_analyzer.domain.first_look import in_flight, is_cold, is_short
 from model_analyzer.domain.lag import is_late
 from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
@@ -51,7 +51,7 @@ from model_analyzer.runner.load.launches import (
 )
 from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
-from model_analyzer.runner.load.rates import ExportSizes, RequestRates, in_flight
+from model_analyzer.runner.load.rates import ExportSizes, RequestRates
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times

@@ -10,7 +10,13 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from model_analyzer.domain.first_look import FIRST_LOOK_S, first_look_s, least_s
+from model_analyzer.domain.first_look import (
+    FIRST_LOOK_S,
+    first_look_s,
+    in_flight,
+    least_s,
+    reached_rate,
+)
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.generators import Generator
@@ -44,7 +50,9 @@ class RequestRates:
 
     def expected(self, work: Workload) -> float | None:
         """The rate that a workload reaches at least, as a rule; None if nothing is known."""
-        rate = _reached(self._rates[_kind(work)].get(work.variant.identity, {}), work.load.value)
+        rate = reached_rate(
+            self._rates[_kind(work)].get(work.variant.identity, {}), work.load.value
+        )
         if work.load.kind is LoadKind.REQUEST_RATE:
             return min(float(work.load.value), math.inf if rate is None else rate)
         return rate
@@ -52,7 +60,7 @@ class RequestRates:
     def likely(self, work: Workload) -> float | None:
         """The rate that half of the variants of the model reach; None if few are known."""
         variants = self._rates[_kind(work)].values()
-        known = [_reached(rates, work.load.value) for rates in variants]
+        known = [reached_rate(rates, work.load.value) for rates in variants]
         rates = [rate for rate in known if rate is not None]
         return median(rates) if len(rates) >= _ENOUGH_VARIANTS else None
 
@@ -72,22 +80,6 @@ class RequestRates:
         """The least length of an instalment of a workload; 0 if its rate is unknown."""
         rate = self.expected(work)
         return 0.0 if rate is None else least_s(rate, in_flight(work))
-
-
-def in_flight(work: Workload) -> int:
-    """The number of requests that are sent at once at first."""
-    return work.load.value if work.load.kind is LoadKind.CONCURRENCY else 0
-
-
-def _reached(rates: _Rates, value: int) -> float | None:
-    """The rate that a variant reaches at least under a load; None if nothing is known.
-
-    More requests in flight seldom make a server slower. With fewer, the rate falls in proportion at
-    most (Little's law: latencies do not rise).
-    """
-    # loads with times of their own all have the value 0
-    known = (rate * min(1, value / load) if load else rate for load, rate in rates.items())
-    return max(known, default=None)
 
 
 def _kind(work: Workload) -> object:

@@ -30,6 +30,9 @@ _NS_PER_MS, _NS_PER_S = 1e6, 1e9
 # The windows of an instalment: at most so many, with at least so many requests in each.
 _MOST_WINDOWS, _IN_WINDOW = 8, 5
 
+# Requests end together if the time between them is below this share of the mean one.
+_TOGETHER = 0.25
+
 # A server that answers this share of the requests that are due keeps up with them.
 _KEPT_UP = 0.95
 
@@ -76,13 +79,16 @@ def sampled(
         skipped = 1
     if len(times) <= skipped:
         return None
+    batches = _ends_of_batches(times[:, 1])
+    # the rest of a batch would count without the time that it took
+    skipped = next((end + 1 for end in batches[:-1] if end >= skipped - 1), skipped)
     first, last = float(times[skipped - 1, 1]), float(times[-1, 1])
     times = times[skipped:]
     latencies = (times[:, 1] - times[:, 0]) / _NS_PER_MS
     seconds = (last - first) / _NS_PER_S
     if seconds <= 0:
         return None
-    edges = _edges(first, times[:, 1])
+    edges = _edges(first, times[batches[batches >= skipped] - skipped, 1], len(times))
     rates = _rates([first, last], times[:, 1])
     windows = _rates([first, *edges], times[:, 1])
     if offered is not None:
@@ -117,6 +123,14 @@ def sampled(
     )
 
 
+def _ends_of_batches(ends: _Floats) -> npt.NDArray[np.intp]:
+    """The places of the requests that the next one follows after some time, and of the last one:
+    the answers of a batch come one shortly after another.
+    """
+    apart = np.diff(ends) >= _TOGETHER * (ends[-1] - ends[0]) / (len(ends) - 1)
+    return np.append(np.flatnonzero(apart), len(ends) - 1)
+
+
 def latency_values(latencies: _Floats) -> Values:
     """The mean and the percentiles of latencies (ms)."""
     percentiles = np.percentile(latencies, _PERCENTILES)
@@ -125,12 +139,19 @@ def latency_values(latencies: _Floats) -> Values:
     return {tag: round(float(value), _DECIMALS) for tag, value in values.items()}
 
 
-def _edges(first: float, ends: _Floats) -> _Floats:
-    """Where windows end: parts of about the same length, each up to the last end of a request."""
-    count = min(max(len(ends) // _IN_WINDOW, 2), _MOST_WINDOWS)
-    until = np.searchsorted(ends, np.linspace(first, ends[-1], count + 1)[1:], side="right")
-    edges = np.unique(ends[until[until > 0] - 1])
-    return edges[edges > first]
+def _edges(first: float, ends: _Floats, requests: int) -> _Floats:
+    """Where windows end: parts of about the same length, each up to the end of a batch of answers.
+    A short part belongs to the one behind it.
+    """
+    count = min(max(requests // _IN_WINDOW, 2), _MOST_WINDOWS)
+    places, length = np.linspace(first, ends[-1], count + 1, retstep=True)
+    until = np.searchsorted(ends, places[1:], side="right")
+    edges = [first]
+    for edge in np.unique(ends[until[until > 0] - 1]):
+        if edge - edges[-1] >= length / 2:
+            edges.append(edge)
+    # the last one ends with the last request
+    return np.array([*edges[1:-1], ends[-1]])
 
 
 def _rates(edges: Sequence[float], times: _Floats) -> _Floats:

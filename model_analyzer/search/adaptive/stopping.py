@@ -11,7 +11,7 @@ from model_analyzer.domain.conclusions import Conclusion, Outlook, StopReason
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.domain.ties import tie_text
+from model_analyzer.domain.ties import UNDECIDED, tie_text, tied, undecided
 from model_analyzer.domain.words import counted
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
@@ -119,7 +119,7 @@ def conclude(
 
 def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     """The conclusion for people, line by line."""
-    best, *equal = knowledge.answer
+    best = knowledge.answer[0]
     measured = [record for record in knowledge.records if isinstance(record.outcome, Measurement)]
     variants = {record.trial.served for record in measured}
     failed = len(knowledge.records) - len(measured)
@@ -151,16 +151,29 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
             f"Not recommended: {knowledge.trial(other)} measured {gain:.0f}% better, but has only a"
             f" {sure:.0%} chance to meet {bounds}."
         )
-    chosen, *ties = (
-        MeasuredTrial(trial=knowledge.trial(each), measurement=knowledge.mean(each))
-        for each in (best, *equal)
-    )
-    for tie in ties:
-        yield f"{tie_text(tie, chosen)}: {tie.trial}."
+    yield from _equal(knowledge)
     yield (
         f"{conclusion.chance:.0%} chance that a configuration more than {conclusion.margin:.0%}"
         f" better was not tried; continuing would gain about {conclusion.gain:.1%}."
     )
+
+
+def _equal(knowledge: Knowledge) -> Iterator[str]:
+    """The trials that the search takes for as good as the recommended one. Their own measurements
+    say whether they tie with it, as in a ranking; a prediction may outvote noisy ones.
+    """
+    comparison, assessment = knowledge.comparison, knowledge.assessment()
+    best, *others = knowledge.answer
+    chosen, *ties = tied(comparison, knowledge.answer, assessment.feasibility_of)
+    for tie in ties:
+        text = tie_text(_measured(knowledge, tie), _measured(knowledge, chosen))
+        yield f"{text}: {knowledge.trial(tie)}."
+    for each in undecided(comparison, best, others, ties):
+        yield f"{UNDECIDED}: {knowledge.trial(each.item)}, {each.text}."
+
+
+def _measured(knowledge: Knowledge, coordinate: Coordinate) -> MeasuredTrial:
+    return MeasuredTrial(trial=knowledge.trial(coordinate), measurement=knowledge.mean(coordinate))
 
 
 def _nearest(knowledge: Knowledge, coordinate: Coordinate) -> Iterator[str]:

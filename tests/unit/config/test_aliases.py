@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""`search` is a second name of `run_config_search_mode`, wherever an option can be given."""
+"""Options with two names, such as `search` and `run_config_search_mode`, wherever they can be
+given.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +56,13 @@ def test_the_command_line_overrides_the_file_whichever_names_they_use(
 ) -> None:
     above, below = keys
     assert mode(flag(above, "quick"), yaml=f"{below}: adaptive") is SearchMode.QUICK
+
+
+def test_the_limit_of_measurements_has_an_earlier_name() -> None:
+    for key in ("max_measurements", "max_trials"):
+        yaml = parse_yaml(f"search: adaptive\n{key}: 7", "f.yaml")
+        resolved = resolve_profile([REPOSITORY, MODELS], yaml, Path("/"))
+        assert resolved.settings.search.adaptive.max_trials == 7
 
 
 def test_both_names_may_say_the_same() -> None:

@@ -181,7 +181,7 @@ def test_only_a_model_with_quick_search_must_be_fit_for_it() -> None:
         ("profile_models: {a: {search: quick}, b: {}}\nconcurrency: 4", "does not support concurr"),
         (
             "profile_models: {a: {search: quick}}\nmax_trials: 9",
-            "max_trials needs search mode adap",
+            "max_measurements needs search mode adap",
         ),
         (
             "profile_models: {a: {search: adaptive}, b: {}}\nrun_config_search_disable: true",

@@ -11,12 +11,18 @@ import pytest
 from model_analyzer.domain.conclusions import StopReason
 from tests.unit.builders import conclusion, trial
 
+RAISE_IT = "(raise it with --max-measurements)"
+
 
 @pytest.mark.parametrize(
     ("reason", "limit", "expected"),
     [
-        (StopReason.LIMIT, 13, "measurement limit of 13 reached (raise it with --max-trials)"),
-        (StopReason.LIMIT, None, "measurement limit reached (raise it with --max-trials)"),
+        (
+            StopReason.LIMIT,
+            13,
+            f"measurement limit of 13 reached {RAISE_IT}",
+        ),
+        (StopReason.LIMIT, None, f"measurement limit reached {RAISE_IT}"),
         (
             StopReason.BUDGET,
             13,

@@ -24,6 +24,7 @@ from model_analyzer.domain.ties import (
     surely_met,
     tie_text,
     tied,
+    undecided,
     undefeated,
 )
 from model_analyzer.domain.trials import LoadKind
@@ -129,6 +130,34 @@ def test_of_the_same_variant_the_lowest_load_is_cheapest_whatever_the_memory_was
     }
     order = cheapest_first(["high", "low"], trials.__getitem__, Comparison(goal(), runs))
     assert order == ["low", "high"]
+
+
+def test_what_noise_does_not_let_tell_from_the_best_is_no_tie() -> None:
+    runs = {
+        "best": [windows(100, spread=0.03)],
+        "equal": [windows(99.5, spread=0.03)],
+        "lower": [windows(92, spread=0.1)],
+        "higher": [windows(108, spread=0.1)],
+        "far": [windows(60, spread=0.1)],
+        "slow": [windows(95, spread=0.1, p99=20)],
+    }
+    by = goal(*at_most(perf_latency_p99=12))
+    comparison = Comparison(by, runs)
+    first, *ties = tied(comparison, ["best", "equal", "lower", "higher"], lambda _: 1.0)
+
+    lower, higher = undecided(comparison, first, [*runs][1:], ties)
+
+    assert ties == ["equal"]
+    assert (lower.item, higher.item) == ("lower", "higher")
+    assert lower.gain_percent == pytest.approx(-8)
+    assert 8 < lower.noise_percent < 40
+    assert lower.text == f"measured 8 % worse (± {lower.noise_percent:.0f} %)"
+    assert higher.text == f"measured 8 % better (± {higher.noise_percent:.0f} %)"
+
+
+def test_without_noise_everything_can_be_told_apart() -> None:
+    runs = {"a": [measurement(100)], "b": [measurement(99)]}
+    assert not [*undecided(Comparison(goal(), runs), "a", ["b"], ())]
 
 
 # -- near misses -------------------------------------------------------------------------------

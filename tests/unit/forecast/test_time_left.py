@@ -13,16 +13,24 @@ from random import Random
 import pytest
 
 from model_analyzer.domain.budget import Budget
+from model_analyzer.domain.first_look import FIRST_LOOK_S, first_look_s
 from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
+from model_analyzer.forecast.durations import AROUND_S
 from model_analyzer.forecast.expectation.expectation import Expectation
+from model_analyzer.forecast.expectation.history import Remaining
 from model_analyzer.forecast.expectation.loading import load_of
 from model_analyzer.forecast.time_left import Durations, Part, TimeLeft
 from model_analyzer.search.plan import Subject
+from tests.unit import builders
 from tests.unit.search.surfaces import (
+    counts,
+    instances,
     latency_within,
     limits,
+    load,
     saturating,
     search,
     sequence,
@@ -100,6 +108,36 @@ def test_after_a_quarter_of_the_run_it_is_about_right(
     assert abs(error_after_a_quarter(target, settings, machine)) <= within
 
 
+def slow_server(trial: Trial) -> Measurement:
+    """Each instance needs 0.3 s for a request."""
+    flight, seconds = load(trial), trial.instalment_s
+    rate = min(flight, instances(trial)) / 0.3
+    seconds = seconds or first_look_s(rate, flight)
+    random = Random(trial.key)
+    measured = builders.instalment(
+        [1000 * flight / rate * random.uniform(0.98, 1.02) for _ in range(round(rate * seconds))],
+        seconds,
+        windows=[rate * random.uniform(0.98, 1.02) for _ in range(8)],
+    )
+    return replace(measured, duration_s=seconds + flight / rate + 0.5)
+
+
+def test_a_slow_model_needs_longer_at_higher_loads_and_for_its_finalists() -> None:
+    """Of the 236 s of the run, the first trial takes 5, and the finalists 109."""
+    target = subject(loads=(1, 4, 16, 32), parameters=counts(2, 3), in_instalments=True)
+    asked = search(target, BRUTE)
+    trials = sequence(asked, slow_server)
+    seconds = [slow_server(trial).duration_s for trial in trials]
+    assert any(trial.repetition for trial in trials)
+    estimate = TimeLeft([part(target, BRUTE, trial_s=FIRST_LOOK_S + AROUND_S)])
+    estimate.begin(0)
+
+    for count, trial in enumerate(trials, 1):
+        estimate.record(trial, slow_server(trial), seconds[count - 1])
+        left = sum(seconds[count:])
+        assert 0.5 * left <= estimate.seconds() <= 1.7 * left + 3
+
+
 def test_at_the_end_only_the_time_for_reports_is_left() -> None:
     target = subject(loads=(1, 2))
     estimate = TimeLeft([part(target, BRUTE)], after_s=2.0)
@@ -150,7 +188,7 @@ def test_resumed_outcomes_have_no_durations() -> None:
 def test_durations_start_with_assumptions() -> None:
     durations = Durations(2.0, 1.0)
 
-    assert durations.of(10, 3) == pytest.approx(23.0)
+    assert durations.of(Remaining(10, 3, 10)) == pytest.approx(23.0)
     assert durations.pace == 1.0
 
 
@@ -169,7 +207,7 @@ def test_where_everything_is_loaded_the_sum_counts() -> None:
     for _ in range(30):
         durations.add(6.0, load=1.0, failed=False)
 
-    assert durations.of(10, 10) == pytest.approx(60.0, rel=0.05)
+    assert durations.of(Remaining(10, 10, 10)) == pytest.approx(60.0, rel=0.05)
 
 
 def test_failures_are_expected_as_often_as_they_came() -> None:
@@ -178,7 +216,7 @@ def test_failures_are_expected_as_often_as_they_came() -> None:
         durations.add(2.0, load=0.0, failed=False)
         durations.add(62.0, load=1.0, failed=True)
 
-    assert durations.of(10, 0) == pytest.approx(320.0, rel=0.1)
+    assert durations.of(Remaining(10, 0, 10)) == pytest.approx(320.0, rel=0.1)
 
 
 def test_it_is_never_negative_nor_endless() -> None:
@@ -187,4 +225,4 @@ def test_it_is_never_negative_nor_endless() -> None:
         durations.add(0.1, load=1.0, failed=False)
 
     assert durations.load_s >= 0
-    assert math.isfinite(durations.of(5, 5))
+    assert math.isfinite(durations.of(Remaining(5, 5, 5)))

@@ -576,6 +576,46 @@ def test_a_tie_is_not_trusted_less() -> None:
     )
 
 
+def noisy(of: ModelVariant, throughput: float, latency: float = 10.0) -> TrialRecord:
+    """An instalment whose windows differ by a tenth."""
+    rates = [throughput * (1 + off) for off in (-0.1, 0.1) * 4]
+    return record(of, instalment([latency] * 100, 100 / throughput, windows=rates))
+
+
+def test_what_noise_does_not_let_tell_from_the_best_is_named_and_is_no_tie() -> None:
+    best = noisy(variant("m_config_0"), 1000)
+    others = [
+        noisy(variant(f"m_config_{n}", max_batch_size=2 * n), throughput)
+        for n, throughput in enumerate((950, 940, 930, 500), 1)
+    ]
+
+    answer = answer_of(ranking(best, *others))
+
+    first, second, third = answer.undecided
+    text = "".join(headline(answer))
+    assert text.endswith(
+        " Cannot be told apart from it yet: m_config_1 with 1 concurrent request, measured 5 %"
+        f" worse (± {first.noise_percent:.0f} %); m_config_2 with 1 concurrent request,"
+        f" measured 6 % worse (± {second.noise_percent:.0f} %); and 1 more."
+    )
+    assert "Ties with it" not in text
+    assert third.item.trial.variants == "m_config_3"
+
+
+def test_a_chance_that_looks_the_same_is_no_reason_against_a_rival() -> None:
+    within = goal(*at_most(perf_latency_p99=30))
+    chosen = noisy(variant("m_config_0"), 1000, latency=10.0)
+    rival = noisy(variant("m_config_1", max_batch_size=4), 1030, latency=11.0)
+    concluded = conclusion(chosen.trial, trials=2, by=within)
+
+    answer = answer_of(ranking(chosen, rival, by=within, conclusion=concluded))
+
+    assert answer.compliance is not None
+    assert answer.rivals[0].chance < answer.compliance.chance
+    (remark,) = (line for line in remarks_of(answer) if "measured" in line)
+    assert remark.endswith(" measured 3.0 % better, but only once: it may be noise.")
+
+
 def test_the_resource_that_a_tie_needs_more_of_is_named() -> None:
     chosen = twice(variant("m_config_0", max_batch_size=2), 99, 101)
     larger_batches = variant("m_config_1", max_batch_size=4)

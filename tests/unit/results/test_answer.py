@@ -128,7 +128,7 @@ def test_the_option_that_continues_a_stopped_search_is_named() -> None:
         for reason in (StopReason.LIMIT, StopReason.BUDGET, StopReason.NOTHING_WORTH)
     }
     assert [certainty and certainty.option for certainty in options.values()] == [
-        "--max-trials 26",
+        "--max-measurements 26",
         "a longer --budget",
         "",
     ]

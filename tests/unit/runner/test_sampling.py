@@ -81,6 +81,30 @@ def test_the_throughput_has_no_part_of_a_batch_too_much_or_too_little() -> None:
     assert model.seconds == pytest.approx(0.9)
 
 
+def test_counting_does_not_begin_within_a_batch() -> None:
+    """With 12 in flight, the first batch of 8 and half of the second one are left out. The answers
+    of a batch are some hundredths of a millisecond apart.
+    """
+    times = [
+        (sent, end + place % 8 * 0.02)
+        for place, (sent, end) in enumerate(closed_loop(12, 300.0, seconds=2.0, batch=8))
+    ]
+    model = measured(times, 12, seconds=2.0)
+    assert model.values["perf_throughput"] == pytest.approx(8 / 0.3, rel=0.001)
+    assert model.windows == pytest.approx([8 / 0.3] * len(model.windows), rel=0.001)
+
+
+def test_no_window_is_only_the_rest_of_a_batch() -> None:
+    """32 answers each 300 ms, over 40 ms: a window would end among them."""
+    times = [
+        (sent, end + place % 32 * 1.3)
+        for place, (sent, end) in enumerate(closed_loop(64, 300.0, seconds=1.5, batch=32))
+    ]
+    windows = measured(times, 64, seconds=1.6).windows
+    assert len(windows) >= 3
+    assert windows == pytest.approx([32 / 0.3] * len(windows), rel=0.001)
+
+
 def test_inferences_are_counted_not_requests() -> None:
     model = measured(closed_loop(1, 10.0), 1, batch_size=4)
     assert model.values["perf_throughput"] == pytest.approx(400)

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +17,7 @@ import pytest
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
@@ -74,6 +77,45 @@ def test_only_what_may_win_gets_further_instalments(constraints: Sequence[Constr
     hopeless = [group for group in groups if is_hopeless(group[0])]
     assert hopeless
     assert all(len(group) == 1 for group in hopeless)
+
+
+def test_a_tie_in_the_log_is_one_by_its_own_measurements(caplog: pytest.LogCaptureFixture) -> None:
+    """Predictions may call trials equal that measured far apart, if these are noisy."""
+    counted = 0
+    for seed in range(4):
+        caplog.clear()
+        with caplog.at_level(logging.INFO):
+            throughput = noisy_search(seed)
+        (best,) = re.findall(r"Recommended: (.*), measured ", caplog.text)
+        ties = re.findall(r"(?:Ties with it|Within noise of it, but .*): (m_.*)\.", caplog.text)
+        assert all(abs(throughput[name] / throughput[best] - 1) < 0.035 for name in ties)
+        undecided = re.findall(
+            r"Cannot be told apart from it yet: (m_.*), measured (\d+) % (\w+) ", caplog.text
+        )
+        for name, percent, word in undecided:
+            gain = 100 * (throughput[name] / throughput[best] - 1)
+            assert abs(gain) == pytest.approx(int(percent), abs=0.6)
+            assert word == ("better" if gain > 0 else "worse")
+        counted += len(undecided)
+    assert counted
+
+
+def noisy_search(seed: int) -> dict[str, float]:
+    """A search with drift of 15 %: the pooled throughput of each trial by its name."""
+    measured: dict[str, list[Measurement]] = defaultdict(list)
+
+    def noisy(trial: Trial) -> Measurement:
+        factor = math.exp(Random(f"{trial.key} {trial.repetition} {seed}").gauss(0, 0.15))
+        steady = instalment(trial)
+        model = steady.models[0]
+        values = {**model.values, THROUGHPUT: factor * model.values[THROUGHPUT]}
+        windows = tuple(factor * rate for rate in model.windows)
+        outcome = replace(steady, models=(replace(model, values=values, windows=windows),))
+        measured[str(trial.first)].append(outcome)
+        return outcome
+
+    sequence(search(subject(in_instalments=True), SPACE), noisy)
+    return {name: pool(runs).totals[THROUGHPUT] for name, runs in measured.items()}
 
 
 def test_further_instalments_are_longer() -> None:

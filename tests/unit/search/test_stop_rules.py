@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
-from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.domain.trials import Load, LoadKind, Trial
 from model_analyzer.search.brute import is_flat
 from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plateau import has_plateaued
@@ -450,5 +450,12 @@ def test_a_further_instalment_is_as_long_as_all_before_together() -> None:
     again = measured_again(trial, 2, measured(1.5, 2.0))
     assert (again.repetition, again.instalment_s) == (2, 3.5)
     assert measured_again(trial, 5, measured(20.0)).instalment_s == 15
+    # 2 rounds of 64 requests, and a tenth more, at 3 requests per second
+    slow = replace(trial.workloads[0], load=Load(kind=LoadKind.CONCURRENCY, value=64))
+    (once,) = measured(10.0)
+    once = Measurement(models=(replace(once.models[0], requests=30),))
+    assert measured_again(replace(trial, workloads=(slow,)), 1, [once]).instalment_s == (
+        pytest.approx(2.2 * 64 / 3)
+    )
     careful = replace(trial, instalment_s=None)
     assert measured_again(careful, 2, measured(0.0)).instalment_s is None

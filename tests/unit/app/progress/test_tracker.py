@@ -15,7 +15,7 @@ from model_analyzer.app.progress.events import (
     TrialFinished,
     TrialStarted,
 )
-from tests.unit.cli.progress.runs import Kept, listed, play_run
+from tests.unit.cli.progress.runs import Kept, in_windows, listed, play_run
 from tests.unit.search.surfaces import measurement
 
 
@@ -27,8 +27,19 @@ def test_each_change_of_the_best_is_an_event_with_its_gain() -> None:
 
     values = [event.measurement.value("perf_throughput") for event in best]
     assert values == [100.0, 140.0, 210.0]
-    assert [event.gain_percent for event in best] == [None, None, 50.0]
+    assert [event.gain and event.gain.percent for event in best] == [None, None, 50.0]
     assert best[-1].shortfall_percent == 0
+
+
+@pytest.mark.parametrize(("spread", "is_clear"), [(0.01, True), (0.3, False)])
+def test_a_gain_is_clear_only_if_it_is_larger_than_its_noise(spread: float, is_clear: bool) -> None:
+    kept = Kept()
+    play_run(kept, outcomes=[in_windows(100.0, spread)] * 3 + [in_windows(125.0, spread)])
+
+    *_, last = (event for event in kept.events if isinstance(event, BestChanged))
+    assert last.gain is not None
+    assert last.gain.percent == 25.0
+    assert last.gain.is_clear == is_clear
 
 
 def test_a_trial_that_misses_the_constraints_has_its_shortfall() -> None:

@@ -13,7 +13,7 @@ from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.app.progress.events import Event, Phase, Silence, Sink
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.domain.conclusions import Outlook
-from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.slots import Lost, Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.expectation import Expectation
@@ -68,6 +68,13 @@ OUTCOMES: Sequence[Outcome] = (
     measurement(210.0, latency=20.0),
     failure(),
 )
+
+
+def in_windows(throughput: float, spread: float) -> Measurement:
+    """A measurement with three windows that differ by this share."""
+    (model,) = measurement(throughput).models
+    parts = tuple(throughput * (1 + off) for off in (-spread, 0.0, spread))
+    return Measurement(models=(replace(model, windows=parts),))
 
 
 def play_run(

@@ -27,7 +27,7 @@ from model_analyzer.domain.settings import ProgressMode
 from tests.unit.builders import at_most, goal, objectives
 from tests.unit.builders import measurement as one
 from tests.unit.builders import together as two_models
-from tests.unit.cli.progress.runs import Clock, play_run
+from tests.unit.cli.progress.runs import Clock, in_windows, play_run
 from tests.unit.search.surfaces import measurement as surface
 from tests.unit.search.surfaces import subject, together
 
@@ -46,7 +46,7 @@ def lines(width: int, height: int = 24, *, stopping: bool = False, **run: Any) -
 def test_the_screen_in_eighty_columns() -> None:
     assert lines(79, model_ends=False) == [
         "── m ───────────────────────────────────────────────────────────── measuring ──",
-        "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━   trial 5 of about 5   nearly done",
+        "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━   measurement 5 of about 5   nearly done",
         "now   choosing the next configuration",
         "best  210 infer/s · p99 20.0 ms  +50 % over the default  (measured once)",
         "      m_config_0: concurrency 1",
@@ -181,8 +181,10 @@ def test_the_live_view_draws_itself_below_what_is_printed() -> None:
     view.close()
 
     text = terminal.getvalue()
-    assert "trial 5 of about 5" in text[: text.index("a log line")]
-    assert text.rindex("trial 5 of about 5") > text.rindex("a log line")  # drawn again below it
+    assert "measurement 5 of about 5" in text[: text.index("a log line")]
+    assert text.rindex("measurement 5 of about 5") > text.rindex(
+        "a log line"
+    )  # drawn again below it
 
 
 def test_a_pause_takes_the_live_view_away() -> None:
@@ -212,7 +214,7 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
         "Existing measurement found for run config. Skipping profile of m_config_default:"
         " concurrency=1",
         "Profiling m_config_default: concurrency=2",
-        "  150 infer/s, p99 90.0 ms  (trial 2 of about 6; best so far 100 infer/s,"
+        "  150 infer/s, p99 90.0 ms  (measurement 2 of about 6; best so far 100 infer/s,"
         " p99 10.0 ms, measured once; about 6 s left)",
     ]
 
@@ -230,7 +232,11 @@ def test_the_screen_claims_no_gain_that_the_answer_would_not() -> None:
     for outcomes, says in (
         ([fails, fails, fails, surface(200.0, latency=20.0)], "p99 20.0 ms  (measured once)"),
         ([surface(100.0, latency=9.0)] * 3 + [surface(100.3, latency=9.0)],
-         "no clear gain over the default  (measured once)"),
+         "no clear gain over the default (+0 %)  (measured once)"),
+        ([in_windows(100.0, 0.2)] * 3 + [in_windows(110.0, 0.2)],
+         "no clear gain over the default (-40 to +100 %)  (measured once)"),
+        ([in_windows(100.0, 0.02)] * 3 + [in_windows(200.0, 0.02)],
+         "+100 ± 12 % over the default  (measured once)"),
     ):  # fmt: skip
         best = next(line for line in lines(100, outcomes=outcomes) if line.startswith("best"))
         assert best.endswith(says)
@@ -256,6 +262,8 @@ def test_json_names_units_and_trials() -> None:
     assert (failed["reason"], failed["hint"]) == ("model_not_loaded", None)
     best = [event for event in events if event["event"] == "best"]
     assert (best[-1]["gain_percent"], best[-1]["times_measured"]) == (50.0, 1)
+    assert (best[-1]["gain_noise_percent"], best[-1]["gain_is_clear"]) == (None, True)
+    assert best[0]["gain_is_clear"] is None
     assert events[0]["schema"] == 1
     assert events[-1]["event"] == "run_finished"
     assert all(event["elapsed_s"] >= 0 for event in events)
