@@ -80,8 +80,10 @@ def sampled(
     if len(times) <= skipped:
         return None
     batches = _ends_of_batches(times[:, 1])
-    # the rest of a batch would count without the time that it took
-    skipped = next((end + 1 for end in batches[:-1] if end >= skipped - 1), skipped)
+    if in_flight:
+        # the rest of a batch would count without the time that it took; requests of an open load
+        # may arrive together, and all of them count
+        skipped = next((end + 1 for end in batches[:-1] if end >= skipped - 1), skipped)
     first, last = float(times[skipped - 1, 1]), float(times[-1, 1])
     times = times[skipped:]
     latencies = (times[:, 1] - times[:, 0]) / _NS_PER_MS

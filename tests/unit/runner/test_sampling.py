@@ -141,6 +141,15 @@ def test_an_open_load_has_no_first_requests() -> None:
     assert model.values["perf_throughput"] == pytest.approx(100)
 
 
+def test_requests_that_arrive_together_all_count() -> None:
+    """A replayed log that begins with a burst of twenty requests."""
+    burst = [(0.0, 10 + n) for n in range(20)]
+    later = [(float(sent), sent + 5.0) for sent in range(100, 900, 50)]
+    model = measured([*burst, *later], in_flight=0)
+    # the end of the first one begins the time that is measured
+    assert model.requests == len(burst) + len(later) - 1
+
+
 def test_requests_outside_the_windows_do_not_count() -> None:
     times = [(0.0, 10.0), (10.0, 20.0), (20.0, 30.0), (990.0, 1000.0), (2000.0, 2010.0)]
     assert measured(times, 1).requests == 2

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,6 @@ import pytest
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.windows import Window
-from model_analyzer.runner.load import stalls
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.stalls import StallWatch
 from tests.unit.builders import trial
@@ -54,7 +54,7 @@ def stalled_at(
     None if not within ten minutes.
     """
     server = SilentServer(answered_at, has_statistics)
-    monkeypatch.setattr(stalls.time, "monotonic", server.monotonic)
+    monkeypatch.setattr(time, "monotonic", server.monotonic)
     (work,) = trial(batch_size=2).workloads
     work = replace(work, load=replace(work.load, kind=LoadKind.REQUEST_INTERVALS, value=0))
     loads = [Generator(work, window(12), exports=True, due=np.arange(12) * NS)] * generators
@@ -88,8 +88,8 @@ def test_a_slow_model_has_more_time(monkeypatch) -> None:
 
 
 def test_of_several_generators_one_may_stall(monkeypatch) -> None:
-    assert stalled_at(monkeypatch, np.arange(1, 22) / 2, generators=2) is not None
-    assert stalled_at(monkeypatch, np.arange(1, 21) / 2, generators=2) is None
+    assert stalled_at(monkeypatch, [n / 2 for n in range(1, 22)], generators=2) is not None
+    assert stalled_at(monkeypatch, [n / 2 for n in range(1, 21)], generators=2) is None
 
 
 def test_nothing_is_known_without_statistics(monkeypatch) -> None:
