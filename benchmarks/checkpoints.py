@@ -7,8 +7,8 @@
 
 The directory should be on the disk that will have the checkpoints. Loading runs in a separate
 process, with its peak memory. With --instalments, each measurement has windows and a histogram of
-150 to 3000 latencies. With --commands, the largest checkpoint is also listed, ranked and exported,
-each command in a process of its own. If upstream's environment is given, upstream saves the same
+150 to 3000 latencies, and a quarter are further instalments of a trial. With --commands, the
+largest checkpoint is also listed, ranked and exported, each command in a process of its own. If upstream's environment is given, upstream saves the same
 measurements in its format; it writes all of them again for each new one.
 """
 
@@ -53,6 +53,7 @@ TAGS = (
 )  # fmt: skip
 FLAGS = {"measurement-mode": "count_windows", "measurement-interval": "5000"}
 LOADS = 20  # loads of each variant
+REPEATED = 4  # with instalments, one of so many measurements is a further one of the trial before
 COMMANDS = (
     ("checkpoint", "list"),
     ("checkpoint", "best", "--latency-budget", "75"),
@@ -125,6 +126,10 @@ def records(count: int, *, in_instalments: bool) -> Records:
     made, encoder = Records(), Encoder()
     for number in range(count):
         new_trial = trial(number)
+        if in_instalments:
+            new_trial = replace(new_trial, instalment_s=0.0)
+            if number % REPEATED == REPEATED - 1:
+                new_trial = replace(trial(number - 1), repetition=1, instalment_s=2.0)
         outcome = measurement(number, in_instalments=in_instalments)
         record = TrialRecord(trial=new_trial, outcome=outcome)
         for entry in encoder.record(new_trial.key, record):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist, median_low
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -224,7 +225,7 @@ def surely_met(
             return goal.passes(pool(runs)) and sure(item) >= _SAFE
         return all(map(goal.passes, runs)) and (len(runs) > 1 or sure(item) >= _SAFE)
 
-    return is_met
+    return cache(is_met)  # pooling many histograms takes time, and each trial is asked for often
 
 
 def assurance(goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> Callable[[T], float]:
