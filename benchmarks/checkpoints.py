@@ -8,8 +8,9 @@
 The directory should be on the disk that will have the checkpoints. Loading runs in a separate
 process, with its peak memory. With --instalments, each measurement has windows and a histogram of
 150 to 3000 latencies, and a quarter are further instalments of a trial. With --commands, the
-largest checkpoint is also listed, ranked and exported, each command in a process of its own. If upstream's environment is given, upstream saves the same
-measurements in its format; it writes all of them again for each new one.
+largest checkpoint is also listed, ranked and exported, each command in a process of its own. If
+upstream's environment is given, upstream saves the same measurements in its format; it writes all
+of them again for each new one.
 """
 
 from __future__ import annotations

@@ -92,14 +92,14 @@ def test_killing_us_under_load_leaves_nothing_and_loses_nothing(scene) -> None:
         time.sleep(moments.uniform(0, 1.5))
         process.kill()
         output, _ = process.communicate()
-        assert measured() >= finished + output.count("(trial ")
+        assert measured() >= finished + output.count("(measurement ")
         assert scene.mark.gone()
         finished = measured()
     assert finished > 0
 
     status, output = scene.profile(**limits)
     assert status == 0, output
-    assert measured() == finished + output.count("(trial ")
+    assert measured() == finished + output.count("(measurement ")
 
 
 def test_a_report_is_made_without_a_server(scene) -> None:

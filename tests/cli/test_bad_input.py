@@ -362,7 +362,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(
     assert "No space left on device" in line
     assert "run again" in line
     launches = len(pretend.launches)
-    acknowledged = done.stdout.count("(trial ")
+    acknowledged = done.stdout.count("(measurement ")
     shutil.copytree(kept, setting.directory / "checkpoints")
     status, output = setting.profile()
     assert status == 0, output

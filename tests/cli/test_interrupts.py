@@ -175,7 +175,7 @@ def test_killing_us_loses_no_finished_measurement_and_leaves_no_process(setting,
         process.kill()
         output, _ = process.communicate()
         # what was announced as measured was on disk before
-        announced = output.count("(trial ")
+        announced = output.count("(measurement ")
         now = recorded(setting.directory)
         assert now >= kept + announced
         assert setting.mark.gone(), "processes were left behind"
