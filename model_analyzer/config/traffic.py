@@ -30,6 +30,8 @@ from model_analyzer.domain.trials import LoadKind
 # Bursts with a higher coefficient of variation are rarer than what a measurement can see.
 _MOST_CV = 10
 _LONGEST_S = 3600
+# Stages with fewer requests on average would often have none.
+_LEAST_REQUESTS = 10
 
 
 class _Process(Enum):
@@ -143,6 +145,8 @@ def _stages(node: Node) -> tuple[Stage, ...]:
         raise node.problem("the stages together last longer than an hour")
     if fsum(stage.rate * stage.seconds for stage in stages) > MOST_REQUESTS:
         raise node.problem(f"the stages together have more than {MOST_REQUESTS:,} requests")
+    if fsum(stage.rate * stage.seconds for stage in stages) < _LEAST_REQUESTS:
+        raise node.problem(f"the stages together have fewer than {_LEAST_REQUESTS} requests")
     return tuple(stages)
 
 

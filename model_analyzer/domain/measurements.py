@@ -43,6 +43,7 @@ class NoticeKind(Enum):
     LONGER_WINDOW = "longer window"
     CLIENT_LAGGED = "client lagged"
     LAG_UNKNOWN = "lag unknown"
+    STOOD_STILL = "stood still"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

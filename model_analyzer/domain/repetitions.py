@@ -19,12 +19,23 @@ TrialName = tuple[str, str]
 def pooled_by_trial(measured: Iterable[MeasuredTrial]) -> Mapping[TrialName, MeasuredTrial]:
     """Each trial, under each of its names, with its measurements that count as one, in the order of
     the first ones.
+
+    Equal variants with different names have the same trials, which are measured once: a repetition
+    that only another name has counts, too.
     """
-    by_trial: dict[TrialName, list[MeasuredTrial]] = {}
+    by_key: dict[str, dict[str, MeasuredTrial]] = {}
+    by_name: dict[TrialName, list[MeasuredTrial]] = {}
     for item in measured:
-        first = item.trial.first
-        by_trial.setdefault((first.variants, first.key), []).append(item)
-    return {name: pooled_measurements(items) for name, items in by_trial.items()}
+        first, key = item.trial.first, item.trial.key
+        by_key.setdefault(first.key, {}).setdefault(key, item)
+        by_name.setdefault((first.variants, first.key), []).append(item)
+    pooled = {}
+    for name, own in by_name.items():
+        keys = {item.trial.key for item in own}
+        others = [item for key, item in by_key[name[1]].items() if key not in keys]
+        item = pooled_measurements([*own, *others])
+        pooled[name] = item._replace(trial=own[0].trial) if others else item
+    return pooled
 
 
 def pooled_trials(measured: Sequence[MeasuredTrial]) -> Sequence[MeasuredTrial]:

@@ -43,7 +43,7 @@ def headline(answer: Answer) -> tuple[str, ...]:
     if best is None:
         return (f"{place and f'{place}: '}{_nothing(ranking)}",)
     measurement = best.best.measurement
-    measurements = counted(len(ranking.measured) + ranking.repetitions, "measurement")
+    measurements = counted(ranking.measurements, "measurement")
     count = (
         f"{f'{place}, in' if place else 'In'} {measurements} across"
         f" {counted(len(ranking.results), 'configuration')}, "

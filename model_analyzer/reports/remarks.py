@@ -79,6 +79,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_overloaded(answer),
         *(_few_requests(answer) or _first_notice(answer, NoticeKind.FEW_REQUESTS)),
         *_sent_late(answer),
+        *_first_notice(answer, NoticeKind.STOOD_STILL),
         *_first_notice(answer, NoticeKind.BUSY_MACHINE),
         *_shared_hosts(ranking),
         *_unused_conclusion(ranking),

@@ -160,6 +160,20 @@ class Ranking:
         """The number of repetitions, beyond the first measurement of each trial."""
         return sum(len(item.runs) - 1 for item in self.measured)
 
+    @property
+    def measurements(self) -> int:
+        """The number of all measurements. Equal variants with different names share theirs."""
+        equal: dict[tuple[str, ...], list[VariantResult]] = {}
+        for result in self.results:
+            equal.setdefault(tuple(each.identity for each in result.variants), []).append(result)
+        count = 0
+        for results in equal.values():
+            items = [item for result in results for item in result.measured]
+            if len(results) > 1:  # the keys of many trials take time
+                items = [*{item.trial.first.key: item for item in items}.values()]
+            count += sum(len(item.runs) for item in items)
+        return count
+
     @cached_property
     def measured(self) -> tuple[MeasuredTrial, ...]:
         """All measurements, in the order of the tables."""

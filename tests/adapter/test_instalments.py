@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model_analyzer.domain.measurements import NoticeKind
+from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
@@ -305,6 +306,29 @@ def test_a_first_look_that_was_sent_late_is_repeated_once(
     reading = measured(make(pretend.perf_analyzer(*steps)), evenly(), seconds=seconds)
     assert len(pretend.launches) == launches
     assert [notice.kind for notice in reading.notices] == [NoticeKind.CLIENT_LAGGED] * is_late
+
+
+def test_an_open_load_that_nobody_answered_for_a_while_has_a_notice(pretend, make) -> None:
+    reading = measured(make(pretend.perf_analyzer(EMPTY, IN_TIME)), evenly())
+    (notice,) = reading.notices
+    assert notice.kind is NoticeKind.STOOD_STILL
+    assert "no request was answered for 1.08 s" in notice.text
+
+
+def test_a_slow_model_did_not_stand_still(pretend, make) -> None:
+    slow = {"export": sent_at(*range(10, 9000, 10), took_ms=2000)}
+    reading = measured(make(pretend.perf_analyzer(EMPTY, slow)), evenly())
+    assert NoticeKind.STOOD_STILL not in [notice.kind for notice in reading.notices]
+
+
+def test_instalments_pool_how_late_requests_were_sent(pretend, make) -> None:
+    """A hundredth of all requests, not the mean of two percentiles."""
+    generator = make(pretend.perf_analyzer(IN_TIME, LATE))
+    first = measured(generator, evenly())
+    second = measured(generator, evenly(), seconds=2.0)
+    runs = [Measurement(models=each.models) for each in (first, second)]
+    lag = pool(runs).models[0].values["perf_send_lag_p99"]
+    assert lag == pytest.approx(30, rel=0.02)
 
 
 def test_the_last_launch_counts_although_it_was_late(pretend, make) -> None:

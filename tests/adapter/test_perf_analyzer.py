@@ -813,16 +813,16 @@ def at_a_rate(**flags: str) -> Workload:
     return replace(work(1, measurement_mode="time_windows", **flags), load=load)
 
 
-def sent_at(*times_ms: int) -> str:
-    """The export of requests that were sent at these times, and answered 2 ms later."""
+def sent_at(*times_ms: int, took_ms: int = 2) -> str:
+    """The export of requests that were sent at these times, and answered so much later."""
     requests = [
         {
             "timestamp": 10**18 + time * 10**6,
-            "response_timestamps": [10**18 + (time + 2) * 10**6],
+            "response_timestamps": [10**18 + (time + took_ms) * 10**6],
         }
         for time in times_ms
     ]
-    bounds = [10**18, 10**18 + 2 * 10**9]
+    bounds = [10**18, 10**18 + (2000 + took_ms - 2) * 10**6]
     experiment = {"requests": requests, "window_boundaries": bounds}
     return json.dumps({"experiments": [experiment]})
 

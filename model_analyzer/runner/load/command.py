@@ -22,6 +22,7 @@ from model_analyzer.domain.flags import (
 from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.windows import Window
+from model_analyzer.runner.load.own_schedule import THREADS
 
 _LOAD_FLAG = {
     LoadKind.CONCURRENCY: "concurrency-range",
@@ -83,6 +84,9 @@ def build_command(
         # its own threads would send late if the server is slow
         flags |= {"request-intervals": intervals, "async": "true"}
         flags = {name: value for name, value in flags.items() if name not in _OTHER_TIMES}
+        if 0 < (window.total or 0) < THREADS:
+            # it never ends if one of its threads has no request
+            flags["max-threads"] = str(window.total)
     if inputs is not None:
         flags["input-data"] = inputs
     exported = ["--profile-export-file", export] if export else []

@@ -142,8 +142,8 @@ def _traffic(
     if seconds > timeout_s / 2:
         yield Problem(
             where=where,
-            message=f"model {model.name}: {traffic} last {seconds:.0f} s, and perf_analyzer may"
-            f" take {timeout_s} s",
+            message=f"model {model.name}: a measurement under {traffic} lasts {seconds:.0f} s, and"
+            f" perf_analyzer may take {timeout_s} s",
             hint="raise perf_analyzer_timeout to twice as long, or use a part",
         )
 

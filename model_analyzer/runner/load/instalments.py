@@ -9,17 +9,17 @@ from the times of all requests; otherwise, from perf_analyzer's table.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from model_analyzer.domain.arrivals import has_own_times, traffic_of
+from model_analyzer.domain.arrivals import has_own_times, is_open, traffic_of
 from model_analyzer.domain.first_look import in_flight, is_cold, is_short
 from model_analyzer.domain.lag import is_late
 from model_analyzer.domain.loads import workload_words
-from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
-from model_analyzer.domain.models import empty
+from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.statistics import counted_between
 from model_analyzer.domain.traffic import Traffic
@@ -39,6 +39,8 @@ from model_analyzer.runner.load.generators import (
 from model_analyzer.runner.load.input_data import in_order
 from model_analyzer.runner.load.intended import (
     LEAD_S,
+    Intended,
+    histograms_of_sending,
     intended,
     remarks_on_sending,
     values_of_sending,
@@ -59,7 +61,7 @@ from model_analyzer.runner.load.stalls import StallWatch
 
 log = logging.getLogger(__name__)
 
-_NS_PER_S = 1e9
+_MS_PER_S, _NS_PER_S = 1000, 1e9
 
 # Why an instalment is measured again.
 _NO_REQUEST = "no request ended in the measurement"
@@ -69,6 +71,9 @@ _SENT_LATE = "requests were sent late"
 _MOST_STALLED = 2
 # An instalment without a request is followed by one that is so many times as long.
 _GROWTH = 3
+
+# So many requests expected in a time mean that some were due.
+_SURELY_DUE = 10
 
 # The times of an open load last longer than an instalment: by a factor, and by seconds.
 _LONGER, _MORE_S = 2.0, 5.0
@@ -98,7 +103,7 @@ class InstalmentMeasuring:
         variants = [work.variant for work in workloads]
         # a log or stages have their own length
         is_final = any(has_own_times(work) for work in workloads)
-        stalled = 0
+        stalled, empty_s = 0, 0.0
         may_repeat = not is_final and not asked_s
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
@@ -120,6 +125,7 @@ class InstalmentMeasuring:
                 return reading, ended
             wanted_s = self._wanted_s(workloads, asked_s)
             if reading is None:
+                empty_s = max(empty_s, seconds)
                 reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
                 if next_s <= seconds:
                     break
@@ -130,7 +136,8 @@ class InstalmentMeasuring:
                 reason, next_s, may_repeat = _SENT_LATE, seconds, False
             else:
                 statistics = counted_between(earlier, server.statistics(variants))
-                return replace(reading, statistics=statistics), ended
+                notices = (*reading.notices, *_stood_still(workloads, reading, empty_s))
+                return replace(reading, statistics=statistics, notices=notices), ended
             _log_again(workloads, next_s, reason)
             seconds = next_s
         return self._launches.gave_up(workloads, ended), ended
@@ -243,7 +250,7 @@ def _measured(
     from the tables, if a generator exported none. None if a language model gave no token.
     """
     work = generators[0].work
-    export, sending, offered = _requests(generators, runs)
+    export, moved, offered = _requests(generators, runs)
     measured = None
     if export is not None:
         measured = sampled(
@@ -263,11 +270,21 @@ def _measured(
         )
     if work.times_tokens and "output_token_throughput" not in measured.values:
         return None
-    values = {**joined_tables(runs), **measured.values, **sending}
+    values = {**joined_tables(runs), **measured.values}
+    histograms = measured.histograms
+    if moved is not None:
+        values |= values_of_sending(moved)
+        histograms = {**histograms, **histograms_of_sending(moved)}
     # rates that differ by intention are no noise
     windows = () if has_own_times(work) else measured.windows
     # of the server, so each generator says the same
-    return replace(measured, values=values, windows=windows, composing=runs[0].composing)
+    return replace(
+        measured,
+        values=values,
+        histograms=histograms,
+        windows=windows,
+        composing=runs[0].composing,
+    )
 
 
 def _during(runs: Sequence[Ended]) -> tuple[float, float] | None:
@@ -281,13 +298,13 @@ def _during(runs: Sequence[Ended]) -> tuple[float, float] | None:
 
 def _requests(
     generators: Sequence[Generator], runs: Sequence[Ended]
-) -> tuple[Export | None, Values, Offered | None]:
-    """All requests of a workload; for an open load also how they were sent, and what was offered at
-    a rate. None if not all requests are known.
+) -> tuple[Export | None, Intended | None, Offered | None]:
+    """All requests of a workload; for an open load also at their intended times, and what was
+    offered at a rate. None if not all requests are known.
     """
     exports = [run.export for run in runs if run.export is not None]
     if len(exports) < len(runs):
-        return None, empty(), None
+        return None, None, None
     is_whole = has_own_times(generators[0].work)
     parts = [
         intended(export, each.due)
@@ -296,11 +313,11 @@ def _requests(
     ]
     sent = joined_exports(exports, is_whole=is_whole)
     if not parts:
-        return sent, empty(), None
+        return sent, None, None
     moved = joined_times(parts, is_whole=is_whole)
     rate = generators[0].work.load.value
     offered = None if is_whole else Offered(moved.due, rate)
-    return moved.export, values_of_sending(moved), offered
+    return moved.export, moved, offered
 
 
 def _are_short(
@@ -327,6 +344,25 @@ def _too_few(work: Workload, requests: int) -> Notice:
         " perf_analyzer_timeout allows. That is too few to leave out those that an idle server"
         " answered first, so latencies are too low: raise it, or use a lower load",
     )
+
+
+def _stood_still(
+    workloads: Sequence[Workload], reading: Reading, empty_s: float
+) -> Iterator[Notice]:
+    """A notice if nothing was answered for so long under an open load, although answers usually
+    come much sooner: perf_analyzer gave no values of that time.
+    """
+    for work, model in zip(workloads, reading.models, strict=True):
+        p99_ms = model.values.get("perf_latency_p99", math.inf)
+        # by chance, no request was due in a short time
+        has_due = work.load.value * empty_s >= _SURELY_DUE
+        if is_open(work) and has_due and p99_ms / _MS_PER_S < empty_s / 2:
+            yield Notice(
+                kind=NoticeKind.STOOD_STILL,
+                text=f"{workload_words(work)}: no request was answered for {empty_s:.3g} s: the"
+                " server stood still, and that is in no latency here. Look into its log, or replay"
+                " a log of requests, which measures each of them",
+            )
 
 
 def _is_late(reading: Reading) -> bool:

@@ -9,16 +9,18 @@ times.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from model_analyzer.domain.arrivals import is_open
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.lag import SEND_LAG, SENT_LATENCY, advice_on_lag, is_late
 from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import Notice, NoticeKind, Values
+from model_analyzer.domain.metrics import PERCENTILES
 from model_analyzer.domain.trials import Workload
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.schedule import Times
@@ -103,6 +105,14 @@ def values_of_sending(moved: Intended) -> Values:
     return {
         SEND_LAG: round(float(np.percentile(moved.lags, 99)), _DECIMALS),
         SENT_LATENCY: round(float(np.percentile(moved.latencies - moved.lags, 99)), _DECIMALS),
+    }
+
+
+def histograms_of_sending(moved: Intended) -> Mapping[str, Histogram]:
+    """The histograms of the same two, with which instalments are pooled."""
+    return {
+        PERCENTILES[SEND_LAG][0]: Histogram.of(moved.lags.tolist()),
+        PERCENTILES[SENT_LATENCY][0]: Histogram.of((moved.latencies - moved.lags).tolist()),
     }
 
 

@@ -66,8 +66,10 @@ def _count(expected: float) -> int:
 def _in_stages(stages: Sequence[Stage], random: np.random.Generator) -> Times:
     """Poisson arrivals: given their number, they are independent and uniform in their stage."""
     times, begin = [np.zeros(0)], 0.0
-    for stage in stages:
-        count = random.poisson(stage.rate * stage.seconds)
+    counts = [0]
+    while sum(counts) < 2:  # by chance, there may be none
+        counts = [random.poisson(stage.rate * stage.seconds) for stage in stages]
+    for stage, count in zip(stages, counts, strict=True):
         times.append(begin + np.sort(random.uniform(0, stage.seconds, count)))
         begin += stage.seconds
     return _nanoseconds(np.concatenate(times))

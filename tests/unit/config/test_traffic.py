@@ -77,6 +77,7 @@ def test_the_path_of_a_log_is_no_part_of_what_is_measured() -> None:
         ("load: {stages: [{rate: 50, for: 0}]}", "must be above 0, found 0"),
         ("load: {stages: [{rate: 50, for: 2h}]}", "the stages together last longer than an hour"),
         ("load: {stages: [{rate: 1e7, for: 60}]}", "have more than 5,000,000 requests"),
+        ("load: {stages: [{rate: 0.1, for: 1s}]}", "together have fewer than 10 requests"),
         ("load: {replay: log.csv, input: a}", "input needs the perf_analyzer flag input-data"),
         (
             "load: {replay: log.csv, input: a}\nperf_analyzer_flags: {input-data: zero}",

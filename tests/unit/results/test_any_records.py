@@ -117,7 +117,8 @@ def counts(rankings: Iterable[Ranking]) -> tuple[int, int]:
     """Measurements and failures that are ranked, or counted as left out."""
     measured = failed = 0
     for ranking in rankings:
-        measured += len(ranking.measured) + ranking.repetitions
+        # equal variants with different names share measurements
+        measured += len({id(run) for item in ranking.measured for run in item.runs})
         failed += len(ranking.failed)
         measured += sum(part.measurements for part in ranking.left_out)
         failed += sum(part.failures for part in ranking.left_out)

@@ -337,6 +337,20 @@ def test_objectives_without_data_do_not_count_and_are_named() -> None:
 # ----------------------------------------------------------------------------------- repetitions
 
 
+def test_equal_variants_share_their_measurements() -> None:
+    """A search measures a configuration that equals the default once, and again as its own."""
+    equal = variant("m_config_0", max_batch_size=1)
+    ranked = ranking(
+        record(DEFAULT, instalment([10.0] * 100)),
+        record(equal, instalment([10.0] * 100)),
+        record(equal, instalment([30.0] * 300), repetition=1),
+    )
+    assert [len(item.runs) for item in ranked.measured] == [2, 2]
+    assert len({item.measurement.value("perf_latency_p99") for item in ranked.measured}) == 1
+    assert {item.trial.variants for item in ranked.measured} == {"m_config_default", "m_config_0"}
+    assert ranked.measurements == 2
+
+
 def test_repetitions_of_a_trial_are_ranked_as_their_mean() -> None:
     lucky, other = repeated(SMALL, 130, 80), repeated(LARGE, 111, 109)
     ranked = ranking(*lucky, *other)

@@ -268,6 +268,14 @@ def test_an_accepting_window_takes_what_it_sees() -> None:
     }
 
 
+@pytest.mark.parametrize(("requests", "threads"), [(1, "1"), (3, "3"), (4, None), (90, None)])
+def test_no_thread_is_without_a_request(requests: int, threads: str | None) -> None:
+    """perf_analyzer would never end."""
+    words = command(intervals="gaps.txt", window=Window.of_requests(requests))
+    assert ("--max-threads" in words) == (threads is not None)
+    assert threads is None or words[words.index("--max-threads") + 1] == threads
+
+
 def test_intervals_replace_the_load_and_what_says_otherwise_when_requests_are_sent() -> None:
     arguments = command(
         {"request-distribution": "poisson", "sync": "true"},

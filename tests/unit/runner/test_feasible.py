@@ -215,4 +215,4 @@ def test_inputs_that_fill_the_memory_are_refused(tmp_path: Path) -> None:
 
 def test_a_load_that_lasts_longer_than_perf_analyzer_may(tmp_path: Path) -> None:
     (problem,) = problems("load: {stages: [{rate: 1, for: 400s}]}", tmp_path)
-    assert "last 400 s, and perf_analyzer may take 600 s" in problem
+    assert "lasts 400 s, and perf_analyzer may take 600 s" in problem

@@ -95,3 +95,10 @@ def test_each_stratum_has_the_rate_that_was_asked_for() -> None:
     # bursts stay
     gaps = np.diff(due) / 1e9
     assert gaps.std() / gaps.mean() > 2
+
+
+def test_stages_with_few_requests_have_some() -> None:
+    """By chance, most of these would have none."""
+    stages = Traffic(arrivals=Arrivals.STAGES, stages=(Stage(rate=0.1, seconds=1),))
+    for part in range(20):
+        assert len(due_times(stages, rate=0, seconds=0, part=part)) >= 2
