@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from model_analyzer.domain.measurements import Measurement, best_of
+from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.state.checkpoint import Checkpoint, assemble
 from model_analyzer.state.contents import read_journal, read_listed
@@ -44,19 +46,18 @@ class Overview:
         variants = set()
         measurements = 0
         values: dict[str, list[float]] = {tag: [] for tag in metrics}  # a measurement is larger
-        has_repetitions = False
+        repeated = set()  # keys of trials
         for record in checkpoint.records:
             for work in record.trial.workloads:
                 models[work.variant.model] = None
                 variants.add((work.variant.identity, work.variant.name))
             if isinstance(record.outcome, Measurement):
                 measurements += 1
-                has_repetitions |= record.trial.repetition > 0
+                if record.trial.repetition:
+                    repeated.add(record.trial.first.key)
                 _append(values, record.outcome)
-        if has_repetitions and metrics:
-            values = {tag: [] for tag in metrics}
-            for item in pooled_trials([*checkpoint.measurements()]):
-                _append(values, item.measurement)
+        if repeated and metrics:
+            values = _pooled_values(checkpoint.records, metrics, repeated)
         return cls(
             header=checkpoint.header,
             models=tuple(models),
@@ -94,6 +95,31 @@ def sort_value(checkpoint: Checkpoint, sort_by: str) -> Any:
         case "time":
             return checkpoint.header.time or None
     return Overview.of(checkpoint, [sort_by]).best[sort_by]
+
+
+def _pooled_values(
+    records: Records, metrics: Sequence[str], repeated: Collection[str]
+) -> dict[str, list[float]]:
+    """The values of all trials, with the measurements of `repeated` trials pooled. These leave
+    memory one after another: pooling makes them larger.
+    """
+    values: dict[str, list[float]] = {tag: [] for tag in metrics}
+    trials: dict[str, list[MeasuredTrial]] = defaultdict(list)
+    for key, record in records.items():
+        if not isinstance(record.outcome, Measurement):
+            continue
+        # computing the keys of many trials is slow
+        is_first = not (record.trial.repetition or record.trial.is_unverified)
+        first = key if is_first else record.trial.first.key
+        if first in repeated:
+            trials[first].append(MeasuredTrial(trial=record.trial, measurement=record.outcome))
+        else:
+            _append(values, record.outcome)
+    while trials:
+        _, measured = trials.popitem()
+        for item in pooled_trials(measured):
+            _append(values, item.measurement)
+    return values
 
 
 def _append(values: Mapping[str, list[float]], measurement: Measurement) -> None:
