@@ -143,9 +143,10 @@ def _stages(node: Node) -> tuple[Stage, ...]:
         stages.append(Stage(values["rate"], values["for"]))
     if fsum(stage.seconds for stage in stages) > _LONGEST_S:
         raise node.problem("the stages together last longer than an hour")
-    if fsum(stage.rate * stage.seconds for stage in stages) > MOST_REQUESTS:
+    requests = fsum(stage.rate * stage.seconds for stage in stages)
+    if requests > MOST_REQUESTS:
         raise node.problem(f"the stages together have more than {MOST_REQUESTS:,} requests")
-    if fsum(stage.rate * stage.seconds for stage in stages) < _LEAST_REQUESTS:
+    if requests < _LEAST_REQUESTS:
         raise node.problem(f"the stages together have fewer than {_LEAST_REQUESTS} requests")
     return tuple(stages)
 

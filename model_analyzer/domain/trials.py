@@ -325,7 +325,8 @@ class Trial:
     @property
     def first(self) -> Trial:
         """The trial that this one repeats, or itself."""
-        return replace(self, repetition=0)
+        # itself keeps its key, which takes time to compute
+        return replace(self, repetition=0) if self.repetition else self
 
     @property
     def is_legal(self) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,7 @@ NOT_EXPORTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Intended:
     """An export whose requests are `sent` at their intended times, and how much later each one was
     really sent (ms), in the same order; and when requests were `due`, answered or not.
@@ -52,11 +53,16 @@ class Intended:
     lags: npt.NDArray[np.float64]
     due: Times
 
-    @property
+    @cached_property
     def latencies(self) -> npt.NDArray[np.float64]:
         """How long each request took from its intended time on (ms)."""
         times = [request.ended - request.sent for request in self.export.requests]
         return np.array(times) / _NS_PER_MS
+
+    @property
+    def sent_latencies(self) -> npt.NDArray[np.float64]:
+        """How long each request took from the moment of sending on (ms)."""
+        return self.latencies - self.lags
 
     def ended_within(self, begin: int, end: int) -> Intended:
         """The part of it that ended within a period (ns)."""
@@ -104,7 +110,7 @@ def values_of_sending(moved: Intended) -> Values:
     """What the client did: how late it sent, and the latency from the moment of sending (ms)."""
     return {
         SEND_LAG: round(float(np.percentile(moved.lags, 99)), _DECIMALS),
-        SENT_LATENCY: round(float(np.percentile(moved.latencies - moved.lags, 99)), _DECIMALS),
+        SENT_LATENCY: round(float(np.percentile(moved.sent_latencies, 99)), _DECIMALS),
     }
 
 
@@ -112,7 +118,7 @@ def histograms_of_sending(moved: Intended) -> Mapping[str, Histogram]:
     """The histograms of the same two, with which instalments are pooled."""
     return {
         PERCENTILES[SEND_LAG][0]: Histogram.of(moved.lags.tolist()),
-        PERCENTILES[SENT_LATENCY][0]: Histogram.of((moved.latencies - moved.lags).tolist()),
+        PERCENTILES[SENT_LATENCY][0]: Histogram.of(moved.sent_latencies.tolist()),
     }
 
 
