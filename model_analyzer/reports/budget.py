@@ -18,7 +18,6 @@ from typing import Any
 
 from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, ModelGoal, Objective
-from model_analyzer.domain.lag import sent_late
 from model_analyzer.domain.metrics import METRICS, Better, Unit, canonical, metric_of
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import in_instalments
@@ -67,9 +66,9 @@ class Budget:
     Of each variant: `counts` has the number of rows, `contents` a number that is the same for
     equal configurations, `instances` and `batch_limits` its costs, `defaults` whether it is the
     default. Of each row: `loads` and `memory` (of GPUs, of the host) are costs as in `ties.cost`,
-    `windows` has the spread of the windows as squares and degrees of freedom. `late` are rows whose
-    client was late. `runs` has the values of each metric of repeated rows, `errors` the standard
-    error of each metric of rows in instalments, `usual` the usual error of a metric.
+    `windows` has the spread of the windows as squares and degrees of freedom, `runs` the values of
+    each metric of repeated rows, `errors` the standard error of each metric of rows in instalments,
+    `usual` the usual error of a metric.
     """
 
     chart: str
@@ -90,7 +89,6 @@ class Budget:
     loads: _Numbers
     memory: tuple[_Numbers, _Numbers]
     windows: tuple[_Numbers, _Numbers]
-    late: tuple[int, ...]
     runs: Mapping[int, Mapping[str, Sequence[float | None]]]
     errors: Mapping[str, Mapping[int, float | None]]
     usual: Mapping[str, float]
@@ -155,7 +153,6 @@ def budget_of(
         loads=_compact([total_load(item.trial) for item in items]),
         memory=(_compact([gpu for gpu, _ in memory]), _compact([host for _, host in memory])),
         windows=_windows(ranking),
-        late=tuple(place for place, item in enumerate(items) if sent_late(item.measurement)),
         runs=_repeated(items, tags),
         errors=_errors(ranking, tags, quantity.tag, others),
         usual=_usual_errors(tags),

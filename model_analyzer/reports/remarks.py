@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from operator import itemgetter
+from itertools import compress
+from operator import itemgetter, not_
 
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
-from model_analyzer.domain.lag import advice_on_lag, sent_late
+from model_analyzer.domain.lag import advice_on_lag, from_sending, sent_late
 from model_analyzer.domain.loads import trial_words, under
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import METRICS, Source, metric_of
@@ -20,7 +21,7 @@ from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.circumstances import differences_text
-from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 
 # A request rate counts as reached if this share of it was answered.
 _REACHED = 0.9
@@ -75,6 +76,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     return [
         *_compliance(answer),
         *_near_misses(answer),
+        *_late_misses(answer),
         *_rivals(answer),
         *_overloaded(answer),
         *(_few_requests(answer) or _first_notice(answer, NoticeKind.FEW_REQUESTS)),
@@ -155,6 +157,30 @@ def _miss_text(miss: Miss) -> str:
     return f"{value}: close to {miss.constraint}"
 
 
+def _late_misses(answer: Answer) -> Iterator[str]:
+    """The best trial that is better and might miss no constraint if its requests had not been sent
+    late.
+    """
+    best, ranking = answer.best, answer.ranking
+    if best is None or not answer.is_met:
+        return
+    late = [
+        item
+        for item in compress(ranking.measured, map(not_, ranking.passing))
+        if sent_late(item.measurement)
+        and ranking.goal.passes(from_sending(item.measurement))
+        and ranking.goal.gain_percent(item.measurement, best.best.measurement) >= NO_GAIN
+    ]
+    for item in ranking.goal.best_first(late, lambda item: item.measurement)[:1]:
+        gain = ranking.goal.gain_percent(item.measurement, best.best.measurement)
+        in_instalments = item.measurement.is_instalment
+        advice = advice_on_lag(item.trial.workloads[0], in_instalments=in_instalments)
+        yield (
+            f"{trial_words(item.trial)} is {gain:.0f} % better, and may miss the constraints only"
+            f" because its requests were sent late: {advice}."
+        )
+
+
 def _rivals(answer: Answer) -> Iterator[str]:
     """Trials that measured better but are not recommended, with the reason."""
     compliance = answer.compliance
@@ -163,11 +189,7 @@ def _rivals(answer: Answer) -> Iterator[str]:
         if id(rival.item) in near:
             continue
         measured = f"{trial_words(rival.item.trial)} measured {rival.gain_percent:.1f} % better"
-        if sent_late(rival.item.measurement):
-            in_instalments = rival.item.measurement.is_instalment
-            advice = advice_on_lag(rival.item.trial.workloads[0], in_instalments=in_instalments)
-            yield f"{measured}, but its requests were sent late: {advice}."
-        elif compliance is not None and _shown(rival.chance) < _shown(compliance.chance):
+        if compliance is not None and _shown(rival.chance) < _shown(compliance.chance):
             yield (
                 f"{measured}, but is less likely to meet the constraints"
                 f" ({_shown(rival.chance)} % against {_shown(compliance.chance)} %)."
@@ -225,7 +247,7 @@ def _first_notice(answer: Answer, kind: NoticeKind) -> Sequence[str]:
 
 def _sent_late(answer: Answer) -> Sequence[str]:
     """How late the client sent the requests of the recommendation, if that is a part of its
-    latencies: no measurement that was sent in time meets the constraints. Or that nobody knows.
+    latencies. Or that nobody knows.
     """
     best = answer.best
     if best is None or not sent_late(best.best.measurement):

@@ -16,7 +16,6 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.groups import group_members, group_name
-from model_analyzer.domain.lag import sent_late
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
@@ -469,8 +468,6 @@ def _ordered(
     closest = list(dict.fromkeys([*by_mean[:_CLOSEST], *concluded]))
     runs = {index: means[index].runs for index in closest}
     passing = [index for index in closest if goal.passes(means[index].measurement)]
-    # latencies that contain the lag of the client are too long: they win only without a rival
-    passing = [index for index in passing if not sent_late(means[index].measurement)] or passing
     tie = concluded or by_mean[:1]
     if passing:
         comparison, sure = Comparison(goal, runs), assurance(goal, runs)

@@ -54,7 +54,6 @@ const ranking = (() => {
     const over = values(data, data.limit);
     const latency = values(data, LATENCY);
     const others = data.constraints.map(([tag, minimum, maximum]) => ({ tag, minimum, maximum, valueOf: values(data, tag) }));
-    const isLate = new Set(data.late);
     const isInstalment = (row) => row in data.errors[data.limit];
     const isThroughput = objectives.every(([tag]) => tag === "perf_throughput");
     const times = (row) => (data.runs[row] ? data.runs[row][data.limit].length : 1);
@@ -332,9 +331,7 @@ const ranking = (() => {
         }
       }
       const rows = closest(missed);
-      const meeting = rows.filter((row) => missed[row] === 0);
-      const inTime = meeting.filter((row) => !isLate.has(row));
-      const passing = inTime.length ? inTime : meeting;
+      const passing = rows.filter((row) => missed[row] === 0);
       let tie = rows.slice(0, 1);
       if (passing.length) {
         const comparison = comparisonOf(rows);
