@@ -79,11 +79,15 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
             reasons = [unknown[name] for name in names if name in unknown]
             yield replace(plan, unknown="; ".join(reasons))
             continue
+        subject = subjects[plan.name]
+        own_s = subject.own_s
+        trial_s = trial_seconds([model.settings for model in subject.models], own_s=own_s)
         setup = setups[names[0]]
-        expected = _forecast(subjects[plan.name], settings, has_gpus=bool(checked.devices.present))
-        expected = within_budget(expected, plan.budget, plan.trial_s)
+        expected = _forecast(subject, settings, has_gpus=bool(checked.devices.present))
+        expected = within_budget(expected, plan.budget, trial_s)
         yield replace(
             plan,
+            trial_s=trial_s,
             forecast=expected,
             starts=server_starts(
                 expected,

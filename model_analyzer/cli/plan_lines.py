@@ -140,9 +140,9 @@ def _values(varied: Varied) -> str:
 
 def _assumptions(idle_s: float) -> Iterator[str]:
     yield (
-        f"Times assume {FIRST_LOOK_S:.1f} s for each instalment, or {WINDOWS} windows for each"
-        f" measurement (of the configured length, or {COUNTED_WINDOW_S:g} s if requests are"
-        f" counted), plus {AROUND_S:g} s,"
+        f"Times assume {FIRST_LOOK_S:.1f} s for each instalment (under a log or stages, their"
+        f" length), or {WINDOWS} windows for each measurement (of the configured length, or"
+        f" {COUNTED_WINDOW_S:g} s if requests are counted), plus {AROUND_S:g} s,"
         f" {LOAD_S:g} s to load a variant and {START_S:g} s to start a server. The lower end"
         " assumes that the search ends early, the upper end that unstable measurements are"
         " repeated. Neither is a limit. Trials that are in the checkpoint are not measured again."

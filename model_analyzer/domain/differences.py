@@ -12,7 +12,7 @@ from typing import Any
 from model_analyzer.domain.environment import setting_of
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.secrets import MASK, masked_values
-from model_analyzer.domain.traffic import Traffic
+from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import ServerSetup, Trial, Workload
 
 
@@ -81,7 +81,7 @@ def secret_differences(old: ServerSetup, new: ServerSetup) -> Iterator[Differenc
 
 
 def condition_differences(old: Workload, new: Workload) -> Iterator[Difference]:
-    """Differences in how a model is measured: flags of perf_analyzer, and input data."""
+    """Differences in how a model is measured: flags of perf_analyzer, loads, and their files."""
     model = new.variant.model
     yield from settings_differences(
         f"perf_analyzer flags of {model}", old.telling_flags, new.telling_flags
@@ -89,8 +89,18 @@ def condition_differences(old: Workload, new: Workload) -> Iterator[Difference]:
     yield from settings_differences(
         f"load of {model}", _arriving(old.traffic), _arriving(new.traffic)
     )
-    if old.inputs != new.inputs:
-        yield Difference(subject=f"input data of {model}", then=old.inputs[:8], now=new.inputs[:8])
+    names = (f"input data of {model}", f"replayed log of {model}")
+    for subject, then, now in zip(names, _files(old), _files(new), strict=True):
+        if then != now:
+            yield Difference(subject=subject, then=then[:8], now=now[:8])
+
+
+def _files(work: Workload) -> tuple[str, str]:
+    """The fingerprints of the files that its flags name, and of the log that it replays."""
+    if work.traffic is None or work.traffic.arrivals is not Arrivals.REPLAY:
+        return work.inputs, ""
+    files, _, log = work.inputs.rpartition(",")
+    return files, log
 
 
 def _arriving(traffic: Traffic | None) -> Mapping[str, Any]:

@@ -18,8 +18,12 @@ LOAD_S = 1.0
 START_S = 3.0
 
 
-def trial_seconds(models: Sequence[ModelSettings]) -> float:
-    """The duration of a measurement of these models together."""
+def trial_seconds(models: Sequence[ModelSettings], *, own_s: float = 0.0) -> float:
+    """The duration of a measurement of these models together. `own_s` is the length of their load,
+    if it has one of its own (a log, or stages).
+    """
+    if own_s:
+        return own_s + AROUND_S
     if all(model.in_instalments for model in models):
         return FIRST_LOOK_S + AROUND_S
     return max(_careful_seconds(model.perf_analyzer_flags) for model in models)

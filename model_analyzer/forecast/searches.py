@@ -9,7 +9,7 @@ trials while they run: their forecasts have only the space and the limit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
@@ -100,7 +100,7 @@ def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
     """The forecast of a brute search."""
     search = brute_search(subject, settings, VariantNames())
     trials = tuple(islice(search.trials(), _MOST_TRIALS + 1))
-    varied = map(_shown, _values_of(subject, trials))
+    varied = _shown(_values_of(subject, trials))
     if len(trials) > _MOST_TRIALS:
         most = search.most_trials
         return Forecast(
@@ -147,7 +147,7 @@ def _unlisted(mode: SearchMode, varied: Sequence[Varied], most_trials: int | Non
     contents = 1 + math.prod(len(item.values) for item in varied if item.parameter not in _CLIENT)
     return Forecast(
         mode=mode,
-        varied=tuple(map(_shown, varied)),
+        varied=tuple(_shown(varied)),
         size=math.prod(len(item.values) for item in varied) if is_bounded else None,
         trials=None,
         is_exact=False,
@@ -157,11 +157,13 @@ def _unlisted(mode: SearchMode, varied: Sequence[Varied], most_trials: int | Non
     )
 
 
-def _shown(varied: Varied) -> Varied:
-    """A copy with the values that are shown."""
-    values = tuple(varied.values[:_MOST_VALUES])
-    is_whole = len(values) == len(varied.values)
-    return replace(varied, values=values, is_bounded=varied.is_bounded and is_whole)
+def _shown(varied: Iterable[Varied]) -> Iterator[Varied]:
+    """Copies with the values that are shown. A load with its own times has no values."""
+    for item in varied:
+        if item.parameter != LoadKind.REQUEST_INTERVALS.value:
+            values = tuple(item.values[:_MOST_VALUES])
+            is_whole = len(values) == len(item.values)
+            yield replace(item, values=values, is_bounded=item.is_bounded and is_whole)
 
 
 def _space(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Space:

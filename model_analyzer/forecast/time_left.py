@@ -137,7 +137,8 @@ def time_left(
 
 
 def _part(subject: Subject, settings: ProfileSettings, slots: int) -> Part:
-    trial_s = trial_seconds([model.settings for model in subject.models])
+    models = [model.settings for model in subject.models]
+    trial_s = trial_seconds(models, own_s=subject.own_s)
     return Part(
         Expectation(subject, settings.search, slots=slots),
         trial_s=trial_s / slots,

@@ -78,13 +78,15 @@ class VariedModel:
 class SearchedModel:
     """One profiled model: its facts and its settings.
 
-    `inputs` is a fingerprint of the user's input files. `times_tokens` is set for language models:
-    see `Workload`. `composing` has the settings of the models that it calls, by name.
+    `inputs` is a fingerprint of the user's input files, `own_s` the length of a load with its own
+    times (otherwise 0). `times_tokens` is set for language models: see `Workload`. `composing` has
+    the settings of the models that it calls, by name.
     """
 
     facts: ModelFacts
     settings: ModelSettings
     inputs: str = ""
+    own_s: float = 0.0
     times_tokens: bool = False
     composing: Mapping[str, ComposingSettings] = field(default_factory=empty)
 
@@ -170,6 +172,11 @@ class Subject:
     def bases(self) -> tuple[str, ...]:
         """The identities of the models that the variants derive from: see `Workload.base`."""
         return tuple(model.facts.identity for model in self.models)
+
+    @property
+    def own_s(self) -> float:
+        """The length of the longest load with its own times; 0 if no model has one."""
+        return max(model.own_s for model in self.models)
 
     @property
     def lists_loads(self) -> bool:

@@ -18,7 +18,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.feasible import impossible, without_effect
+from model_analyzer.runner.load.feasible import impossible, own_length_s, without_effect
 from model_analyzer.search.choose import check
 from model_analyzer.search.plan import SearchedModel, Subject
 
@@ -41,6 +41,7 @@ def searched_subjects(
             facts=facts[model.name],
             settings=model,
             inputs=inputs_of(model),
+            own_s=own_length_s(model, Path.cwd()),
             times_tokens=settings.load_generator.model_type is ModelType.LLM,
             composing=settings.composing,
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from statistics import median
 
+from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.first_look import FIRST_LOOK_S, first_look_s, in_flight, reached_rate
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Trial, Workload
@@ -17,7 +18,8 @@ _USUAL_S = FIRST_LOOK_S + AROUND_S
 
 class Sizes:
     """The sizes of trials, from the requests per second of those that were measured. A trial that
-    is not measured in instalments, and any trial before the first outcome, has the size 1.
+    is not measured in instalments, or whose load has its own times, and any trial before the first
+    outcome, has the size 1.
     """
 
     def __init__(self) -> None:
@@ -36,7 +38,7 @@ class Sizes:
 
     def of(self, trial: Trial) -> float:
         """The size of a trial, measured or not."""
-        if trial.instalment_s is None:
+        if trial.instalment_s is None or any(map(has_own_times, trial.workloads)):
             return 1.0
         return max(self._seconds(work, trial.instalment_s) for work in trial.workloads) / _USUAL_S
 

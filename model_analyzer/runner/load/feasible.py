@@ -119,7 +119,6 @@ def _traffic(
     where: str, model: ModelSettings, traffic: Traffic, user_directory: Path, timeout_s: int
 ) -> Iterator[Problem]:
     """A log must be readable, and a measurement must end before its time limit."""
-    seconds = sum(stage.seconds for stage in traffic.stages)
     if traffic.log:
         try:
             replay = read_replay(traffic, model.perf_analyzer_flags, user_directory)
@@ -127,7 +126,6 @@ def _traffic(
             message = f"model {model.name}: {error.message}"
             yield Problem(where=where, message=message, hint=error.hint)
             return
-        seconds = replay.log.times[-1] / _NS_PER_S / traffic.speed
         size = 0
         if replay.entries is not None:
             size = size_of(replay.entries, replay.log.inputs, max(model.batch_sizes))
@@ -139,6 +137,7 @@ def _traffic(
                 f" {MOST_INPUT_BYTES // 2**20} MiB at most",
                 hint="use a part of the log, or smaller inputs",
             )
+    seconds = own_length_s(model, user_directory)
     if seconds > timeout_s / 2:
         yield Problem(
             where=where,
@@ -146,6 +145,19 @@ def _traffic(
             f" perf_analyzer may take {timeout_s} s",
             hint="raise perf_analyzer_timeout to twice as long, or use a part",
         )
+
+
+def own_length_s(model: ModelSettings, user_directory: Path) -> float:
+    """How long the requests of a load with its own times are sent: of a log, which can be read, or
+    of stages; 0 for other loads.
+    """
+    traffic = model.traffic
+    if traffic is None:
+        return 0.0
+    if traffic.log:
+        replay = read_replay(traffic, model.perf_analyzer_flags, user_directory)
+        return replay.log.times[-1] / _NS_PER_S / traffic.speed
+    return sum(stage.seconds for stage in traffic.stages)
 
 
 def _are_intervals(path: Path) -> bool:

@@ -14,6 +14,7 @@ from model_analyzer.config.places import Places
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.errors import ConfigError
+from model_analyzer.forecast.durations import AROUND_S
 from tests.phrases import ONLY_A_SERVER
 from tests.unit.builders import resolved, settings
 
@@ -42,6 +43,22 @@ def test_every_model_has_a_plan_with_its_space_and_its_time(tmp_path: Path) -> N
     assert not outlook.problems
     assert [plan.starts for plan in outlook.plans] == [1, 1]
     assert all(plan.seconds is not None and plan.seconds > 60 for plan in outlook.plans)
+
+
+@pytest.mark.parametrize(
+    ("load", "seconds"),
+    [("{stages: [{rate: 5, for: 30s}, {rate: 9, for: 10s}]}", 40), ("{replay: log.csv}", 50)],
+)
+def test_a_load_with_its_own_times_lasts_as_long_as_they_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: str, seconds: float
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text("time\n" + "".join(f"{number}\n" for number in range(51)))
+    (plan,) = foreseen(tmp_path, "m", text=f"profile_models: [m]\nload: {load}").plans
+
+    assert plan.trial_s == seconds + AROUND_S
+    assert plan.forecast is not None
+    assert "request_intervals" not in [varied.parameter for varied in plan.forecast.varied]
 
 
 def test_a_budget_bounds_the_time(tmp_path: Path) -> None:

@@ -58,6 +58,18 @@ def test_the_difference_is_named() -> None:
     ]
 
 
+def test_a_changed_log_is_no_changed_input_data() -> None:
+    (of_log,) = condition_differences(
+        workload(EACH[-1], inputs="data,log"), workload(EACH[-1], inputs="data,other")
+    )
+    (of_data,) = condition_differences(
+        workload(EACH[-1], inputs="data,log"), workload(EACH[-1], inputs="new,log")
+    )
+    (of_flag,) = condition_differences(workload(None, inputs="data"), workload(None, inputs="new"))
+    assert str(of_log) == "replayed log of m: was log, now other"
+    assert str(of_data) == str(of_flag) == "input data of m: was data, now new"
+
+
 def test_flags_of_perf_analyzer_say_how_requests_arrive_if_nothing_else_does() -> None:
     assert arrivals_of(workload(None)) is Arrivals.CONSTANT
     poisson = workload(None, flags={"request-distribution": "poisson"})
