@@ -59,6 +59,22 @@ def repetitions(knowledge: Knowledge) -> Iterator[Coordinate]:
     most = MAX_ATTEMPTS if knowledge.in_instalments else _MAX_ATTEMPTS
     if attempts < most and (rivals or is_unsafe) and not _risks_the_answer(knowledge, leader):
         yield leader
+    yield from _unsure(knowledge)
+
+
+def _unsure(knowledge: Knowledge) -> Iterator[Coordinate]:
+    """The recommended trial, if its own instalments do not say yet that it meets the constraints.
+
+    More of them may disqualify it: then it was no answer.
+    """
+    best = knowledge.recommended[0]
+    if (
+        knowledge.in_instalments
+        and knowledge.is_feasible
+        and knowledge.attempts(best) < MAX_ATTEMPTS
+        and knowledge.own_chance(best) < SAFE
+    ):
+        yield best
 
 
 def _risks_the_answer(knowledge: Knowledge, coordinate: Coordinate) -> bool:

@@ -19,6 +19,7 @@ from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ties import (
     Comparison,
+    chance_to_meet,
     cheapest_first,
     price_of,
     tied,
@@ -303,6 +304,12 @@ class Knowledge:
     def comparison(self) -> Comparison[Coordinate]:
         """Compares trials by their own measurements, without predictions."""
         return Comparison(self.goal, self.measured)
+
+    def own_chance(self, coordinate: Coordinate) -> float:
+        """The probability that a measured trial meets the constraints, by the measurements without
+        predictions.
+        """
+        return chance_to_meet(self.goal, self.measured)(coordinate)
 
     @property
     def contenders(self) -> list[Coordinate]:

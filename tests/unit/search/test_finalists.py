@@ -21,10 +21,16 @@ LEADER, OTHER = (0,), (1,)
 
 
 def knowledge(
-    *, margin: float, other: float, times: int = 1, in_instalments: bool = False
+    *,
+    margin: float,
+    other: float,
+    times: int = 1,
+    in_instalments: bool = False,
+    own_chance: float = 1.0,
 ) -> Knowledge:
     """Two trials that meet a constraint: the leader by about this `margin`, as a fraction of the
-    bound, both as measured and as far as is known; and one whose score is `other`.
+    bound, both as measured and as far as is known; and one whose score is `other`. The measurements
+    alone give the leader its `own_chance` to meet the constraint.
     """
     predictions = np.random.default_rng(0).normal(margin, 0.02, 96)
     slack = Slack(
@@ -62,6 +68,7 @@ def knowledge(
         measured={at: count * [means[at]] for at, count in asked.items()},
         mean=means.__getitem__,
         attempts=asked.__getitem__,
+        own_chance=lambda _: own_chance,
         assessment=lambda: assessment,
         expected_gains=lambda: {OTHER: 0.0},
     )
@@ -88,6 +95,19 @@ def test_a_first_look_is_measured_again_even_near_to_a_bound() -> None:
     )
     assert next(repetitions(first), None) == LEADER
     assert next(repetitions(second), None) is None
+
+
+@pytest.mark.parametrize(
+    ("own_chance", "times", "expected"),
+    [(0.57, 2, LEADER), (0.57, MAX_ATTEMPTS, None), (0.9, 2, None)],
+)
+def test_what_its_own_instalments_leave_in_doubt_gets_more_although_that_risks_the_answer(
+    own_chance: float, times: int, expected: Coordinate | None
+) -> None:
+    doubtful = knowledge(
+        margin=0.01, other=-0.8, times=times, in_instalments=True, own_chance=own_chance
+    )
+    assert next(repetitions(doubtful), None) == expected
 
 
 def test_an_unsafe_trial_gets_further_instalments() -> None:
