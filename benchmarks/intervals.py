@@ -70,11 +70,11 @@ class Case:
 Row = dict[str, Any]
 
 
-def judged(run: Sequence[Case]) -> Iterator[Row]:
-    """For each case, number of instalments and metric: whether the interval held, and half of its
-    width.
+def judged(run: Sequence[Case], most: int = INSTALMENTS) -> Iterator[Row]:
+    """For each case, number of instalments (up to `most`) and metric: whether the interval held,
+    and half of its width.
     """
-    for count in range(1, INSTALMENTS + 1):
+    for count in range(1, most + 1):
         noise = NoiseModel(case.instalments[:count] for case in run)
         for case in run:
             runs = case.instalments[:count]

@@ -51,6 +51,11 @@ def is_open(work: Workload) -> bool:
     return work.load.kind is not LoadKind.CONCURRENCY
 
 
+def is_random(work: Workload) -> bool:
+    """Whether requests arrive at random around a rate, so that queues build up by chance."""
+    return arrivals_of(work) in (Arrivals.POISSON, Arrivals.GAMMA)
+
+
 def has_own_times(work: Workload) -> bool:
     """Whether its traffic says how many requests there are and how long they take."""
     return work.traffic is not None and work.traffic.has_own_times

@@ -19,6 +19,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.goodput_noise import share_drift, share_error
 from model_analyzer.domain.histograms import Histogram, clustering_at, merged
+from model_analyzer.domain.lag import SEND_LAG
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import METRICS, PERCENTILES, canonical
 from model_analyzer.domain.noise import Interval, Noise, combined, pooled, spread
@@ -47,6 +48,14 @@ _MOST_BEYOND = 0.95
 _MOST_FAR = 5.0
 # Beyond the slowest request, latencies grow with at least this power of their rarity.
 _LEAST_POWER = 0.15
+
+
+# With requests that do not wait for each other, queues build up: long ones are rare, and then last.
+# A short measurement has not seen the longest, so its percentiles are rather too low than too high:
+# they reach so many times as far upwards as order statistics say, by at most so much more (as a
+# logarithm).
+_UNSEEN, _MOST_UNSEEN = 4.0, 1.0
+_MEAN, _LIKE_MEAN = "perf_latency_avg", "perf_latency_p90"
 
 
 class _Reaches(NamedTuple):
@@ -138,11 +147,23 @@ class InstalmentNoise:
         return None if noise is None else _Reaches(noise.error, noise.error, noise.freedom)
 
     def _percentile(self, runs: Sequence[Measurement], tag: str, index: int) -> _Reaches | None:
-        """The noise of a percentile by order statistics; None for other metrics."""
+        """The noise of a percentile by order statistics; None for other metrics.
+
+        Long queues make the mean of an open load vary like a high percentile.
+        """
+        is_open = _is_of_open_load(runs, index)
         family, share = PERCENTILES.get(tag, ("", 0.0))
+        if is_open and tag == _MEAN:
+            family, share = PERCENTILES[_LIKE_MEAN]
         histograms = [histogram_of(run.models[index], family) for run in runs]
         known = [each for each in histograms if each is not None and each.total]
-        return _reaches(merged(known), share) if known and len(known) == len(runs) else None
+        if not known or len(known) < len(runs):
+            return None
+        reaches = _reaches(merged(known), share)
+        if is_open:
+            above = min(_UNSEEN * reaches.above, reaches.above + _MOST_UNSEEN / _DEVIATIONS)
+            reaches = reaches._replace(above=above)
+        return reaches
 
     def _windows(self, model: ModelMeasurement) -> Noise | None:
         """The sampling noise of a model's throughput, from its windows and those of others."""
@@ -240,6 +261,11 @@ def _shares(runs: Sequence[Measurement], index: int) -> Sequence[float]:
     requests = [run.models[index].requests or 0 for run in runs]
     total = sum(requests)
     return [count / total for count in requests] if total else [1 / len(runs)] * len(runs)
+
+
+def _is_of_open_load(runs: Sequence[Measurement], index: int) -> bool:
+    """Whether it is known when the requests of these instalments were due."""
+    return all(SEND_LAG in run.models[index].values for run in runs)
 
 
 def _concentration(runs: Sequence[Measurement], index: int) -> float:

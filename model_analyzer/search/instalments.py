@@ -7,24 +7,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from model_analyzer.domain.arrivals import is_random
 from model_analyzer.domain.first_look import in_flight, least_s
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Trial
 
 # Seconds: shorter instalments tell little, longer ones are better measured as several.
 _LEAST_S, _MOST_S = 2.0, 15.0
+# Under random arrivals, a long queue is rare and then lasts: further instalments are so many times
+# as long as all before, and may take longer.
+_OF_RANDOM, _MOST_OF_RANDOM_S = 2.0, 60.0
 
 
 def measured_again(trial: Trial, attempt: int, measurements: Sequence[Measurement]) -> Trial:
     """The trial for another attempt, the first of which is 0. A further instalment is as long as
-    all of its `measurements` together, and for a slow model as long as any has to be: the runner
-    would not measure for less.
+    all of its `measurements` together, or twice as long under random arrivals; and for a slow model
+    as long as any has to be: the runner would not measure for less.
     """
     again = replace(trial, repetition=attempt)
     if trial.instalment_s is None or not attempt:
         return again
     seconds = sum(min(model.seconds for model in each.models) for each in measurements)
-    wanted_s = min(max(seconds, _LEAST_S), _MOST_S)
+    most_s = _MOST_S
+    if any(map(is_random, trial.workloads)):
+        seconds, most_s = _OF_RANDOM * seconds, _MOST_OF_RANDOM_S
+    wanted_s = min(max(seconds, _LEAST_S), most_s)
     return replace(again, instalment_s=max(wanted_s, _least_s(trial, measurements)))
 
 

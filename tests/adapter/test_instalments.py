@@ -315,6 +315,14 @@ def test_an_open_load_that_nobody_answered_for_a_while_has_a_notice(pretend, mak
     assert "no request was answered for 1.08 s" in notice.text
 
 
+def test_a_gap_between_bursts_is_no_server_that_stood_still(pretend, make) -> None:
+    """Of 22 requests expected in the first look, hardly any is due in its first half."""
+    gap = replace(evenly(), load=Load(kind=LoadKind.REQUEST_RATE, value=20))
+    gap = replace(gap, traffic=Traffic(arrivals=Arrivals.GAMMA, cv=4))
+    reading = measured(make(pretend.perf_analyzer(EMPTY, IN_TIME)), gap)
+    assert NoticeKind.STOOD_STILL not in [notice.kind for notice in reading.notices]
+
+
 def test_a_slow_model_did_not_stand_still(pretend, make) -> None:
     slow = {"export": sent_at(*range(10, 9000, 10), took_ms=2000)}
     reading = measured(make(pretend.perf_analyzer(EMPTY, slow)), evenly())

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from model_analyzer.domain.arrivals import has_own_times, is_open, traffic_of
+from model_analyzer.domain.arrivals import has_own_times, traffic_of
 from model_analyzer.domain.first_look import in_flight, is_cold, is_short
 from model_analyzer.domain.lag import is_late
 from model_analyzer.domain.loads import workload_words
@@ -72,8 +72,8 @@ _MOST_STALLED = 2
 # An instalment without a request is followed by one that is so many times as long.
 _GROWTH = 3
 
-# So many requests expected in a time mean that some were due.
-_SURELY_DUE = 10
+# A server that answered none of so many requests, although there was time, stood still.
+_UNANSWERED = 10
 
 # The times of an open load last longer than an instalment: by a factor, and by seconds.
 _LONGER, _MORE_S = 2.0, 5.0
@@ -103,7 +103,7 @@ class InstalmentMeasuring:
         variants = [work.variant for work in workloads]
         # a log or stages have their own length
         is_final = any(has_own_times(work) for work in workloads)
-        stalled, empty_s = 0, 0.0
+        stalled, empty_s, unanswered = 0, 0.0, [0] * len(workloads)
         may_repeat = not is_final and not asked_s
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
@@ -125,7 +125,7 @@ class InstalmentMeasuring:
                 return reading, ended
             wanted_s = self._wanted_s(workloads, asked_s)
             if reading is None:
-                empty_s = max(empty_s, seconds)
+                empty_s, unanswered = seconds, [_due_before(group, seconds / 2) for group in groups]
                 reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
                 if next_s <= seconds:
                     break
@@ -136,7 +136,8 @@ class InstalmentMeasuring:
                 reason, next_s, may_repeat = _SENT_LATE, seconds, False
             else:
                 statistics = counted_between(earlier, server.statistics(variants))
-                notices = (*reading.notices, *_stood_still(workloads, reading, empty_s))
+                stood_still = _stood_still(workloads, reading, empty_s, unanswered)
+                notices = (*reading.notices, *stood_still)
                 return replace(reading, statistics=statistics, notices=notices), ended
             _log_again(workloads, next_s, reason)
             seconds = next_s
@@ -346,17 +347,22 @@ def _too_few(work: Workload, requests: int) -> Notice:
     )
 
 
+def _due_before(generators: Sequence[Generator], seconds: float) -> int:
+    """How many requests of an open load are due in so many seconds: bursts leave gaps."""
+    end_ns = (LEAD_S + seconds) * _NS_PER_S
+    return sum(int((each.due < end_ns).sum()) for each in generators if each.due is not None)
+
+
 def _stood_still(
-    workloads: Sequence[Workload], reading: Reading, empty_s: float
+    workloads: Sequence[Workload], reading: Reading, empty_s: float, unanswered: Sequence[int]
 ) -> Iterator[Notice]:
     """A notice if nothing was answered for so long under an open load, although answers usually
-    come much sooner: perf_analyzer gave no values of that time.
+    come much sooner: perf_analyzer gave no values of that time. So many requests were due in its
+    first half.
     """
-    for work, model in zip(workloads, reading.models, strict=True):
+    for work, model, due in zip(workloads, reading.models, unanswered, strict=True):
         p99_ms = model.values.get("perf_latency_p99", math.inf)
-        # by chance, no request was due in a short time
-        has_due = work.load.value * empty_s >= _SURELY_DUE
-        if is_open(work) and has_due and p99_ms / _MS_PER_S < empty_s / 2:
+        if due >= _UNANSWERED and p99_ms / _MS_PER_S < empty_s / 2:
             yield Notice(
                 kind=NoticeKind.STOOD_STILL,
                 text=f"{workload_words(work)}: no request was answered for {empty_s:.3g} s: the"

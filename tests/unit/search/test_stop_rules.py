@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
+from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, Trial
 from model_analyzer.search.brute import is_flat
 from model_analyzer.search.instalments import measured_again
@@ -459,3 +460,12 @@ def test_a_further_instalment_is_as_long_as_all_before_together() -> None:
     )
     careful = replace(trial, instalment_s=None)
     assert measured_again(careful, 2, measured(0.0)).instalment_s is None
+    poisson = replace(
+        trial.workloads[0],
+        load=Load(kind=LoadKind.REQUEST_RATE, value=50),
+        traffic=Traffic(arrivals=Arrivals.POISSON),
+    )
+    random = replace(trial, workloads=(poisson,))
+    assert measured_again(random, 1, measured(1.5)).instalment_s == 3
+    assert measured_again(random, 2, measured(1.5, 3.0)).instalment_s == 9
+    assert measured_again(random, 5, measured(40.0)).instalment_s == 60
