@@ -31,24 +31,24 @@ def method_of(
     measured: Sequence[MeasuredTrial],
     failed: Sequence[FailedTrial] = (),
     conclusion: Conclusion | None = None,
-    repetitions: int = 0,
     noise_model: NoiseModel | None = None,
     *,
+    measurements: int | None = None,
     always_machines: bool = False,
 ) -> tuple[Entry, ...]:
     """Pairs of name and text about the measurements.
 
     The first of `measured` is the recommendation. `conclusion` is that of the search, if any.
-    `repetitions` is the number of additional measurements behind the means. `noise_model` covers
-    all measurements under the same conditions; by default it is made of `measured`. The machines
-    are named if there are several, or `always_machines`.
+    `measurements` is the number of all single measurements; equal variants share theirs.
+    `noise_model` covers all measurements under the same conditions. By default, both are those of
+    `measured`. The machines are named if there are several, or `always_machines`.
     """
     if not measured:
         return ()
     return (
         *_machines(measured, fewest=1 if always_machines else 2),
         *_setup(measured[0]),
-        *_extent(measured, failed, repetitions),
+        *_extent(measured, failed, measurements or sum(len(item.runs) for item in measured)),
         *(() if conclusion is None else end_of_search(conclusion)),
         *_evidence(measured, noise_model or NoiseModel(item.runs for item in measured)),
     )
@@ -101,11 +101,11 @@ def _closed_loop(in_flight: int) -> str:
 
 
 def _extent(
-    measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial], repetitions: int
+    measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial], measurements: int
 ) -> Iterator[Entry]:
     text = f"{len(measured)} measured"
-    if repetitions:
-        text += f" ({counted(len(measured) + repetitions, 'measurement')})"
+    if measurements != len(measured):
+        text += f" ({counted(measurements, 'measurement')})"
     yield "Trials", f"{text}, {len(failed)} failed" if failed else text
     outcomes: list[Outcome] = [item.measurement for item in measured]
     outcomes += [item.failure for item in failed]

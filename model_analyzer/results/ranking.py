@@ -155,11 +155,6 @@ class Ranking:
         return str(Unit.CURRENCY) if self.costs is None else self.costs.prices.currency
 
     @property
-    def repetitions(self) -> int:
-        """The number of repetitions, beyond the first measurement of each trial."""
-        return sum(len(item.runs) - 1 for item in self.measured)
-
-    @property
     def measurements(self) -> int:
         """The number of all measurements. Equal variants with different names share theirs."""
         equal: dict[tuple[str, ...], list[VariantResult]] = {}

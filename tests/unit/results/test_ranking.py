@@ -367,9 +367,9 @@ def test_own_windows_of_perf_analyzer_count_without_the_instalments_before_them(
     look = instalment([10.0] * 200)
     before, own = started(1, look, 1), started(2, measurement(100), 0)
     assert throughputs(ranking(before, own)) == [100]
-    assert ranking(before, own).repetitions == 0
+    assert ranking(before, own).measurements == 1
     continued = ranking(before, own, started(3, look, 2))
-    assert continued.repetitions == 1
+    assert continued.measurements == 2
     assert continued.measured[0].runs == (own.outcome, replace(look, started=3))
 
 
