@@ -54,7 +54,7 @@ _LEAST_POWER = 0.15
 # A short measurement has not seen the longest, so its percentiles are rather too low than too high:
 # they reach so many times as far upwards as order statistics say, by at most so much more (as a
 # logarithm).
-_UNSEEN, _MOST_UNSEEN = 4.0, 1.0
+_UNSEEN, _MOST_UNSEEN = 5.0, 1.2
 _MEAN, _LIKE_MEAN = "perf_latency_avg", "perf_latency_p90"
 
 

@@ -62,6 +62,12 @@ class Traffic:
         return self.arrivals in (Arrivals.STAGES, Arrivals.REPLAY)
 
     @property
+    def mean_rate(self) -> float:
+        """The requests per second of all stages together; 0 if there are none."""
+        seconds = sum(stage.seconds for stage in self.stages)
+        return sum(stage.rate * stage.seconds for stage in self.stages) / (seconds or 1.0)
+
+    @property
     def meaning(self) -> Mapping[str, Any]:
         """What changes a measurement, in plain values."""
         meaning: dict[str, Any] = {"arrivals": self.arrivals.value, "seed": self.seed}

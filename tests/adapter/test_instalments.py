@@ -278,8 +278,9 @@ def test_several_generators_share_an_open_load(pretend, make) -> None:
     assert len(pretend.launches) == len(reading.commands) == 2
     (model,) = reading.models
     assert reading.during is not None
-    assert model.values["perf_throughput"] == pytest.approx(400, rel=0.05)
-    assert model.histograms["perf_latency"].total == model.requests
+    # both together answer more than are due at the rate
+    assert model.values["perf_throughput"] == 90
+    assert model.requests == model.histograms["perf_latency"].total > 1.5 * 2 * 200
 
 
 EVENLY = range(10, 1500, 10)

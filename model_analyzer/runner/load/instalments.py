@@ -316,9 +316,12 @@ def _requests(
     if not parts:
         return sent, None, None
     moved = joined_times(parts, is_whole=is_whole)
-    rate = generators[0].work.load.value
-    offered = None if is_whole else Offered(moved.due, rate)
-    return moved.export, moved, offered
+    work = generators[0].work
+    if not is_whole:
+        return moved.export, moved, Offered(moved.due, work.load.value)
+    # the times of a log are the same in every measurement
+    rate = 0.0 if work.traffic is None else work.traffic.mean_rate
+    return moved.export, moved, Offered(moved.due, rate, whole=True) if rate else None
 
 
 def _are_short(

@@ -9,6 +9,7 @@ large part: with 64 requests in flight at 140 requests per second, a third of 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -48,11 +49,12 @@ _DECIMALS = 6
 @dataclass(frozen=True, slots=True)
 class Offered:
     """Random arrivals: requests are `due` at these times (ns, as those of an export), at a mean
-    `rate` per second.
+    `rate` per second. If they are a `whole` load, none follow, and all of them are measured.
     """
 
     due: Times
     rate: float
+    whole: bool = False
 
 
 def sampled(
@@ -93,12 +95,19 @@ def sampled(
     edges = _edges(first, times[batches[batches >= skipped] - skipped, 1], len(times))
     rates = _rates([first, last], times[:, 1])
     windows = _rates([first, *edges], times[:, 1])
-    if offered is not None:
+    if offered is not None and offered.whole:
+        arriving_s = (offered.due[-1] - offered.due[0]) / _NS_PER_S
+        rates = offered.rate * np.minimum([arriving_s / seconds], 1)
+    elif offered is not None:
         due = (offered.due - begin).astype(float)
         if rates[0] >= _KEPT_UP * _rates([first, last], due + latencies.min() * _NS_PER_MS)[0]:
             due = due + float(np.median(latencies)) * _NS_PER_MS
             rates = _at_mean_rate(rates, [first, last], due, offered.rate)
             windows = _at_mean_rate(windows, [first, *edges], due, offered.rate)
+            # what a window leaves unanswered is answered in the next: deviations cancel each other
+            mean = windows.mean()
+            windows = mean + (windows - mean) / math.sqrt(len(windows))
+        rates = np.minimum(rates, offered.rate)
     values = {
         "perf_throughput": round(float(rates[0]) * batch_size, _DECIMALS),
         **latency_values(latencies),

@@ -29,10 +29,10 @@ def due_times(
 ) -> Times:
     """When requests are due that arrive at `rate` per second on average, for so many seconds.
 
-    In each stratum of so many seconds, that is the rate exactly: a short part of a random load
-    would have a load by chance. Each `part` of a load (an instalment, for example) has other times,
-    unless they are those of a log. Stages and a `log` (its times in nanoseconds, ascending, from 0)
-    have their own rates and length.
+    In each stratum of so many seconds, and in each stage, that is the rate exactly: a short part of
+    a random load would have a load by chance. Each `part` of a load (an instalment, for example)
+    has other times, unless they are those of a log. Stages and a `log` (its times in nanoseconds,
+    ascending, from 0) have their own rates and length.
     """
     random = np.random.default_rng([traffic.seed, part])
     match traffic.arrivals:
@@ -65,13 +65,13 @@ def _count(expected: float) -> int:
 
 def _in_stages(stages: Sequence[Stage], random: np.random.Generator) -> Times:
     """Poisson arrivals: given their number, they are independent and uniform in their stage."""
-    times, begin = [np.zeros(0)], 0.0
-    counts = [0]
-    while sum(counts) < 2:  # by chance, there may be none
-        counts = [random.poisson(stage.rate * stage.seconds) for stage in stages]
-    for stage, count in zip(stages, counts, strict=True):
-        times.append(begin + np.sort(random.uniform(0, stage.seconds, count)))
-        begin += stage.seconds
+    ends = np.cumsum([stage.seconds for stage in stages])
+    due = np.rint(np.cumsum([stage.rate * stage.seconds for stage in stages]))
+    counts = np.diff(due, prepend=0).astype(int)
+    times = [
+        np.sort(random.uniform(end - stage.seconds, end, count))
+        for stage, end, count in zip(stages, ends, counts, strict=True)
+    ]
     return _nanoseconds(np.concatenate(times))
 
 

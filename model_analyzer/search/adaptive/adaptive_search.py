@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
+from model_analyzer.domain.arrivals import is_random
 from model_analyzer.domain.conclusions import Outlook, StopReason
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
@@ -66,6 +67,8 @@ _KEPT = 2
 
 # In instalments, the last trials confirm the best, unless the limit is too low for more than these.
 _LAST, _LEAST_BEFORE = 2, 2
+# Under random arrivals, first looks see too low latencies: several may have to be given up.
+_LAST_OF_RANDOM = 4
 
 
 class AdaptiveSearch:
@@ -188,7 +191,9 @@ class AdaptiveSearch:
 
     def _has_to_confirm(self, knowledge: Knowledge) -> bool:
         """Whether the last trials are left, and all that is known of the best is a first look."""
-        is_last = knowledge.asked >= max(self._most(knowledge) - _LAST, _LEAST_BEFORE)
+        is_random_load = any(map(is_random, knowledge.default.workloads))
+        last = _LAST_OF_RANDOM if is_random_load else _LAST
+        is_last = knowledge.asked >= max(self._most(knowledge) - last, _LEAST_BEFORE)
         return is_last and knowledge.is_first_look(knowledge.recommended[0])
 
     def _explores(self, knowledge: Knowledge) -> bool:

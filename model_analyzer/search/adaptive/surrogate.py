@@ -155,6 +155,8 @@ class Surrogate:
         residuals = self._throughput - law.throughput
         process = self._process
         drawn = new_law.throughput + process.draw(residuals, _INFLATION, _inputs(at), generator)
+        if self._is_open:
+            drawn = np.minimum(drawn, np.log(at.settings.flight))  # no more answers than requests
         values, noise = {THROUGHPUT: np.exp(drawn)}, {THROUGHPUT: process.level}
         # the load in the mean sample
         busy, new_busy = law.utilisation.mean(axis=0), new_law.utilisation.mean(axis=0)

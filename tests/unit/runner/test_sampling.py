@@ -12,7 +12,7 @@ import pytest
 
 from model_analyzer.domain.joint_histogram import MOST_REQUESTS
 from model_analyzer.domain.measurements import ModelMeasurement, Values
-from model_analyzer.domain.traffic import Arrivals, Traffic
+from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.output import parse_report, parse_table
 from model_analyzer.runner.load.profile_export import Export, Request, read_export
@@ -263,6 +263,40 @@ def test_the_throughput_of_random_arrivals_is_that_at_their_mean_rate(
         assert measured is not None
         errors.append(measured.values["perf_throughput"] / expected - 1)
     assert np.sqrt(np.mean(np.square(errors))) < most_error
+
+
+@pytest.mark.parametrize(("cv", "service_s"), [(3, 0.0065), (1, 0.002), (3, 0.02)])
+def test_no_more_requests_are_answered_than_arrive(cv: float, service_s: float) -> None:
+    traffic = Traffic(arrivals=Arrivals.GAMMA, cv=cv)
+    for part in range(30):
+        due = due_times(traffic, rate=80, seconds=7, part=part, stratum_s=1.1)
+        moved = intended(answered((due / NS).tolist(), service_s, 1.3), due)
+        offered = Offered(moved.due, 80)
+        measured = sampled(
+            moved.export, in_flight=0, batch_size=4, with_tokens=False, offered=offered
+        )
+        assert measured is not None
+        assert measured.values["perf_throughput"] <= 4 * 80
+
+
+def test_the_throughput_of_stages_is_that_at_their_mean_rate() -> None:
+    """However the requests are distributed by chance; a slow server answers what it can."""
+    traffic = Traffic(arrivals=Arrivals.STAGES, stages=(Stage(40, 2), Stage(300, 1), Stage(20, 1)))
+    assert traffic.mean_rate == 100
+    throughput: dict[float, set[float]] = {0.002: set(), 0.02: set()}
+    for part in range(4):
+        due = due_times(traffic, rate=0, seconds=0, part=part)
+        for service_s, values in throughput.items():
+            export = answered((due / NS).tolist(), service_s, 99)
+            moved = intended(export, due)
+            offered = Offered(moved.due, traffic.mean_rate, whole=True)
+            measured = sampled(
+                moved.export, in_flight=0, batch_size=1, with_tokens=False, offered=offered
+            )
+            assert measured is not None
+            values.add(measured.values["perf_throughput"])
+    assert 99.5 < min(throughput[0.002]) <= max(throughput[0.002]) <= 100
+    assert 45 < min(throughput[0.02]) < max(throughput[0.02]) < 51
 
 
 def test_the_times_of_a_request_to_a_language_model_stay_together() -> None:

@@ -74,9 +74,7 @@ def test_constant_arrivals() -> None:
 def test_stages_have_their_rates() -> None:
     stages = (Stage(100, 10), Stage(1000, 2))
     times = due_times(Traffic(arrivals=Arrivals.STAGES, stages=stages), rate=0, seconds=0)
-    first = int((times < 10e9).sum())
-    assert abs(first - 1000) < 4 * math.sqrt(1000)
-    assert abs(len(times) - first - 2000) < 4 * math.sqrt(2000)
+    assert ((times < 10e9).sum(), len(times)) == (1000, 3000)  # exactly, however random they are
     assert (np.diff(times) >= 0).all()
     assert times[-1] < 12e9
 
@@ -95,10 +93,3 @@ def test_each_stratum_has_the_rate_that_was_asked_for() -> None:
     # bursts stay
     gaps = np.diff(due) / 1e9
     assert gaps.std() / gaps.mean() > 2
-
-
-def test_stages_with_few_requests_have_some() -> None:
-    """By chance, most of these would have none."""
-    stages = Traffic(arrivals=Arrivals.STAGES, stages=(Stage(rate=0.1, seconds=1),))
-    for part in range(20):
-        assert len(due_times(stages, rate=0, seconds=0, part=part)) >= 2

@@ -146,6 +146,15 @@ def test_memory_is_learnt_in_any_range_of_sizes(counts: int, doublings: int) -> 
     assert predicted == pytest.approx(memory(there), abs=0.02 * float(np.ptp(memory(here))))
 
 
+def test_an_open_load_is_never_predicted_to_answer_more_than_is_sent() -> None:
+    here = points((1, 1), (2, 1), (1, 8), (2, 8), load=200)
+    surrogate = Surrogate(1, is_open=True, seed=0)
+    # first looks, whose noise is 3 %
+    surrogate.learn(here, {THROUGHPUT: np.array([199.0, 206.0, 201.0, 204.0])})
+    predicted = surrogate.predict(points((1, 2), (2, 4), (4, 8), load=200)).values[THROUGHPUT]
+    assert 190 < np.median(predicted) <= predicted.max() <= 200 * (1 + 1e-9)
+
+
 # -- how long trials take ----------------------------------------------------------------------
 
 REQUESTS = np.array([0.1, 0.2, 0.4, 0.8])
