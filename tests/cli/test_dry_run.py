@@ -144,7 +144,7 @@ def test_a_budget_that_is_not_needed_changes_nothing(setting) -> None:
 
 
 def test_the_first_is_measured_whatever_the_budget(setting) -> None:
-    document = planned(setting, budget=0, run_config_search_mode="adaptive")
+    document = planned(setting, budget=0.001, run_config_search_mode="adaptive")
 
     assert document["subjects"][0]["most_measurements"] == 1
     assert document["minutes"] == 0.1
