@@ -24,8 +24,8 @@ from model_analyzer.search.planned import PlannedSearch
 
 # Comparing more trials would take too long, and the others do not become finalists.
 _MOST_TRIALS = 24
-# Most finalists have rivals for so many further instalments.
-_USUAL_ROUNDS = 2
+# Most finalists have rivals for so many further instalments; under random arrivals for all.
+_USUAL_ROUNDS, _OF_RANDOM = 2, 3
 
 
 def further_instalments(
@@ -62,7 +62,7 @@ def usual_further_instalments(
     lengths_s = [median(measured) if measured else FIRST_LOOK_S]
     traffics = [model.settings.traffic for model in subject.models]
     is_random = any(traffic is not None and traffic.arrivals in RANDOM for traffic in traffics)
-    for _ in range(_USUAL_ROUNDS):
+    for _ in range(_OF_RANDOM if is_random else _USUAL_ROUNDS):
         lengths_s.append(further_s(sum(lengths_s), is_random=is_random))
     return [seconds for seconds in lengths_s[1:] for _ in range(min(trials, FINALISTS))]
 

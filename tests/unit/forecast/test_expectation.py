@@ -305,16 +305,18 @@ def test_no_more_rivals_are_expected_than_there_are_trials() -> None:
     assert expectation(listed, BRUTE).remaining().trials == 10  # it has no instalments
 
 
-def test_rivals_take_longer_under_random_arrivals() -> None:
+def test_more_and_longer_instalments_are_expected_under_random_arrivals() -> None:
     plain = subject(loads=(1, 2, 4, 8), parameters=counts(1), in_instalments=True)
-    sizes = []
+    expected = []
     for arrivals in (Arrivals.CONSTANT, Arrivals.POISSON):
         (model,) = plain.models
         settings = replace(model.settings, traffic=Traffic(arrivals=arrivals))
         target = replace(plain, models=(replace(model, settings=settings),))
-        sizes.append(expectation(target, BRUTE).remaining().size)
+        expected.append(expectation(target, BRUTE).remaining())
 
-    assert sizes[1] > 1.3 * sizes[0]
+    steady, random = expected
+    assert random.trials == steady.trials + FINALISTS
+    assert random.size > 2 * steady.size
 
 
 def test_the_rest_is_estimated_even_if_a_metric_is_missing() -> None:
