@@ -89,7 +89,7 @@ class Load:
                 f"expected a mapping with arrivals, stages or replay, found {node.describe()}"
             )
         if not node.entries:
-            raise node.problem("is empty", "give arrivals, stages or replay")
+            raise node.problem("load is empty", "give arrivals, stages or replay")
         keys = {entry.key for entry in node.entries}
         if "replay" in keys or keys <= _ONLY_OF_REPLAY:
             return _replay(node)
@@ -126,7 +126,7 @@ def _at_a_rate(node: Node) -> GivenLoad:
     if values.get("cv", 1) > _MOST_CV:
         raise _node(node, "cv").problem(f"must be at most {_MOST_CV}, found {values['cv']:g}")
     if "rate" in values and not values["rate"]:
-        raise _node(node, "rate").problem("is an empty list", "leave rate out to search the rates")
+        raise _node(node, "rate").problem("rate is an empty list", "leave rate out to search the rates")
     traffic = Traffic(arrivals=arrivals, cv=values.get("cv", 1.0), seed=values.get("seed", 0))
     return GivenLoad(traffic, tuple(values.get("rate", ())))
 

@@ -66,10 +66,10 @@ def test_the_path_of_a_log_is_no_part_of_what_is_measured() -> None:
     [
         ("load: 5", "expected a mapping with arrivals, stages or replay, found 5"),
         ("load: {rate: 5}", "arrivals is missing"),
-        ("load: {}", "is empty (give arrivals, stages or replay)"),
+        ("load: {}", "load is empty (give arrivals, stages or replay)"),
         ("load: {speed: 2}", "replay is missing"),
         ("load: {unit: ms, column: t, input: n}", "replay is missing"),
-        ("load: {arrivals: poisson, rate: []}", "is an empty list (leave rate out"),
+        ("load: {arrivals: poisson, rate: []}", "rate is an empty list (leave rate out"),
         ("load: {arrivals: possion}", "expected one of constant, poisson, gamma, found 'possion'"),
         ("load: {arrivals: poisson, rate: 0}", "must be at least 1, found 0"),
         ("load: {arrivals: poisson, cv: 2}", "cv has no effect on poisson arrivals"),
