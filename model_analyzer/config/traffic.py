@@ -126,7 +126,9 @@ def _at_a_rate(node: Node) -> GivenLoad:
     if values.get("cv", 1) > _MOST_CV:
         raise _node(node, "cv").problem(f"must be at most {_MOST_CV}, found {values['cv']:g}")
     if "rate" in values and not values["rate"]:
-        raise _node(node, "rate").problem("rate is an empty list", "leave rate out to search the rates")
+        raise _node(node, "rate").problem(
+            "rate is an empty list", "leave rate out to search the rates"
+        )
     traffic = Traffic(arrivals=arrivals, cv=values.get("cv", 1.0), seed=values.get("seed", 0))
     return GivenLoad(traffic, tuple(values.get("rate", ())))
 
