@@ -39,6 +39,11 @@ def lines_of(plans: Sequence[Plan], idle_s: float) -> Iterator[str]:
     yield from _assumptions(idle_s)
 
 
+def _seconds(seconds: float) -> str:
+    """An estimate does not know more than two digits."""
+    return f"{float(f'{seconds:.2g}'):,g} s"
+
+
 def _plan_lines(plan: Plan) -> Iterator[str]:
     forecast = plan.forecast
     if forecast is None:
@@ -56,7 +61,7 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     yield f"  space: {size}"
     yield f"  measurements: {_count(forecast)}"
     if forecast.variants is None:
-        yield f"  time: about {plan.trial_s:g} s for each measurement"
+        yield f"  time: about {_seconds(plan.trial_s)} for each measurement"
         return
     kept = "" if forecast.is_exact else "at most "
     kept_loads = kept or ("at most " if forecast.confirmed else "")
@@ -68,7 +73,7 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     yield f"  server starts: {starts}"
     minutes = duration([plan])
     if minutes is None:
-        yield f"  time: about {plan.trial_s:g} s for each measurement"
+        yield f"  time: about {_seconds(plan.trial_s)} for each measurement"
     else:
         yield f"  time: {minutes}"
     if forecast.trials is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from model_analyzer.config.goals import Constraints, Objectives
+from model_analyzer.config.goals import Constraints, Objectives, Tag, bound_of, wrong_limit
 from model_analyzer.config.kinds import Number
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.resolve import shorthand_bounds, tightest
@@ -63,6 +63,11 @@ def _parsed(text: str) -> tuple[Constraint, ...]:
             _CONSTRAINT, f"{text!r} is not a constraint: write, for example, perf_latency_p99<20"
         )
     tag, sign, value = match.groups()
-    bound = Entry("max" if sign[0] == "<" else "min", _CONSTRAINT, Node(value, _CONSTRAINT))
+    limit = "max" if sign[0] == "<" else "min"
+    if (right := bound_of(Tag().parse(Node(tag, _CONSTRAINT)))) != limit:
+        raise Node(tag, _CONSTRAINT).problem(
+            wrong_limit(tag, right=right, wrong=limit), f"use {'<' if right == 'max' else '>'}"
+        )
+    bound = Entry(limit, _CONSTRAINT, Node(value, _CONSTRAINT))
     limits = Entry(tag, _CONSTRAINT, Node((bound,), _CONSTRAINT, is_mapping=True))
     return Constraints().parse(Node((limits,), _CONSTRAINT, is_mapping=True))

@@ -85,7 +85,7 @@ class Constraints:
     @staticmethod
     def _constraint(entry: Entry) -> Constraint:
         tag = Tag().parse(Node(entry.key, entry.where))
-        bound = _bound(tag)
+        bound = bound_of(tag)
         if not entry.node.is_mapping:
             raise entry.node.problem(
                 f"expected a limit, found {entry.node.describe()}", f"write {{{bound}: NUMBER}}"
@@ -94,7 +94,7 @@ class Constraints:
         for limit in entry.node.entries:
             if limit.key != bound:
                 raise Node(limit.key, limit.where).problem(
-                    f"the limit of {entry.key} is {bound!r}, not {limit.key!r}"
+                    wrong_limit(entry.key, right=bound, wrong=limit.key)
                 )
             limits[bound] = Number(0).parse(limit.node)
         if not limits:
@@ -107,16 +107,21 @@ class Constraints:
             {
                 tag: {
                     "description": _meaning(tag),
-                    **closed({_bound(tag): limit}, required=[_bound(tag)]),
+                    **closed({bound_of(tag): limit}, required=[bound_of(tag)]),
                 }
                 for tag in _TAGS
             }
         )
 
 
-def _bound(tag: str) -> str:
+def bound_of(tag: str) -> str:
     """The kind of limit, `min` or `max`, that a metric can have."""
     return "min" if metric_of(tag).better is Better.HIGHER else "max"
+
+
+def wrong_limit(tag: str, *, right: str, wrong: str) -> str:
+    """The message for a limit that a metric cannot have."""
+    return f"the limit of {tag} is {right!r}, not {wrong!r}"
 
 
 def _meaning(tag: str) -> str:

@@ -269,23 +269,25 @@ _NUMBER_OR_NONE = re.compile(whole(rf"{_NUMBER}|[+-]?(?:inf|infinity|nan)"))
 
 
 class Duration:
-    """A duration in seconds: a number of seconds, or `90s`, `20m`, `1.5h`, `1h30m`."""
+    """A duration above 0 in seconds: a number of seconds, or `90s`, `20m`, `1.5h`, `1h30m`."""
 
     metavar = "DURATION"
 
     def parse(self, node: Node) -> float:
         value = node.value
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return Number(0).parse(node)
+            return Number(0, above=True).parse(node)
         if not isinstance(value, str) or not _DURATION_TEXT.search(value):
             raise node.problem(
                 f"expected a duration such as 90s, 20m or 1h30m, found {node.describe()}"
             )
         parts = re.findall(r"([0-9.]+)([hms]?)", value)
-        return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+        seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+        return Number(0, above=True).parse(Node(seconds, node.where))
 
     def schema(self) -> Schema:
-        return any_of({"type": "number", "minimum": 0}, text(_DURATION))
+        above_0 = rf"(?=[^1-9]*[1-9])(?:{_DURATION})"
+        return any_of({"type": "number", "exclusiveMinimum": 0}, text(above_0))
 
 
 _COUNT = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"

@@ -74,6 +74,7 @@ _REPLAY: Mapping[str, Kind] = {
     "unit": Choice(LogUnit),
     "input": Text(),
 }
+_ONLY_OF_REPLAY = _REPLAY.keys() - {"replay"}
 _STAGE: Mapping[str, Kind] = {"rate": Number(0, above=True), "for": Duration()}
 
 
@@ -87,8 +88,10 @@ class Load:
             raise node.problem(
                 f"expected a mapping with arrivals, stages or replay, found {node.describe()}"
             )
+        if not node.entries:
+            raise node.problem("load is empty", "give arrivals, stages or replay")
         keys = {entry.key for entry in node.entries}
-        if "replay" in keys:
+        if "replay" in keys or keys <= _ONLY_OF_REPLAY:
             return _replay(node)
         if "stages" in keys:
             return _staged(node)
@@ -122,6 +125,10 @@ def _at_a_rate(node: Node) -> GivenLoad:
         )
     if values.get("cv", 1) > _MOST_CV:
         raise _node(node, "cv").problem(f"must be at most {_MOST_CV}, found {values['cv']:g}")
+    if "rate" in values and not values["rate"]:
+        raise _node(node, "rate").problem(
+            "rate is an empty list", "leave rate out to search the rates"
+        )
     traffic = Traffic(arrivals=arrivals, cv=values.get("cv", 1.0), seed=values.get("seed", 0))
     return GivenLoad(traffic, tuple(values.get("rate", ())))
 
@@ -134,12 +141,11 @@ def _staged(node: Node) -> GivenLoad:
 
 def _stages(node: Node) -> tuple[Stage, ...]:
     if not node.is_list or not node.items:
-        raise node.problem(f"expected a list of {{rate: 50, for: 30s}}, found {node.describe()}")
+        found = "an empty list" if node.is_list else node.describe()
+        raise node.problem(f"expected a list of {{rate: 50, for: 30s}}, found {found}")
     stages = []
     for item in node.items:
         values = _values(item, _STAGE, required=[*_STAGE])
-        if values["for"] == 0:
-            raise _node(item, "for").problem("must be above 0, found 0")
         stages.append(Stage(values["rate"], values["for"]))
     if fsum(stage.seconds for stage in stages) > _LONGEST_S:
         raise node.problem("the stages together last longer than an hour")

@@ -16,6 +16,9 @@ from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, Workload
 
+# Requests arrive at random around a rate.
+RANDOM = frozenset({Arrivals.POISSON, Arrivals.GAMMA})
+
 # perf_analyzer flags for arrivals, and for the length and stability of a measurement
 _ARRIVAL_FLAGS = frozenset(
     {"request-distribution", "request-intervals", "async", "sync", "max-threads"}
@@ -53,7 +56,7 @@ def is_open(work: Workload) -> bool:
 
 def is_random(work: Workload) -> bool:
     """Whether requests arrive at random around a rate, so that queues build up by chance."""
-    return arrivals_of(work) in (Arrivals.POISSON, Arrivals.GAMMA)
+    return arrivals_of(work) in RANDOM
 
 
 def has_own_times(work: Workload) -> bool:

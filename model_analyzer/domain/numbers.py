@@ -65,8 +65,24 @@ def with_error(number: float, error: float | None, *, sign: str = "") -> str:
 
 
 def percent_text(percent: float) -> str:
-    """A percentage: whole numbers from 1 %, otherwise two significant digits."""
-    return f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"
+    """A percentage: whole numbers from 1 %, with thousands separators; otherwise two significant
+    digits.
+    """
+    return f"{percent:,.0f} %" if percent >= 1 else f"{percent:.2g} %"
+
+
+def chance_text(chance: float) -> str:
+    """A probability in whole percent, never 0 % or 100 %."""
+    percent = round(100 * chance)
+    if percent < 1:
+        return "less than 1 %"
+    return f"{percent} %" if percent < 100 else "more than 99 %"
+
+
+def expected_gain_text(gain: float) -> str:
+    """An expected gain, a share of the best: `about 1.3 %`, or `less than 0.1 %`."""
+    percent = f"{100 * gain:.1f}"
+    return f"about {percent} %" if float(percent) > 0 else "less than 0.1 %"
 
 
 def _last_digit(error: float) -> int | None:

@@ -43,6 +43,11 @@ _NS_PER = {unit.value: 1000**power for unit, power in zip(LogUnit, (3, 2, 1, 0),
 # A time since 1970 is above these numbers of its unit from 1973 on.
 _SINCE_1970 = (("ns", 10**17), ("us", 10**14), ("ms", 10**11))
 
+_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
+# Not the header of a CSV file whose first column is named "[time]".
+_JSON_ARRAY = re.compile(r'\s*\[\s*(?:[\[{"\d-]|$)')
+_JSON_LINES = "write one JSON object per line"
+
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?\s*(Z|[+-]\d\d:?\d\d)?")
 MOST_REQUESTS = 5_000_000
 _MOST_DAYS_NS = 7 * 86_400 * 10**9
@@ -81,21 +86,24 @@ def parse_log(
     `input_column` is given, it has numbers of inputs, of which there are so many `entries`. Raises
     LogProblem for lines that cannot be read, and for logs with fewer than two requests.
     """
-    numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    numbered = enumerate(lines, start=1)
     try:
-        first = next(numbered)
+        first = next((number, line) for number, line in numbered if line.strip())
     except StopIteration:
         raise LogProblem(0, "is empty") from None
+    if _JSON_ARRAY.match(first[1]):
+        raise LogProblem(0, "is a JSON array", _JSON_LINES)
     requests: list[tuple[int, int]] = []
     is_json = first[1].lstrip().startswith("{")
-    rows = _json_rows(first, numbered) if is_json else _csv_rows(first, numbered)
+    rows = (_json_rows if is_json else _csv_rows)(chain([first], numbered))
     try:
         first_number, first_row = next(rows)
     except StopIteration:
         raise LogProblem(0, "has no request below its header") from None
-    name = _column(first_row, column)
-    if input_column and input_column not in first_row:
-        raise _no_column(first_row, input_column)
+    name = column or _known_column(first_row)
+    for needed in (name, input_column or name):
+        if not needed or needed not in first_row:
+            raise (None if is_json else _unusual_csv(first_row)) or _no_column(first_row, needed)
     read = _reader(first_number, first_row, name, unit)
     for number, row in chain([(first_number, first_row)], rows):
         time = read(number, _cell(number, row, name))
@@ -108,7 +116,8 @@ def parse_log(
     if last_ns == first_ns:
         raise LogProblem(0, "needs requests at two different times at least")
     if last_ns - first_ns > _MOST_DAYS_NS:
-        raise LogProblem(0, "lasts longer than a week", "give unit, or use a part of it")
+        hint = "give unit (ms, us or ns), or use a part of it"
+        raise LogProblem(0, "lasts longer than a week", hint)
     times = [time - first_ns for time, _ in requests]
     return RequestLog(times, [entry for _, entry in requests] if input_column else ())
 
@@ -116,29 +125,44 @@ def parse_log(
 _Row = Mapping[str, Any]
 
 
-def _json_rows(
-    first: tuple[int, str], others: Iterator[tuple[int, str]]
-) -> Iterator[tuple[int, _Row]]:
-    for number, line in chain([first], others):
+def _json_rows(numbered: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Row]]:
+    for number, line in numbered:
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
         except ValueError:
-            raise LogProblem(number, "is not JSON") from None
+            raise LogProblem(number, "is not JSON", _JSON_LINES) from None
         if not isinstance(row, dict):
-            raise LogProblem(number, "is not a JSON object")
+            raise LogProblem(number, "is not a JSON object", _JSON_LINES)
         yield number, row
 
 
-def _csv_rows(
-    first: tuple[int, str], others: Iterator[tuple[int, str]]
-) -> Iterator[tuple[int, _Row]]:
-    header = [cell.strip().lstrip("\ufeff") for cell in next(csv.reader([first[1]]))]
-    for number, line in others:
+def _csv_rows(numbered: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Row]]:
+    header: Sequence[str] = ()
+    for number, cells in _csv_cells(numbered):
+        if header:
+            yield number, dict(zip(header, cells, strict=False))
+        else:
+            header = [cell.lstrip("\ufeff") for cell in cells]
+
+
+def _csv_cells(numbered: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Sequence[str]]]:
+    """The cells of each record, with the line where it begins: a quoted cell may have several
+    lines. Blank lines are no records.
+    """
+    first_number, first_line = next(numbered)
+    reader = csv.reader(chain([first_line], (line for _, line in numbered)), strict=True)
+    while True:
+        number = first_number + reader.line_num
         try:
-            cells = next(csv.reader([line], strict=True))
+            cells = next(reader)
+        except StopIteration:
+            return
         except csv.Error as error:
             raise LogProblem(number, f"is not CSV: {error}") from None
-        yield number, dict(zip(header, (cell.strip() for cell in cells), strict=False))
+        if cells and not (len(cells) == 1 and cells[0].isspace()):
+            yield number, [cell.strip() for cell in cells]
 
 
 def _cell(number: int, row: _Row, column: str) -> Any:
@@ -160,22 +184,29 @@ def _entry(number: int, row: _Row, column: str, entries: int) -> int:
     return int(amount)
 
 
-def _column(row: _Row, given: str) -> str:
-    if given:
-        if given not in row:
-            raise _no_column(row, given)
-        return given
+def _known_column(row: _Row) -> str:
+    """The column that is known to hold times; "" if there is none."""
     by_name = {name.lower(): name for name in row}
-    for name in _COLUMNS:
-        if name in by_name:
-            return by_name[name]
-    raise LogProblem(
+    return next((by_name[name] for name in _COLUMNS if name in by_name), "")
+
+
+def _no_column(row: _Row, name: str) -> LogProblem:
+    if name:
+        return LogProblem(0, f"has no column {name!r}", f"it has {', '.join(row)}"[:300])
+    return LogProblem(
         0, "has no column that is known to hold times", f"give column: {' or '.join(row)}"[:300]
     )
 
 
-def _no_column(row: _Row, name: str) -> LogProblem:
-    return LogProblem(0, f"has no column {name!r}", f"it has {', '.join(row)}"[:300])
+def _unusual_csv(row: _Row) -> LogProblem | None:
+    """Why the names of the columns are none, if they are none: other separators, or no header."""
+    for separator, name in _OTHER_SEPARATORS.items():
+        if any(separator in cell for cell in row):
+            return LogProblem(0, f"separates its columns by {name}", "separate them by commas")
+    is_data = all(row) and any(_amount(cell) is not None or _iso(cell) is not None for cell in row)
+    if is_data:
+        return LogProblem(0, "has no header", "begin it with a line of column names, as in time,id")
+    return None
 
 
 def _reader(number: int, row: _Row, column: str, unit: str) -> Callable[[int, Any], int]:

@@ -15,7 +15,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.numbers import number_text, percent_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.ties import UNDECIDED, tie_text
-from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.domain.words import capitalized, counted, first_few
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.evidence import basis_text, gain_text, range_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
@@ -25,6 +25,8 @@ from model_analyzer.results.selection import compared_default
 
 # The answer names so many of the trials that noise does not let tell from the best.
 _MOST_UNDECIDED = 2
+# And so many of the ties of each kind; documents for programs have all.
+_MOST_TIES = 3
 
 _SHORT_LATENCIES = {
     "perf_latency_p90": "p90",
@@ -205,10 +207,10 @@ def _settings_of(variant: ModelVariant, gpus: int, *, named: bool) -> str:
 def _ties(answer: Answer) -> str:
     """The ties, which are about as good as the best, and what noise does not let tell from it."""
     best = answer.ranking.results[0].best
-    by_text: dict[str, list[str]] = {}
+    by_text: dict[str, list[MeasuredTrial]] = {}
     for item in answer.ranking.ties:
-        by_text.setdefault(tie_text(item, best), []).append(_named(item))
-    ties = "".join(f" {text}: {', '.join(others)}." for text, others in by_text.items())
+        by_text.setdefault(tie_text(item, best), []).append(item)
+    ties = "".join(f" {text}: {_listed(others)}." for text, others in by_text.items())
     if not answer.undecided:
         return ties
     others = [f"{_named(each.item)}, {each.text}" for each in answer.undecided[:_MOST_UNDECIDED]]
@@ -216,6 +218,15 @@ def _ties(answer: Answer) -> str:
     if more:
         others.append(f"and {more} more")
     return f"{ties} {UNDECIDED}: {'; '.join(others)}."
+
+
+def _listed(items: Sequence[MeasuredTrial]) -> str:
+    """The first of the trials; a load that all of them share once."""
+    loads = {under(item.trial) for item in items}
+    if len(items) == 1 or len(loads) > 1:
+        return first_few([*map(_named, items)], _MOST_TIES)
+    names = first_few([item.trial.variants for item in items], _MOST_TIES)
+    return f"{names}, {'both' if len(items) == 2 else 'all'} {loads.pop()}"
 
 
 def _named(item: MeasuredTrial) -> str:

@@ -16,6 +16,7 @@ from model_analyzer.domain.lag import SEND_LAG
 from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Outcome
 from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.domain.numbers import chance_text, expected_gain_text
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Workload
@@ -133,14 +134,14 @@ def end_of_search(conclusion: Conclusion) -> Iterator[Entry]:
     trials = counted(conclusion.trials, "trial")
     yield "End of the search", f"after {trials}: {conclusion.explanation}"
     if not conclusion.feasible:
-        chance = f"a chance of {100 * conclusion.chance:.0f} %"
+        chance = f"a chance of {chance_text(conclusion.chance)}"
         yield "Possibly missed", f"a configuration that meets the constraints, with {chance}"
         return
     yield (
         "Possibly missed",
         f"a configuration more than {100 * conclusion.margin:.0f} % better, with a chance of"
-        f" {100 * conclusion.chance:.0f} %; continuing would gain about"
-        f" {100 * conclusion.gain:.1f} %",
+        f" {chance_text(conclusion.chance)}; continuing would gain"
+        f" {expected_gain_text(conclusion.gain)}",
     )
 
 

@@ -15,7 +15,7 @@ from model_analyzer.domain.loads import trial_words, under
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import METRICS, Source, metric_of
 from model_analyzer.domain.near_misses import Miss
-from model_analyzer.domain.numbers import number_text, percent_text
+from model_analyzer.domain.numbers import chance_text, number_text, percent_text
 from model_analyzer.domain.prices import money
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
@@ -49,10 +49,8 @@ def certainty_text(answer: Answer) -> str:
 
 def _a_chance(chance: float) -> str:
     """A probability in words: never 0 % or 100 %."""
-    percent = round(100 * chance)
-    if percent < 1:
-        return "a chance of less than 1 %"
-    return f"a {percent} % chance" if percent < 100 else "a chance of more than 99 %"
+    text = chance_text(chance)
+    return f"a {text} chance" if text[0].isdigit() else f"a chance of {text}"
 
 
 def miss_text(answer: Answer) -> str:

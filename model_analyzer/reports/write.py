@@ -30,10 +30,13 @@ class ExportDirectory:
         self._option = option
         try:
             path.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path, prefix=".write-test-"):
-                pass
         except OSError as error:
             raise unwritable(error.filename or path, error, option) from error
+        try:
+            with tempfile.NamedTemporaryFile(dir=path, prefix=".write-test-"):
+                pass
+        except OSError as error:  # it names a file that nobody knows
+            raise unwritable(path, error, option) from error
 
     def write(self, content: str | bytes, *parts: str) -> Path:
         """Writes `content` to the file named by `parts` below the directory; returns its path."""

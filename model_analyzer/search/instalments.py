@@ -28,11 +28,15 @@ def measured_again(trial: Trial, attempt: int, measurements: Sequence[Measuremen
     if trial.instalment_s is None or not attempt:
         return again
     seconds = sum(min(model.seconds for model in each.models) for each in measurements)
-    most_s = _MOST_S
-    if any(map(is_random, trial.workloads)):
-        seconds, most_s = _OF_RANDOM * seconds, _MOST_OF_RANDOM_S
-    wanted_s = min(max(seconds, _LEAST_S), most_s)
+    wanted_s = further_s(seconds, is_random=any(map(is_random, trial.workloads)))
     return replace(again, instalment_s=max(wanted_s, _least_s(trial, measurements)))
+
+
+def further_s(earlier_s: float, *, is_random: bool) -> float:
+    """The usual length of a further instalment, by the length of all before together."""
+    if is_random:
+        return min(max(_OF_RANDOM * earlier_s, _LEAST_S), _MOST_OF_RANDOM_S)
+    return min(max(earlier_s, _LEAST_S), _MOST_S)
 
 
 def _least_s(trial: Trial, measurements: Sequence[Measurement]) -> float:

@@ -794,8 +794,9 @@ def test_checkpoints_have_the_outcomes_of_all_nodes(run: Run, shared: Path, tmp_
         (
             ["best", "--constraint", "perf_throughput<5"],
             USAGE,
-            wrong_limit("perf_throughput", right="min", wrong="max"),
+            wrong_limit("perf_throughput", right="min", wrong="max") + " (use >)",
         ),
+        (["best", "--constraint", "perf_latency_p99>=5"], USAGE, "not 'min' (use <)"),
         (["merge", "checkpoints", "--output-dir", "x"], USAGE, "at least two"),
         (["export", "--format", "csv", "-o", "none/x.csv"], USAGE, "cannot write none/x.csv"),
         (["best", "--output-dir", "checkpoints/0.ckpt"], USAGE, "check --output-dir"),

@@ -144,7 +144,7 @@ def test_a_budget_that_is_not_needed_changes_nothing(setting) -> None:
 
 
 def test_the_first_is_measured_whatever_the_budget(setting) -> None:
-    document = planned(setting, budget=0, run_config_search_mode="adaptive")
+    document = planned(setting, budget=0.001, run_config_search_mode="adaptive")
 
     assert document["subjects"][0]["most_measurements"] == 1
     assert document["minutes"] == 0.1
@@ -158,6 +158,8 @@ def test_instalments_take_less_time_than_windows(setting) -> None:
 
     assert planned_s["auto"]["seconds_per_measurement"] == pytest.approx(1.58)
     assert planned_s["perf_analyzer"]["seconds_per_measurement"] == 3.5
+    _, output = setting.profile("--dry-run", run_config_search_mode="quick", measurement="auto")
+    assert "time: about 1.6 s for each measurement" in output
 
 
 def test_one_of_a_thing_is_no_plural(setting) -> None:

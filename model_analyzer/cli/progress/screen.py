@@ -32,8 +32,9 @@ from model_analyzer.cli.progress.values import (
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
-from model_analyzer.domain.numbers import number_text, percent_text
+from model_analyzer.domain.numbers import chance_text, number_text, percent_text
 from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.evidence import gain_text
 
 _PHASES = {
@@ -64,6 +65,7 @@ _VALUES = 1000
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _FAILED = "!"
+_MISSES = "○"
 _LABEL = 6
 
 _STOPPING = "Stopping after this measurement (third Ctrl-C: stop at once)"
@@ -144,12 +146,15 @@ class Screen:
 
     def lines(self, width: int, height: int, elapsed_s: float, *, stopping: bool) -> list[Text]:
         """At most `width` cells wide, and fewer than `height`."""
-        goals = [*self._limits(), *self._chance()] if height >= _WITH_LIMITS else []
+        goals = [*self._limits(""), *self._chance()] if height >= _WITH_LIMITS else []
         room = height - _OTHERS - 2 * (len(self._kinds) - 1) - len(goals)
         now = [*self._now(elapsed_s, most_slots=max(room, 1))]
         chart = self._chart(width) if width >= _WIDE and height >= _TALL else []
         most_outcomes = _MORE_OUTCOMES if height >= _TALL else _OUTCOMES
         most = max(min(room + 1 - len(now) - len(chart), most_outcomes), 0)
+        ended = [*self._ended_lines(self.outcomes[-most:] if most else ())]
+        if goals and any(_MISSES in line.plain for line in (*chart, *ended)):
+            goals = [*self._limits(f"   {_MISSES} misses it"), *self._chance()]
         lines = [
             _rule(self._title(), self._phase_text(), width),
             self._bar(width, elapsed_s, stopping=stopping),
@@ -158,7 +163,7 @@ class Screen:
             *goals,
             *self._spark(width),
             *chart,
-            *self._ended_lines(self.outcomes[-most:] if most else ()),
+            *ended,
             *self._advice(stopping=stopping),
         ]
         lines = lines[: max(height - 1, 1)]
@@ -270,12 +275,12 @@ class Screen:
             text.append("  (measured once)", style="dim")
         return text
 
-    def _limits(self) -> Iterator[Text]:
-        """The constraints, and how a measurement that misses them is marked."""
+    def _limits(self, legend: str) -> Iterator[Text]:
+        """The constraints, and how a measurement that misses them is marked, if any is shown."""
         models = () if self.model is None else self.model.goal.models
         limits = "; ".join(dict.fromkeys(str(each) for goal in models for each in goal.constraints))
         if limits:
-            yield _labelled("limit", Text.assemble(limits, ("   ○ misses it", "yellow")))
+            yield _labelled("limit", Text.assemble(limits, (legend, "yellow")))
 
     def _chance(self) -> Iterator[Text]:
         """What the search expects of further trials; each kind of hardware has a search."""
@@ -284,7 +289,8 @@ class Screen:
             return
         better = f"is more than {100 * outlook.margin:.0f} % better"
         told = better if outlook.feasible else "meets the constraints"
-        text = f"{100 * outlook.chance:.0f} % chance that another configuration {told}"
+        chance = capitalized(chance_text(outlook.chance))
+        text = f"{chance} chance that another configuration {told}"
         yield _labelled("", Text(text, style="dim"))
 
     def _chart(self, width: int) -> list[Text]:
@@ -338,7 +344,7 @@ class Screen:
             resumed = " (resumed)" if event.resumed else ""
             passes = self._passes(event)
             yield Text.assemble(
-                ("✓", "green") if passes else ("○", "yellow"),
+                ("✓", "green") if passes else (_MISSES, "yellow"),
                 (place, "dim"),
                 (text.ljust(column), "" if passes else "yellow"),
                 (f"  {_named(event.trial)}{resumed}", "dim"),

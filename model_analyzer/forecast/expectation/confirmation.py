@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
+from model_analyzer.domain.arrivals import RANDOM
+from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.history import History
 from model_analyzer.search.confirm import FINALISTS, confirm, most_confirmed
+from model_analyzer.search.instalments import further_s
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.planned import PlannedSearch
 
 # Comparing more trials would take too long, and the others do not become finalists.
 _MOST_TRIALS = 24
+# Most finalists have rivals for so many further instalments; under random arrivals for all.
+_USUAL_ROUNDS, _OF_RANDOM = 2, 3
 
 
 def further_instalments(
@@ -42,9 +48,23 @@ def further_instalments(
     return trials
 
 
-def usual_further_instalments(subject: Subject, settings: SearchSettings) -> int:
-    """Their usual number, before the first outcome."""
-    return min(FINALISTS, most_confirmed(subject, settings))
+def usual_further_instalments(
+    history: History, subject: Subject, settings: SearchSettings, trials: int
+) -> Sequence[float]:
+    """The usual lengths of all of them in seconds, if the search itself has so many `trials`."""
+    if not most_confirmed(subject, settings):
+        return ()
+    measured = [
+        max(model.seconds for model in record.outcome.models)
+        for record in history.of_search
+        if isinstance(record.outcome, Measurement)
+    ]
+    lengths_s = [median(measured) if measured else FIRST_LOOK_S]
+    traffics = [model.settings.traffic for model in subject.models]
+    is_random = any(traffic is not None and traffic.arrivals in RANDOM for traffic in traffics)
+    for _ in range(_OF_RANDOM if is_random else _USUAL_ROUNDS):
+        lengths_s.append(further_s(sum(lengths_s), is_random=is_random))
+    return [seconds for seconds in lengths_s[1:] for _ in range(min(trials, FINALISTS))]
 
 
 def _best(records: Sequence[TrialRecord], subject: Subject) -> Sequence[TrialRecord]:

@@ -138,7 +138,7 @@ class Expectation:
         is_searching = self._history.searched == self.outcomes
         trials, size = self._left_of_search() if is_searching else (0.0, 0.0)
         loads = self._loads_of_search(trials)
-        for part in self._after_search(is_searching=is_searching):
+        for part in self._after_search(trials):
             trials += part.trials
             loads += part.loads
             size += part.size
@@ -147,8 +147,8 @@ class Expectation:
             return Remaining(0.0, 0.0, 0.0)
         return Remaining(min(trials, most), max(loads, 0.0), size * min(most / trials, 1.0))
 
-    def _after_search(self, *, is_searching: bool) -> Iterator[Remaining]:
-        """The expected rest of what follows the search itself."""
+    def _after_search(self, left: float) -> Iterator[Remaining]:
+        """The expected rest of what follows the search itself, which has so many trials `left`."""
         if self._sweeps:
             yield left_of_load_sweep(
                 self._history,
@@ -159,20 +159,32 @@ class Expectation:
                 self.size_of,
             )
         if self.mode is not SearchMode.ADAPTIVE:  # its limit counts them
-            yield self._left_of_confirmation(is_searching=is_searching)
+            yield self._left_of_confirmation(left)
 
-    def _left_of_confirmation(self, *, is_searching: bool) -> Remaining:
+    def _left_of_confirmation(self, left_of_search: float) -> Remaining:
+        """The further instalments of the finalists: they have few rivals until the others are
+        measured, so as many as usual are expected for the share of the search that is left.
+        """
         if not self.outcomes:
-            usual = float(usual_further_instalments(self._subject, self._settings))
-            return Remaining(usual, usual, usual)
+            return self._usual_confirmation(left_of_search)
         trials = further_instalments(self._history, self._subject, self._settings)
         loads = sum(loads_of(trials, self._history.loaded))
         left = Remaining(len(trials), loads, sum(map(self.size_of, trials)))
-        if is_searching and self._finalists is not None:
+        if left_of_search and self._finalists is not None:
             # a new leader has no rivals until its other loads are measured
             left = _between(left, self._finalists)
         self._finalists = left
-        return left
+        share = left_of_search / (left_of_search + self.outcomes)
+        return _between(left, self._usual_confirmation(left_of_search), share)
+
+    def _usual_confirmation(self, left_of_search: float) -> Remaining:
+        count = self._history.searched + round(left_of_search)
+        lengths_s = usual_further_instalments(self._history, self._subject, self._settings, count)
+        trials = len(lengths_s)
+        size = sum(map(self._sizes.of_length, lengths_s))
+        if self._subject.own_s:
+            size = trials
+        return Remaining(trials, trials * self._usual_load, size)
 
     def _left_of_search(self) -> tuple[float, float]:
         """The trials of the search itself, and their size."""
@@ -216,5 +228,10 @@ class Expectation:
         return self._subject.goal.best_first(candidates, lambda item: item)[0] is measurement
 
 
-def _between(a: Remaining, b: Remaining) -> Remaining:
-    return Remaining((a.trials + b.trials) / 2, (a.loads + b.loads) / 2, (a.size + b.size) / 2)
+def _between(a: Remaining, b: Remaining, share: float = 0.5) -> Remaining:
+    """So far from `a` to `b`."""
+    return Remaining(
+        a.trials + share * (b.trials - a.trials),
+        a.loads + share * (b.loads - a.loads),
+        a.size + share * (b.size - a.size),
+    )

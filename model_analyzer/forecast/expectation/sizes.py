@@ -42,6 +42,10 @@ class Sizes:
             return 1.0
         return max(self._seconds(work, trial.instalment_s) for work in trial.workloads) / _USUAL_S
 
+    def of_length(self, seconds: float) -> float:
+        """The size of an instalment with this length."""
+        return (seconds + AROUND_S) / _USUAL_S
+
     def _seconds(self, work: Workload, asked_s: float) -> float:
         rate = self._rate(work)
         if rate is None:

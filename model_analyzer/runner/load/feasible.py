@@ -143,8 +143,15 @@ def _traffic(
             where=where,
             message=f"model {model.name}: a measurement under {traffic} lasts {seconds:.0f} s, and"
             f" perf_analyzer may take {timeout_s} s",
-            hint="raise perf_analyzer_timeout to twice as long, or use a part",
+            hint="raise perf_analyzer_timeout to twice as long, "
+            + (_shorter_log(traffic) if traffic.log else "or shorten the stages"),
         )
+
+
+def _shorter_log(traffic: Traffic) -> str:
+    """How a log takes less time."""
+    unit = "" if traffic.unit else "give unit: ms if its times are in milliseconds, "
+    return f"{unit}give a higher speed, or use a part of the log"
 
 
 def own_length_s(model: ModelSettings, user_directory: Path) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag
@@ -49,7 +50,7 @@ def read_replay(traffic: Traffic, flags: Mapping[str, Flag], user_directory: Pat
         log = _read_log(path, traffic.column, traffic.unit, traffic.input, len(entries or ()))
     except LogProblem as error:
         line = f":{error.line}" if error.line else ""
-        raise ReplayProblem(f"{path}{line} {error.message}", error.hint) from None
+        raise ReplayProblem(f"{path}{line}: {error.message}", error.hint) from None
     return Replay(log, entries)
 
 
@@ -59,9 +60,9 @@ def _read_log(path: Path, column: str, unit: str, input_column: str, entries: in
         text = _content(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise LogProblem(0, "is not text in UTF-8") from None
-    return parse_log(
-        text.splitlines(), column=column, unit=unit, input_column=input_column, entries=entries
-    )
+    # lines end as files end them: text.splitlines() would also split at other characters
+    lines = StringIO(text, newline="")
+    return parse_log(lines, column=column, unit=unit, input_column=input_column, entries=entries)
 
 
 @lru_cache(maxsize=8)

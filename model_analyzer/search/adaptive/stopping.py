@@ -9,10 +9,11 @@ from statistics import fmean
 
 from model_analyzer.domain.conclusions import Conclusion, Outlook, StopReason
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.numbers import chance_text, expected_gain_text, percent_text
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
 from model_analyzer.domain.ties import UNDECIDED, tie_text, tied, undecided
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.space import Coordinate
@@ -128,33 +129,35 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
         f"Search stopped after {counted(len(measured), 'measurement')} of"
         f" {counted(len(variants), 'variant')}{failures}: {conclusion.explanation}."
     )
+    chance = chance_text(conclusion.chance)
     if not conclusion.feasible:
-        missed = knowledge.goal.shortfall(knowledge.mean(best))
+        missed = percent_text(knowledge.goal.shortfall(knowledge.mean(best)))
         yield "No measured configuration meets the constraints."
-        yield f"Closest: {knowledge.trial(best)}, which misses them by {missed:.1f}%."
-        yield f"{conclusion.chance:.0%} chance that an unmeasured configuration meets them."
+        yield f"Closest: {knowledge.trial(best)}, which misses them by {missed}."
+        yield f"{capitalized(chance)} chance that an unmeasured configuration meets them."
         return
     count = len(knowledge.measured[best])
     times = "once" if count == 1 else f"{count} times"
     yield f"Recommended: {knowledge.trial(best)}, measured {times}."
     if not knowledge.is_answered:
-        sure = knowledge.assessment().feasibility_of(best)
+        sure = chance_text(knowledge.assessment().feasibility_of(best))
         yield (
-            "It probably met the constraints by luck: all measurements together give it a"
-            f" {sure:.0%} chance to meet them."
+            "It probably met the constraints by luck: by all measurements together, the chance that"
+            f" it meets them is {sure}."
         )
     for other in knowledge.doubtful:
         gain = knowledge.goal.gain_percent(knowledge.mean(other), knowledge.mean(best))
-        sure = knowledge.assessment().feasibility_of(other)
+        sure = chance_text(knowledge.assessment().feasibility_of(other))
         bounds = " and ".join(_nearest(knowledge, other))
         yield (
-            f"Not recommended: {knowledge.trial(other)} measured {gain:.0f}% better, but has only a"
-            f" {sure:.0%} chance to meet {bounds}."
+            f"Not recommended: {knowledge.trial(other)} measured {gain:.0f} % better, but its"
+            f" chance to meet {bounds} is only {sure}."
         )
     yield from _equal(knowledge)
     yield (
-        f"{conclusion.chance:.0%} chance that a configuration more than {conclusion.margin:.0%}"
-        f" better was not tried; continuing would gain about {conclusion.gain:.1%}."
+        f"{capitalized(chance)} chance that a configuration more than"
+        f" {percent_text(100 * conclusion.margin)} better was not tried; continuing would gain"
+        f" {expected_gain_text(conclusion.gain)}."
     )
 
 

@@ -577,6 +577,15 @@ def test_a_value_that_is_not_a_duration_is_refused(written: str) -> None:
     assert parse_problem(Duration(), yaml(written)).message
 
 
+@pytest.mark.parametrize("written", ["0", "0.0", "0s", "0h0m"])
+def test_a_duration_is_above_0(written: str) -> None:
+    for node in (yaml(written), flag(written)):
+        assert parse_problem(Duration(), node).message == "must be above 0, found 0"
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(node.value, Duration().schema())
+    jsonschema.validate("0h0m0.01s", Duration().schema())
+
+
 # ------------------------------------------------------------- whole numbers or a word, and labels
 
 

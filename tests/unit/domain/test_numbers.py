@@ -8,7 +8,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from model_analyzer.domain.numbers import decimals_of, number_text, with_error
+from model_analyzer.domain.numbers import (
+    chance_text,
+    decimals_of,
+    expected_gain_text,
+    number_text,
+    percent_text,
+    with_error,
+)
 
 
 @pytest.mark.parametrize(
@@ -74,3 +81,26 @@ def test_without_an_error_that_can_be_shown_a_number_stands_alone(error: float |
 def test_positive_numbers_have_a_sign_on_request() -> None:
     assert with_error(852.4, 162.3, sign="+") == "+850 ± 160"
     assert with_error(-852.4, 162.3, sign="+") == "-850 ± 160"
+
+
+@pytest.mark.parametrize(
+    ("percent", "text"), [(1817.4, "1,817 %"), (25.0, "25 %"), (0.123, "0.12 %"), (0.0, "0 %")]
+)
+def test_a_percentage(percent: float, text: str) -> None:
+    assert percent_text(percent) == text
+
+
+@pytest.mark.parametrize(
+    ("chance", "text"),
+    [(0.0, "less than 1 %"), (0.01, "1 %"), (0.2, "20 %"), (0.996, "more than 99 %")],
+)
+def test_a_chance_is_never_certain(chance: float, text: str) -> None:
+    assert chance_text(chance) == text
+
+
+@pytest.mark.parametrize(
+    ("gain", "text"),
+    [(0.0, "less than 0.1 %"), (0.0004, "less than 0.1 %"), (0.0132, "about 1.3 %")],
+)
+def test_an_expected_gain_is_never_nothing(gain: float, text: str) -> None:
+    assert expected_gain_text(gain) == text

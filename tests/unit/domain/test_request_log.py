@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 
 from model_analyzer.domain.request_log import LogProblem, parse_log
@@ -55,12 +57,50 @@ def test_a_column_and_a_unit_can_be_given() -> None:
         ('{"time": 1}\n[1]\n', 2, "is not a JSON object"),
         ('{"time": 1}\n{"size": 1}\n', 2, "has no 'time'"),
         ("time\n1\n700001\n", 0, "lasts longer than a week"),
+        ('time,text\n1,"a\nb"\n\nsoon,c\n', 5, "has 'soon' in place of a time"),
+        ('time,text\n1,a\nsoon,"b\nc"\n', 3, "has 'soon' in place of a time"),
+        ('time,text\n1,a\n2,"b\n3,c\n', 3, "is not CSV: unexpected end of data"),
+        ('\n"time\n1\n', 2, "is not CSV: unexpected end of data"),
+        ("when;text\n1;a\n2;b\n", 0, "separates its columns by semicolons"),
+        ("id\ttime\na\t1\nb\t2\n", 0, "separates its columns by tabs"),
+        ("0.1\n0.2\n", 0, "has no header"),
+        ("a,2023-01-01T00:00:00\nb,2023-01-01T00:00:01\n", 0, "has no header"),
+        (",0\n0,1.5\n1,2.5\n", 0, "has no column that is known to hold times"),
+        ('[{"time": 1}, {"time": 2}]\n', 0, "is a JSON array"),
+        ("[\n{}\n]\n", 0, "is a JSON array"),
+        ("[1,2]", 0, "is a JSON array"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, message: str) -> None:
     with pytest.raises(LogProblem) as raised:
         parse_log(text.splitlines())
     assert (raised.value.line, raised.value.message) == (line, message)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_quoted_cells_have_line_breaks(end: str) -> None:
+    text = '"time","text"\n1,"a\n\nb, ""c"""\n  \n2,"d\ne"\n"4",f\n'.replace("\n", end)
+    assert parse_log(StringIO(text, newline="")).times == [0, SECOND, 3 * SECOND]
+
+
+@pytest.mark.parametrize("column", ["", "time"])
+def test_a_hint_names_what_helps(column: str) -> None:
+    for text, hint in [
+        ("when;size\n1;5\n2;6\n", "separate them by commas"),
+        ("0.1\n0.2\n", "begin it with a line of column names, as in time,id"),
+        ('[{"time": 1}]', "write one JSON object per line"),
+    ]:
+        with pytest.raises(LogProblem) as raised:
+            parse_log(text.splitlines(), column=column)
+        assert raised.value.hint == hint
+
+
+def test_names_of_columns_may_hold_any_character() -> None:
+    assert parse_log(["time,a;b", "1,c", "2,d"]).times == [0, SECOND]
+    assert parse_log(["[time],0", "1,c", "2,d"], column="[time]").times == [0, SECOND]
+    with pytest.raises(LogProblem, match="known") as raised:
+        parse_log(['{"0": 1, "a;b": 2}'])
+    assert raised.value.hint == "give column: 0 or a;b"
 
 
 def test_a_date_has_no_unit() -> None:

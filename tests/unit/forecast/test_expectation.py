@@ -12,13 +12,16 @@ import pytest
 from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
+from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.expectation import Expectation, Stage
 from model_analyzer.forecast.expectation.loading import load_of
 from model_analyzer.profiling.events import TrialFinished, TrialStarted
 from model_analyzer.profiling.loop import profile
+from model_analyzer.search.confirm import FINALISTS
 from model_analyzer.search.plan import Subject
 from tests.contract.memory_state import MemoryState
+from tests.unit import builders
 from tests.unit.search.surfaces import (
     Respond,
     batch_limit,
@@ -37,6 +40,7 @@ from tests.unit.search.surfaces import (
     together,
 )
 
+BRUTE = limits(mode=SearchMode.BRUTE)
 SMALL = limits(instances=(1, 4), batch=(1, 16), concurrency=(1, 64))
 
 
@@ -266,6 +270,53 @@ def test_the_best_measured_again_are_finalists() -> None:
 
     assert repeated
     assert {expected.stage_of(trial) for trial in repeated} == {Stage.FINALISTS}
+
+
+def instalment(trial: Trial) -> Measurement:
+    """A second of a variant that is clearly better with each further request in flight, and with
+    a configuration of its own.
+    """
+    (work,) = trial.workloads
+    rate = 100.0 * load(trial) / (3 if work.variant.name.endswith("default") else 1)
+    return builders.instalment([10.0] * int(rate), 1.0, windows=[rate] * 8)
+
+
+def test_rivals_of_the_best_are_expected_while_others_are_not_measured() -> None:
+    target = subject(loads=(1, 2, 4, 8, 16), parameters=counts(1), in_instalments=True)
+    first, *others = sequence(search(target, BRUTE), instalment)
+    expected = expectation(target, BRUTE)
+    listed = len([trial for trial in (first, *others) if not trial.repetition])
+    usual = 2 * FINALISTS
+
+    assert expected.remaining().trials == listed + usual
+    assert expected.remaining().size > expected.remaining().trials  # they take longer
+    expected.record(first, instalment(first))
+    assert expected.remaining().trials == pytest.approx(listed - 1 + usual * (1 - 1 / listed))
+    for trial in others[: listed - 1]:
+        expected.record(trial, instalment(trial))
+    assert expected.remaining().trials == len(others) - (listed - 1) == 0  # the winner is clear
+
+
+def test_no_more_rivals_are_expected_than_there_are_trials() -> None:
+    alone = subject(loads=(4,), parameters=counts(1), in_instalments=True)
+    listed = subject(loads=(1, 2, 4, 8, 16), parameters=counts(1))
+
+    assert expectation(alone, BRUTE).remaining().trials == 2 + 2 * 2
+    assert expectation(listed, BRUTE).remaining().trials == 10  # it has no instalments
+
+
+def test_more_and_longer_instalments_are_expected_under_random_arrivals() -> None:
+    plain = subject(loads=(1, 2, 4, 8), parameters=counts(1), in_instalments=True)
+    expected = []
+    for arrivals in (Arrivals.CONSTANT, Arrivals.POISSON):
+        (model,) = plain.models
+        settings = replace(model.settings, traffic=Traffic(arrivals=arrivals))
+        target = replace(plain, models=(replace(model, settings=settings),))
+        expected.append(expectation(target, BRUTE).remaining())
+
+    steady, random = expected
+    assert random.trials == steady.trials + FINALISTS
+    assert random.size > 2 * steady.size
 
 
 def test_the_rest_is_estimated_even_if_a_metric_is_missing() -> None:

@@ -576,6 +576,26 @@ def test_a_tie_is_not_trusted_less() -> None:
     )
 
 
+def test_many_ties_are_cut_and_their_common_load_is_named_once() -> None:
+    chosen = twice(variant("m_config_0", max_batch_size=2), 99, 101)
+    equal = [
+        record
+        for number in range(1, 6)
+        for record in twice(variant(f"m_config_{number}", max_batch_size=4 * number), 99, 101)
+    ]
+
+    two, five = ranking(*chosen, *equal[:4]), ranking(*chosen, *equal)
+
+    assert sentence(two).endswith(
+        " Ties with it: m_config_1, m_config_2, both with 1 concurrent request."
+    )
+    assert len(five.ties) == 5
+    assert sentence(five).endswith(
+        " Ties with it: m_config_1, m_config_2, m_config_3 and 2 more, all with 1 concurrent"
+        " request."
+    )
+
+
 def noisy(of: ModelVariant, throughput: float, latency: float = 10.0) -> TrialRecord:
     """An instalment whose windows differ by a tenth."""
     rates = [throughput * (1 + off) for off in (-0.1, 0.1) * 4]

@@ -185,6 +185,11 @@ def test_the_method_says_why_a_search_ended_and_what_it_may_have_missed() -> Non
         "a configuration more than 3 % better, with a chance of 20 %;"
         " continuing would gain about 1.3 %"
     )
+    sure = replace(conclusion(best.trial, trials=1), chance=0.001, gain=0.0001)
+    assert dict(method_of(ranking(best).measured, (), sure))["Possibly missed"] == (
+        "a configuration more than 3 % better, with a chance of less than 1 %;"
+        " continuing would gain less than 0.1 %"
+    )
     none = replace(conclusion(best.trial, trials=1), feasible=False)
     assert dict(method_of(ranking(best).measured, (), none))["Possibly missed"] == (
         "a configuration that meets the constraints, with a chance of 20 %"

@@ -174,10 +174,19 @@ def test_a_log_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("time,tokens\n1.5,3\nsoon,4\n")
     (problem,) = problems("load: {replay: log.csv}", tmp_path)
     assert problem == (
-        f"the place of load: model m: {tmp_path}/log.csv:3 has 'soon' in place of a time"
+        f"the place of load: model m: {tmp_path}/log.csv:3: has 'soon' in place of a time"
     )
     (problem,) = problems("load: {replay: none.csv}", tmp_path)
-    assert "none.csv No such file or directory" in problem
+    assert "none.csv: No such file or directory" in problem
+
+
+def test_line_breaks_and_other_separators_in_a_cell_of_a_log(tmp_path: Path) -> None:
+    text = 'time,prompt\r\n1,"two\r\nlines"\r\n2,"next\x85and\u2028line"\r\n'
+    (tmp_path / "log.csv").write_text(text, encoding="utf-8", newline="")
+    assert problems("load: {replay: log.csv}", tmp_path) == []
+    lines = '{"time": 1, "prompt": "next\u2028line"}\n{"time": 2}\n'
+    (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
+    assert problems("load: {replay: log.csv}", tmp_path) == []
 
 
 SELECTING = "load: {replay: log.csv, input: n}\nperf_analyzer_flags: {input-data: in.json}"
@@ -187,9 +196,9 @@ SELECTING = "load: {replay: log.csv, input: n}\nperf_analyzer_flags: {input-data
     ("rows", "data", "message"),
     [
         ("1,0\n2,1\n", '{"data": [{}, {}]}', ""),
-        ("1,0\n2,2\n", '{"data": [{}, {}]}', "log.csv:3 has '2' as 'n' in place of the number"),
-        ("1,0\n2,1\n", '{"data": 5}', 'in.json has no list "data" with inputs'),
-        ("1,0\n2,1\n", '{"data":\n}', "in.json:2 is not JSON"),
+        ("1,0\n2,2\n", '{"data": [{}, {}]}', "log.csv:3: has '2' as 'n' in place of the number"),
+        ("1,0\n2,1\n", '{"data": 5}', 'in.json: has no list "data" with inputs'),
+        ("1,0\n2,1\n", '{"data":\n}', "in.json:2: is not JSON"),
         ("1,0\n2,1\n", None, "input-data: {0}/in.json does not exist"),
     ],
 )
@@ -216,3 +225,12 @@ def test_inputs_that_fill_the_memory_are_refused(tmp_path: Path) -> None:
 def test_a_load_that_lasts_longer_than_perf_analyzer_may(tmp_path: Path) -> None:
     (problem,) = problems("load: {stages: [{rate: 1, for: 400s}]}", tmp_path)
     assert "lasts 400 s, and perf_analyzer may take 600 s" in problem
+    assert "(raise perf_analyzer_timeout to twice as long, or shorten the stages)" in problem
+
+
+def test_a_log_in_milliseconds_that_is_read_as_seconds(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("time\n0\n4648\n")
+    (problem,) = problems("load: {replay: log.csv}", tmp_path)
+    assert "give unit: ms if its times are in milliseconds, give a higher speed" in problem
+    (problem,) = problems("load: {replay: log.csv, unit: s}", tmp_path)
+    assert "twice as long, give a higher speed, or use a part of the log" in problem

@@ -61,6 +61,20 @@ def test_the_screen_in_eighty_columns() -> None:
     ]
 
 
+def test_the_mark_of_a_miss_is_explained_where_it_is_shown() -> None:
+    """The second trial misses a constraint: it leaves the list first, and then the chart."""
+    assert "limit Max p99 Latency: 80 ms   ○ misses it" in lines(79, 18, model_ends=False)
+    screen = Screen()
+    sink = Silence()
+    sink.show = screen.show  # type: ignore[method-assign]
+    play_run(sink, model_ends=False)
+    screen.outcomes = tuple(event for event in screen.outcomes if event.number != 2)
+    small = [line.plain.rstrip() for line in screen.lines(79, 24, 0.0, stopping=False)]
+    assert "limit Max p99 Latency: 80 ms" in small
+    large = [line.plain.rstrip() for line in screen.lines(199, 49, 0.0, stopping=False)]
+    assert "limit Max p99 Latency: 80 ms   ○ misses it" in large
+
+
 LITTLE = Outlook(chance=0.12, gain=0.004, margin=0.03, feasible=True)
 NOTHING_YET = replace(LITTLE, feasible=False)
 
@@ -69,13 +83,14 @@ NOTHING_YET = replace(LITTLE, feasible=False)
     ("outlook", "text"),
     [
         (LITTLE, "12 % chance that another configuration is more than 3 % better"),
+        (replace(LITTLE, chance=0.001), "Less than 1 % chance that another configuration is more"),
         (NOTHING_YET, "12 % chance that another configuration meets the constraints"),
     ],
 )
 def test_a_search_that_learns_says_what_it_expects(outlook: Outlook, text: str) -> None:
     shown = lines(79, model_ends=False, outlook=outlook)
 
-    assert shown[6] == f"      {text}"
+    assert shown[6].startswith(f"      {text}")
     assert not any("chance" in line for line in lines(79, 12, model_ends=False, outlook=outlook))
     assert not any("chance" in line for line in lines(79, model_ends=False))
 
