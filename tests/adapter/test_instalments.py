@@ -316,6 +316,20 @@ def test_an_open_load_that_nobody_answered_for_a_while_has_a_notice(pretend, mak
     assert "no request was answered for 1.08 s" in notice.text
 
 
+def test_a_server_that_is_too_slow_gets_no_longer_queue(pretend, make, caplog) -> None:
+    """With a longer load, the next measurement would wait for the answers to all of it."""
+    caplog.set_level("INFO")
+    slow = {"export": sent_at(*range(0, 1080, 10), took_ms=9000)}
+    reading = measured(make(pretend.perf_analyzer(EMPTY, slow)), evenly())
+    first, second = pretend.launches
+    assert option(first, "--measurement-mode") == "time_windows"
+    assert option(second, "--request-count") == str(108)
+    assert "measuring until all are answered" in caplog.text
+    (model,) = reading.models
+    assert model.requests == 107  # the first one begins the time
+    assert model.values["perf_throughput"] <= 100
+
+
 def test_a_gap_between_bursts_is_no_server_that_stood_still(pretend, make) -> None:
     """Of 22 requests expected in the first look, hardly any is due in its first half."""
     gap = replace(evenly(), load=Load(kind=LoadKind.REQUEST_RATE, value=20))

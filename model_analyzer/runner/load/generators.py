@@ -27,14 +27,16 @@ from model_analyzer.runner.load.schedule import Times
 class Generator:
     """A perf_analyzer that sends requests of a workload, and measures them in a `window`. `exports`
     tells whether it writes the times of all responses, `due` when requests are due, where
-    perf_analyzer does not choose the times. `inputs` is a file with the inputs of these requests in
-    their order, which replaces the user's; None if any request may have any input.
+    perf_analyzer does not choose the times. If its load is `whole`, it measures all these requests
+    until they are answered. `inputs` is a file with the inputs of these requests in their order,
+    which replaces the user's; None if any request may have any input.
     """
 
     work: Workload
     window: Window
     exports: bool
     due: Times | None = None
+    whole: bool = False
     inputs: bytes | None = None
 
 

@@ -102,12 +102,12 @@ class InstalmentMeasuring:
         seconds, uncounted = self._wanted_s(workloads, asked_s), 0
         variants = [work.variant for work in workloads]
         # a log or stages have their own length
-        is_final = any(has_own_times(work) for work in workloads)
+        is_final, whole = any(has_own_times(work) for work in workloads), False
         stalled, empty_s, unanswered = 0, 0.0, [0] * len(workloads)
         may_repeat = not is_final and not asked_s
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
-            groups = [self._generators(work, seconds, part) for work in workloads]
+            groups = [self._generators(work, seconds, part, whole=whole) for work in workloads]
             watched = stalled < _MOST_STALLED and launch < self._launches.most
             ended, has_stalled = self._launch(groups, server, watched=watched)
             if has_stalled:
@@ -126,6 +126,13 @@ class InstalmentMeasuring:
             wanted_s = self._wanted_s(workloads, asked_s)
             if reading is None:
                 empty_s, unanswered = seconds, [_due_before(group, seconds / 2) for group in groups]
+                if len(workloads) == 1 and unanswered[0] >= _UNANSWERED and not whole:
+                    # a longer load would only lengthen the queue of a server that is too slow
+                    log.info(
+                        "%s: %s, measuring until all are answered", _names(workloads), _NO_REQUEST
+                    )
+                    whole = is_final = True
+                    continue
                 reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
                 if next_s <= seconds:
                     break
@@ -153,16 +160,21 @@ class InstalmentMeasuring:
             return self._bounded(max(asked_s, *map(self._rates.least_s, workloads)))
         return self._bounded(max(map(self._rates.first_look_s, workloads)))
 
-    def _generators(self, work: Workload, seconds: float, part: int) -> Sequence[Generator]:
-        """The perf_analyzers for a workload; those of an open load know when requests are due."""
+    def _generators(
+        self, work: Workload, seconds: float, part: int, *, whole: bool
+    ) -> Sequence[Generator]:
+        """The perf_analyzers for a workload; those of an open load know when requests are due. A
+        `whole` load is measured until all requests of these seconds are answered.
+        """
         rate = self._rates.expected(work)
         exports = work.times_tokens or self._sizes.allow(work, rate, seconds)
         traffic = traffic_of(work)
         if traffic is None:
             return [Generator(work, Window.lasting(seconds), exports)]
         replay = self._replay(work, traffic)
+        whole = whole or traffic.has_own_times
         # perf_analyzer sends until its windows end, which is somewhat later than asked for
-        longer = _LONGER * seconds + _MORE_S
+        longer = seconds if whole else _LONGER * seconds + _MORE_S
         due = due_times(
             traffic,
             rate=work.load.value,
@@ -174,11 +186,10 @@ class InstalmentMeasuring:
         return [
             Generator(
                 work,
-                Window.of_requests(len(share))
-                if traffic.has_own_times
-                else Window.lasting(seconds + LEAD_S),
+                Window.of_requests(len(share)) if whole else Window.lasting(seconds + LEAD_S),
                 exports,
                 due[share],
+                whole,
                 _inputs(replay, share, work.load.batch_size),
             )
             for share in shares(due, traffic)
@@ -306,7 +317,7 @@ def _requests(
     exports = [run.export for run in runs if run.export is not None]
     if len(exports) < len(runs):
         return None, None, None
-    is_whole = has_own_times(generators[0].work)
+    is_whole = generators[0].whole
     parts = [
         intended(export, each.due)
         for export, each in zip(exports, generators, strict=True)
@@ -317,11 +328,11 @@ def _requests(
         return sent, None, None
     moved = joined_times(parts, is_whole=is_whole)
     work = generators[0].work
-    if not is_whole:
-        return moved.export, moved, Offered(moved.due, work.load.value)
+    rate: float = work.load.value
+    if work.traffic is not None and work.traffic.has_own_times:
+        rate = work.traffic.mean_rate
     # the times of a log are the same in every measurement
-    rate = 0.0 if work.traffic is None else work.traffic.mean_rate
-    return moved.export, moved, Offered(moved.due, rate, whole=True) if rate else None
+    return moved.export, moved, Offered(moved.due, rate, whole=is_whole) if rate else None
 
 
 def _are_short(
