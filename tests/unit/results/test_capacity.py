@@ -13,8 +13,8 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.results.capacity.capacity import ModelCapacity
 from model_analyzer.results.capacity.missing import Gap
-from model_analyzer.results.capacity.replica import Carried, Knee
-from model_analyzer.results.capacity.sizing import Demand, Sizing, replicas_for, sizing_of
+from model_analyzer.results.capacity.replica import Carried, Knee, replicas_for
+from model_analyzer.results.capacity.sizing import Demand, Sizing, sizing_of
 from tests.unit.builders import at_least, at_most, measurement, record, variant
 from tests.unit.results.replicas import DEFAULT, FAST, P99, capacity, closed_load, open_load
 
