@@ -14,6 +14,7 @@ from model_analyzer.domain.metrics import metric_of
 from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.prices import HourlyCost, cheapest, cost_per_million, hourly_cost, money
 from model_analyzer.domain.words import counted
+from model_analyzer.reports.failure_text import failure_advice
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.capacity.autoscaling import Autoscaler
@@ -73,7 +74,10 @@ def remark_lines(report: CapacityReport) -> Iterator[str]:
         yield f"{each}: ignored, since --rate is what the replicas must serve together"
     for missing in capacity.missing:
         yield missing_text(missing)
-    yield from _disturbed(capacity.replica)
+    replica = capacity.replica
+    if replica.failed:
+        yield failure_advice(replica.variant.name, replica.failed)
+    yield from _disturbed(replica)
     yield from (part.sentence for part in capacity.left_out)
 
 
