@@ -274,16 +274,12 @@ def _by_variant(
     same content: the records of the asked `name` come first, and those of the others count, too.
     """
     by_variant: dict[str, dict[str, TrialRecord]] = {}
-    names: dict[str, set[str]] = {}
-    for record in sorted(records, key=lambda each: each.trial.workloads[0].variant.name != name):
-        variant = record.trial.workloads[0].variant
-        by_variant.setdefault(variant.identity, {}).setdefault(record.trial.key, record)
-        names.setdefault(variant.identity, set()).add(variant.name)
-    return {
-        key: list(own.values())
-        for key, own in by_variant.items()
-        if name is None or name in names[key]
-    }
+    for record in sorted(records, key=lambda each: each.trial.variants != name):
+        by_variant.setdefault(record.trial.content, {}).setdefault(record.trial.key, record)
+    groups = {content: list(own.values()) for content, own in by_variant.items()}
+    if name is None:
+        return groups
+    return {content: own for content, own in groups.items() if own[0].trial.variants == name}
 
 
 def _comparable(

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from model_analyzer.domain.lag import SEND_LAG
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
@@ -84,9 +85,9 @@ def test_repetitions_at_a_rate_are_one_point() -> None:
 
 
 def look(rate: int, latencies: Sequence[float], started: float = 0.0) -> TrialRecord:
-    """An instalment under an open load, with these latencies."""
-    outcome = replace(instalment(latencies, len(latencies) / rate), started=started)
-    return open_load(rate, None)._replace(outcome=outcome)
+    """An instalment under an open load, with these latencies from intended times."""
+    outcome = instalment(latencies, len(latencies) / rate, **{SEND_LAG: 0.1})
+    return open_load(rate, None)._replace(outcome=replace(outcome, started=started))
 
 
 def test_instalments_at_a_rate_are_pooled() -> None:
@@ -341,6 +342,22 @@ def test_a_recommended_variant_that_may_carry_more_is_named() -> None:
     assert known.replica.variant == DEFAULT
     (missing,) = known.missing
     assert (missing.variant, missing.rates) == (FAST, (150, 210, 255))
+
+
+def test_a_lucky_look_does_not_make_a_variant_the_one_that_may_carry_more() -> None:
+    lucky = variant("m_config_2", max_batch_size=16)
+    looks = [
+        closed_load(8, 0, of=lucky)._replace(outcome=instalment([10.0] * requests, seconds))
+        for requests, seconds in ((271, 3.0), (16_000, 200.0))
+    ]
+    known = capacity(
+        *looks,
+        closed_load(8, 85),
+        open_load(40, 20, of=DEFAULT),
+        open_load(50, 200, of=DEFAULT),
+    )
+
+    assert [missing.variant for missing in known.missing] == [FAST]
 
 
 def test_measurements_of_another_server_do_not_count() -> None:
