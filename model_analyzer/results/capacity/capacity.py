@@ -274,12 +274,16 @@ def _by_variant(
     same content: the records of the asked `name` come first, and those of the others count, too.
     """
     by_variant: dict[str, dict[str, TrialRecord]] = {}
-    for record in sorted(records, key=lambda each: each.trial.variants != name):
+    for record in sorted(records, key=lambda each: _variant(each).name != name):
         by_variant.setdefault(record.trial.content, {}).setdefault(record.trial.key, record)
     groups = {content: list(own.values()) for content, own in by_variant.items()}
     if name is None:
         return groups
-    return {content: own for content, own in groups.items() if own[0].trial.variants == name}
+    return {content: own for content, own in groups.items() if _variant(own[0]).name == name}
+
+
+def _variant(record: TrialRecord) -> ModelVariant:
+    return record.trial.workloads[0].variant
 
 
 def _comparable(
