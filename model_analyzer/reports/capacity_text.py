@@ -127,8 +127,10 @@ def _promise(report: CapacityReport, sizing: Sizing) -> str:
 
 
 def _range(count: Count) -> str:
-    """The 95 % interval of a number of replicas; "" if it has one value."""
+    """The 95 % interval of a number of replicas; "" if it has one value. At least one is needed."""
     fewest, most = count.fewest, count.most
+    if most == 1:
+        return ""
     if fewest is not None and most is not None:
         return "" if fewest == most else f" ({fewest} to {most})"
     if fewest is not None:
@@ -217,7 +219,9 @@ def _interval(carried: Carried) -> str:
         return "" if ends[0] == ends[1] else f" ({' to '.join(ends)})"
     if low is not None:
         return f" (at least {number_text(low)})"
-    return " (uncertain)" if high is None else f" (at most {number_text(high)})"
+    if high is None or number_text(high) == number_text(carried.rate):
+        return " (uncertain)"
+    return f" (at most {number_text(high)})"
 
 
 def _bounds(replica: ReplicaCapacity) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure
-from model_analyzer.reports import html, markdown
+from model_analyzer.reports import html, markdown, pdf
 from model_analyzer.reports.explain_text import confirmation_text
 from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.finding import Cause, Change, Finding
@@ -60,6 +60,7 @@ def test_a_variant_that_also_failed_is_not_called_usual() -> None:
 
     texts = (
         html.render_summary(page, NOT_DRAWN),
+        pdf.paper_of_summary(page, NOT_DRAWN),
         markdown.render_summary(page, {}).replace("\\", ""),
     )
     for text in texts:
