@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from model_analyzer.domain.lag import SEND_LAG
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
@@ -86,7 +86,7 @@ def test_repetitions_at_a_rate_are_one_point() -> None:
 
 def look(rate: int, latencies: Sequence[float], started: float = 0.0) -> TrialRecord:
     """An instalment under an open load, with these latencies from intended times."""
-    outcome = instalment(latencies, len(latencies) / rate, **{SEND_LAG: 0.1})
+    outcome = instalment(latencies, len(latencies) / rate, perf_send_lag_p99=0.1)
     return open_load(rate, None)._replace(outcome=replace(outcome, started=started))
 
 
@@ -117,16 +117,18 @@ def test_the_knee_is_that_of_pooled_instalments() -> None:
         for load, requests, seconds in ((1, 500, 10.0), (1, 80, 1.0), (2, 550, 10.0))
     ]
 
-    assert capacity(*looks).replica.knee == Knee(concurrency=1, rate=pytest.approx(580 / 11))
+    knee = capacity(*looks).replica.knee
+    assert knee is not None
+    assert knee.concurrency == 1
+    assert knee.rate == pytest.approx(580 / 11)
 
 
 def test_own_windows_replace_earlier_instalments() -> None:
     slow = look(80, [90.0] * 600, started=100)
     careful = open_load(80, 20)
-    later, earlier = (
-        careful._replace(outcome=replace(careful.outcome, started=started))  # type: ignore[type-var]
-        for started in (200.0, 50.0)
-    )
+    assert isinstance(careful.outcome, Measurement)
+    outcomes = [replace(careful.outcome, started=started) for started in (200.0, 50.0)]
+    later, earlier = (careful._replace(outcome=outcome) for outcome in outcomes)
 
     (point,) = capacity(slow, later).replica.points
     assert (point.requests, point.value("perf_latency_p99")) == (20_000, 20)
