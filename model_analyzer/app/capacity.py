@@ -103,7 +103,13 @@ def capacity(
     for ranking in rankings:
         try:
             known.append(
-                capacity_of(profile, ranking, batch_size=batch_size, variant=question.variant)
+                capacity_of(
+                    profile,
+                    ranking,
+                    batch_size=batch_size,
+                    needed=question.demand.with_headroom,
+                    variant=question.variant,
+                )
             )
         except ValueError as error:
             problems.append(f"{with_place(name, ranking.hardware)} {error}")

@@ -101,7 +101,7 @@ class _Testing:
         return Confirmation(
             finding=finding,
             work=work,
-            after=replace(finding.under, work=work, measurement=outcome)
+            after=replace(finding.under, work=work, runs=(outcome,))
             if isinstance(outcome, Measurement)
             else outcome,
         )

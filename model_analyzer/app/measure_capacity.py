@@ -37,7 +37,8 @@ _SHARE_OF_LIMIT = 0.8
 class Order:
     """What to measure: what is missing for the `goal` of a model. `variant` is the only variant to
     measure, None for the one that carries most; requests have `batch_size` inferences.
-    `circumstances` is the number of the group that new measurements are compared with; None means
+    All replicas together have to carry the `needed` requests per second. `circumstances` is the
+    number of the group that new measurements are compared with; None means
     that of the run.
     """
 
@@ -45,6 +46,7 @@ class Order:
     goal: Goal
     variant: str | None
     batch_size: int
+    needed: float
     circumstances: int | None
 
 
@@ -93,6 +95,7 @@ class _Planning:
                 state.profile,
                 ranking,
                 batch_size=self._order.batch_size,
+                needed=self._order.needed,
                 variant=self._order.variant,
             )
             trials = [

@@ -343,13 +343,14 @@ def cost(trial: Trial, measurement: Measurement) -> tuple[float, ...]:
     """The resources of a trial: memory, if it was measured, instances, load, batch limits."""
     served = [part for work in trial.workloads for part in work.variant.served]
     return (
-        *_resources(trial, measurement),
+        *resources_used(trial, measurement),
         total_load(trial),
         sum(part.max_batch_size for part in served),
     )
 
 
-def _resources(trial: Trial, measurement: Measurement) -> tuple[float, ...]:
+def resources_used(trial: Trial, measurement: Measurement) -> tuple[float, ...]:
+    """The resources of a variant: memory, if it was measured, and instances."""
     served = [part for work in trial.workloads for part in work.variant.served]
     gpus = len(trial.setup.devices)
     return (
@@ -375,7 +376,7 @@ def needs_more_resources(item: MeasuredTrial, than: MeasuredTrial) -> bool:
     """
     if item.trial.content == than.trial.content:
         return False
-    return _resources(*item[:2]) > _resources(*than[:2])
+    return resources_used(*item[:2]) > resources_used(*than[:2])
 
 
 def tie_text(item: MeasuredTrial, best: MeasuredTrial) -> str:

@@ -14,6 +14,7 @@ from model_analyzer.domain.metrics import metric_of
 from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.prices import HourlyCost, cheapest, cost_per_million, hourly_cost, money
 from model_analyzer.domain.words import counted
+from model_analyzer.reports.failure_text import failure_advice
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.capacity.autoscaling import Autoscaler
@@ -73,7 +74,10 @@ def remark_lines(report: CapacityReport) -> Iterator[str]:
         yield f"{each}: ignored, since --rate is what the replicas must serve together"
     for missing in capacity.missing:
         yield missing_text(missing)
-    yield from _disturbed(capacity.replica)
+    replica = capacity.replica
+    if replica.failed:
+        yield failure_advice(replica.variant.name, replica.failed)
+    yield from _disturbed(replica)
     yield from (part.sentence for part in capacity.left_out)
 
 
@@ -123,8 +127,10 @@ def _promise(report: CapacityReport, sizing: Sizing) -> str:
 
 
 def _range(count: Count) -> str:
-    """The 95 % interval of a number of replicas; "" if it has one value."""
+    """The 95 % interval of a number of replicas; "" if it has one value. At least one is needed."""
     fewest, most = count.fewest, count.most
+    if most == 1:
+        return ""
     if fewest is not None and most is not None:
         return "" if fewest == most else f" ({fewest} to {most})"
     if fewest is not None:
@@ -213,7 +219,9 @@ def _interval(carried: Carried) -> str:
         return "" if ends[0] == ends[1] else f" ({' to '.join(ends)})"
     if low is not None:
         return f" (at least {number_text(low)})"
-    return " (uncertain)" if high is None else f" (at most {number_text(high)})"
+    if high is None or number_text(high) == number_text(carried.rate):
+        return " (uncertain)"
+    return f" (at most {number_text(high)})"
 
 
 def _bounds(replica: ReplicaCapacity) -> Iterator[str]:

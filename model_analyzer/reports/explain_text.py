@@ -12,8 +12,10 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.trials import Failure
+from model_analyzer.domain.profiles import FailedTrial
+from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.words import capitalized, setting_text
+from model_analyzer.reports.failure_text import failure_advice
 from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.explain import Explanation
 from model_analyzer.results.explain.finding import Change, Finding
@@ -56,6 +58,12 @@ class ExplainReport:
         return self.explanation.findings
 
     @property
+    def failure(self) -> str:
+        """What went wrong in other trials of the variant, and what to do; "" if nothing did."""
+        failed = self.explanation.failed
+        return failure_advice(self.variant, failed) if failed else ""
+
+    @property
     def subject(self) -> str:
         """The variant, its load and its latency, in a sentence."""
         situation = self.explanation.situation
@@ -79,7 +87,9 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
     yield report.subject
     yield report.times
     yield ""
-    if not explanation.findings:
+    if report.failure:
+        yield report.failure
+    elif not explanation.findings:
         yield "Nothing unusual."
     for number, finding in enumerate(explanation.findings, start=1):
         yield from _finding_lines(number, finding)
@@ -154,17 +164,30 @@ def explain_document(reports: Sequence[ExplainReport]) -> dict[str, Any]:
 
 def _on_kind(report: ExplainReport) -> dict[str, Any]:
     explanation, situation = report.explanation, report.explanation.situation
-    load = situation.work.load
     return {
         "kind": report.kind,
         "variant": report.variant,
-        "load": {"kind": load.kind.value, "value": load.value, "batch_size": load.batch_size},
+        "load": _load(situation.work),
         "metrics": _metrics(situation),
         "average_ms": {place: getattr(situation.times, place) for place in _PLACES},
         "measurements": explanation.measured,
         "causes": [_finding(finding) for finding in explanation.findings],
+        "failed": [_failed(each) for each in explanation.failed],
         "not_measured": list(explanation.lacks),
         "confirmed": [_confirmation(each) for each in report.confirmations],
+    }
+
+
+def _load(work: Workload) -> dict[str, Any]:
+    load = work.load
+    return {"kind": load.kind.value, "value": load.value, "batch_size": load.batch_size}
+
+
+def _failed(failed: FailedTrial) -> dict[str, Any]:
+    return {
+        "load": _load(failed.trial.workloads[0]),
+        "message": failed.failure.message,
+        "hint": failed.failure.hint,
     }
 
 

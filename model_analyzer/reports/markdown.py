@@ -122,7 +122,9 @@ def _parameters(importance: Importance) -> Iterator[str]:
 def _why(report: ExplainReport) -> Iterator[str]:
     yield escaped(f"{report.subject} {report.times}")
     yield ""
-    if not report.findings:
+    if report.failure:
+        yield from (escaped(report.failure), "")
+    elif not report.findings:
         yield "Nothing unusual."
     for finding in report.findings:
         evidence = "; ".join(finding.evidence)

@@ -19,6 +19,7 @@ from model_analyzer.domain.numbers import chance_text, number_text, percent_text
 from model_analyzer.domain.prices import money
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.reports.failure_text import failure_text
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.circumstances import differences_text
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
@@ -320,8 +321,4 @@ def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:
     best = ranking.results[0]
     failures = [item for item in ranking.failed if item.trial.content == best.best.trial.content]
     if failures:
-        others = f", and {counted(len(failures) - 1, 'time')} more" if len(failures) > 1 else ""
-        yield (
-            f"{best.name} failed {under(failures[0].trial)}{others}:"
-            f" {failures[0].failure.message.rstrip('.')}."
-        )
+        yield f"{failure_text(best.name, failures)}."

@@ -18,6 +18,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.capacity_document import capacity_schema
 from model_analyzer.state.profile_state import ProfileState
+from tests.unit.builders import failure
 from tests.unit.results.replicas import DEFAULT, closed_load, open_load
 
 UNKNOWN = 1
@@ -188,6 +189,10 @@ def test_each_kind_of_hardware_has_its_answer(capacity: Callable[..., Run], tmp_
         (("--rate", "1", "--headroom", "99999%"), "--headroom: expected a percentage such as"),
         (("--rate", "1", "--replicas-per-node", "0"), "--replicas-per-node: must be at least 1"),
         (("--rate", "1", "--variant", "m_config_9"), "m has no measurement of m_config_9"),
+        (
+            ("--rate", "1", "-o", "answer"),
+            "-o: tables cannot be written to a file: choose --format",
+        ),
         (("--rate", "1", "-m", "other"), "model 'other' was not measured"),
     ],
 )
@@ -200,6 +205,18 @@ def test_a_wrong_question_is_named(
 
     assert (status, output) == (USAGE, "")
     assert message in error
+    assert not (tmp_path / "answer").exists()
+
+
+def test_a_variant_whose_model_died_now_and_then_is_named(capacity: Callable[..., Run]) -> None:
+    alive = open_load(60, 12)
+    again = replace(alive.trial, repetition=1)
+    known = capacity(alive, TrialRecord(trial=again, outcome=failure("the model died")))
+
+    status, output, error = known("--rate", "50")
+    assert status == 0
+    assert "serves 50 requests/s" in output or "serve 50 requests/s" in output
+    assert "m_config_1 failed under 60 requests/sec: the model died; look at its log." in error
 
 
 # ------------------------------------------------------------------------------------ --measure

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.state.profile_state import ProfileState
+from tests.unit.builders import failure
 from tests.unit.results.explain.observed import model, observed
 
 USAGE = 2
@@ -67,6 +69,28 @@ def test_a_healthy_model_has_nothing_unusual(explain: Callable[..., Run]) -> Non
 
     assert status == 0
     assert output.splitlines()[-1] == "Nothing unusual."
+
+
+def test_a_failed_repetition_is_told_with_what_to_do(explain: Callable[..., Run]) -> None:
+    alive = observed(ONE, 1, 49, 20)
+    again = replace(alive.trial, repetition=1)
+    explained = explain(alive, TrialRecord(trial=again, outcome=failure("the model died")))
+
+    status, output, _ = explained()
+    assert status == 0
+    assert "Nothing unusual" not in output
+    assert (
+        "m_config_default failed with 1 concurrent request: the model died; look at its log."
+        in output
+    )
+    (hardware,) = json.loads(explained("--format", "json")[1])["hardware"]
+    assert hardware["failed"] == [
+        {
+            "load": {"kind": "concurrency", "value": 1, "batch_size": 1},
+            "message": "the model died",
+            "hint": "look at its log",
+        }
+    ]
 
 
 def test_programs_get_unrounded_numbers(starved: Run) -> None:

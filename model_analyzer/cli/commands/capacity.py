@@ -173,6 +173,10 @@ def capacity(
     from model_analyzer.app.capacity import capacity as answer
     from model_analyzer.app.selection.settings import result_settings
 
+    if form == _TABLE and output is not None:
+        raise wrong(
+            "-o", "tables cannot be written to a file: choose --format json, md, helm, hpa or keda"
+        )
     given = given_result_options(ctx, directory, prefix)
     settings = result_settings(given, config_file, os.environ)
     place = (which, settings.checkpoint_directory, settings.checkpoint_prefix)
@@ -207,6 +211,7 @@ def _measure(
         goal=report.capacity.goal,
         variant=question.variant,
         batch_size=report.capacity.replica.batch_size,
+        needed=question.demand.with_headroom,
         circumstances=question.circumstances,
     )
     return measure_capacity(job, order, caller_at_terminal(job.settings, 0, on_stderr=True))

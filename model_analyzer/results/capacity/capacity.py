@@ -17,8 +17,10 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.prices import Prices, Resources
-from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
+from model_analyzer.domain.repetitions import pooled_trials
+from model_analyzer.domain.ties import resources_used
+from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.results.capacity.missing import Missing, missing_of
 from model_analyzer.results.capacity.points import (
     Loads,
@@ -27,7 +29,14 @@ from model_analyzer.results.capacity.points import (
     highest_throughput,
     loads_of,
 )
-from model_analyzer.results.capacity.replica import Carried, Knee, carried, knee_of, rates_that_keep
+from model_analyzer.results.capacity.replica import (
+    Carried,
+    Knee,
+    carried,
+    is_as_good,
+    knee_of,
+    rates_that_keep,
+)
 from model_analyzer.results.circumstances import Circumstances, LeftOut, comparable
 from model_analyzer.results.ranking import Ranking
 
@@ -43,7 +52,8 @@ class ReplicaCapacity:
     unknown. `most` is the highest rate of requests that it ever answered, under any load: an upper
     bound; None if unknown. `loading_s` is the longest time in which a server loaded the variant;
     None if unknown. `resources` are what the server used, `joules` is the energy of its GPUs for an
-    inference, at the highest rate that keeps the constraints; None if unknown.
+    inference, at the highest rate that keeps the constraints; None if unknown. `failed` are the
+    trials of the variant without a measurement, under any load.
     """
 
     variant: ModelVariant
@@ -57,6 +67,7 @@ class ReplicaCapacity:
     loading_s: float | None
     resources: Resources
     joules: float | None
+    failed: tuple[FailedTrial, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +75,9 @@ class ModelCapacity:
     """The capacity of a server with a model on one `kind` of hardware, for the constraints of the
     `goal`.
 
-    `replica` is that of the variant to deploy: the one that carries most, or, if no rate is known,
-    the one that the ranking recommends. `others` are those of the other variants, best first.
+    `replica` is that of the variant to deploy: the one that carries most. Of those that are as
+    good, it is the recommended one, otherwise that with the fewest resources; if no rate is known,
+    the recommended one. `others` are those of the other variants, best first.
     `missing` are the measurements to take, the most useful first. `prices` are those of the
     hardware, None if the user gave none.
     """
@@ -95,10 +107,16 @@ def _constraints(goal: Goal) -> tuple[Constraint, ...]:
 
 
 def capacity_of(
-    profile: Profile, ranking: Ranking, *, batch_size: int, variant: str | None = None
+    profile: Profile,
+    ranking: Ranking,
+    *,
+    batch_size: int,
+    needed: float,
+    variant: str | None = None,
 ) -> ModelCapacity:
     """The capacity by all measurements under the circumstances of the ranking, whatever their
-    loads. Only the `variant` of this name counts, if it is given.
+    loads. All replicas together have to carry the `needed` requests per second. Only the `variant`
+    of this name counts, if it is given.
 
     Raises ValueError, with a message for the user, if there is nothing to say.
     """
@@ -119,7 +137,10 @@ def capacity_of(
     }
     recommended = _recommended(records, ranking, is_known=any(map(_rate, replicas.values())))
     order = sorted(replicas, key=lambda key: (-_rate(replicas[key]), key != recommended))
-    first, *others = (replicas[key] for key in order)
+    chosen = _chosen([replicas[key] for key in order], by_variant, ranking, needed)
+    first, *others = sorted(
+        (replicas[key] for key in order), key=lambda replica: replica is not chosen
+    )
     return ModelCapacity(
         model=ranking.model,
         kind=ranking.kind,
@@ -143,8 +164,36 @@ def _recommended(records: Sequence[TrialRecord], ranking: Ranking, *, is_known: 
         for record in records
         if isinstance(record.outcome, Measurement)
     ]
-    best = ranking.goal.best_first(measured, lambda item: item.measurement)
+    best = ranking.goal.best_first(pooled_trials(measured), lambda item: item.measurement)
     return best[0].trial.workloads[0].variant.identity if best else ""
+
+
+def _chosen(
+    ordered: Sequence[ReplicaCapacity],
+    records: Mapping[str, Sequence[TrialRecord]],
+    ranking: Ranking,
+    needed: float,
+) -> ReplicaCapacity:
+    """The one to deploy, of those that are `ordered` by what they carry; `records` are those of
+    each variant by its content.
+    """
+    most = ordered[0].carried
+    if most is None:
+        return ordered[0]
+    equal = [
+        replica
+        for replica in ordered
+        if replica.carried is not None and is_as_good(replica.carried, most, needed)
+    ]
+    recommended = ranking.results[0].variants[0].identity if ranking.results else ""
+
+    def cost(replica: ReplicaCapacity) -> tuple[float, ...]:
+        trial = records[replica.variant.identity][0].trial
+        assert replica.carried is not None, "it is as good"
+        return resources_used(trial, _point_at(replica.points, replica.carried).pooled)
+
+    preferred = (each for each in equal if each.variant.identity == recommended)
+    return next(preferred, None) or min(equal, key=cost)
 
 
 def _rate(replica: ReplicaCapacity) -> float:
@@ -187,7 +236,14 @@ def _replica(
         missing=missing_of(work.variant, batch_size, loads, keeping, known, most),
         loading_s=max(map(_loading_s, records), default=0.0) or None,
         resources=_resources(records, profile.efficiency),
-        joules=None if known is None else _joules(loads.points, known),
+        joules=None
+        if known is None
+        else _point_at(loads.points, known).value(ENERGY_PER_INFERENCE),
+        failed=tuple(
+            FailedTrial(trial=record.trial, failure=record.outcome)
+            for record in records
+            if isinstance(record.outcome, Failure)
+        ),
     )
 
 
@@ -202,9 +258,9 @@ def _resources(records: Sequence[TrialRecord], efficiency: Efficiency) -> Resour
     return replace(used[-1], memory_gb=max(memory, default=None)) if used else Resources()
 
 
-def _joules(points: Sequence[Point], known: Carried) -> float | None:
-    kept = next(point for point in points if point.rate == known.kept)
-    return kept.value(ENERGY_PER_INFERENCE)
+def _point_at(points: Sequence[Point], known: Carried) -> Point:
+    """The point with the highest rate that keeps the constraints."""
+    return next(point for point in points if point.rate == known.kept)
 
 
 def _loading_s(record: TrialRecord) -> float:
@@ -214,13 +270,20 @@ def _loading_s(record: TrialRecord) -> float:
 def _by_variant(
     records: Sequence[TrialRecord], name: str | None
 ) -> Mapping[str, Sequence[TrialRecord]]:
-    """The records by the content of their variants; two names may stand for the same."""
-    by_variant: dict[str, list[TrialRecord]] = {}
-    for record in records:
-        variant = record.trial.workloads[0].variant
-        if name is None or variant.name == name:
-            by_variant.setdefault(variant.identity, []).append(record)
-    return by_variant
+    """The records by the content of their variants, each outcome once. Two names may stand for the
+    same content: the records of the asked `name` come first, and those of the others count, too.
+    """
+    by_variant: dict[str, dict[str, TrialRecord]] = {}
+    for record in sorted(records, key=lambda each: _variant(each).name != name):
+        by_variant.setdefault(record.trial.content, {}).setdefault(record.trial.key, record)
+    groups = {content: list(own.values()) for content, own in by_variant.items()}
+    if name is None:
+        return groups
+    return {content: own for content, own in groups.items() if _variant(own[0]).name == name}
+
+
+def _variant(record: TrialRecord) -> ModelVariant:
+    return record.trial.workloads[0].variant
 
 
 def _comparable(

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from model_analyzer.domain.traces import LoadTrace
 from model_analyzer.results.capacity.autoscaling import SYNC_S, Autoscaler, Moment, simulated
-from model_analyzer.results.capacity.replica import Carried
-from model_analyzer.results.capacity.sizing import Demand, replicas_for
+from model_analyzer.results.capacity.replica import Carried, replicas_for
+from model_analyzer.results.capacity.sizing import Demand
 
 # Periods to show.
 _PERIODS = 24

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from statistics import fmean, median_low
 
 from model_analyzer.domain.arrivals import arrivals_of, waits_in_client
@@ -22,9 +23,10 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.domain.noise import Noise
 from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.domain.pooling import in_instalments, is_replaced, pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.traffic import Arrivals
-from model_analyzer.domain.trials import Failure, LoadKind
+from model_analyzer.domain.trials import Failure, Load, LoadKind
 
 # If the throughput is below the rate by more than this share, the server does not keep up.
 _FALLEN_BEHIND = 0.05
@@ -52,19 +54,29 @@ class Lack(Enum):
     CLOSED = "a fixed concurrency: a slow server gets fewer requests"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Point:
-    """What one server does at a `rate` of requests per second: one measurement or several."""
+    """What one server does at a `rate` of requests per second: one measurement or several.
+
+    Instalments are parts of one measurement, so they are pooled. Of several measurements in
+    perf_analyzer's own windows, the lower median counts: what disturbs one makes latencies longer.
+    """
 
     rate: float
     batch_size: int
     runs: tuple[Measurement, ...]
 
+    @cached_property
+    def pooled(self) -> Measurement:
+        """All runs as one measurement."""
+        return pool(self.runs)
+
     def value(self, tag: str) -> float | None:
-        """The median of the runs; of an even number, the lower of the two in the middle: what
-        disturbs a run makes latencies longer.
+        """The pooled value of instalments, otherwise the median of the runs: of an even number, the
+        lower of the two in the middle. None if it was not measured.
         """
-        values = [value for run in self.runs if (value := run.value(tag)) is not None]
+        runs = (self.pooled,) if in_instalments(self.runs) else self.runs
+        values = [value for run in runs if (value := run.value(tag)) is not None]
         return median_low(values) if values else None
 
     @property
@@ -113,7 +125,8 @@ def loads_of(
 ) -> Loads:
     """The outcomes of one variant for requests of `batch_size` inferences.
 
-    Repetitions at the same rate are one point; together they may have enough requests.
+    Repetitions at the same rate are one point; together they may have enough requests. Measurements
+    in perf_analyzer's own windows replace earlier instalments.
     """
     by_rate: dict[float, list[TrialRecord]] = {}
     unfit = []
@@ -125,8 +138,7 @@ def loads_of(
             unfit.append(Unfit(record=record, lack=lack))
     points = []
     for rate, same in sorted(by_rate.items()):
-        runs = tuple(record.outcome for record in same if isinstance(record.outcome, Measurement))
-        point = Point(rate=rate, batch_size=batch_size, runs=runs)
+        point = Point(rate=rate, batch_size=batch_size, runs=tuple(_counted(same)))
         if (point.requests or 0) < requests_needed(constraints):
             unfit += [Unfit(record=record, lack=Lack.FEW_REQUESTS) for record in same]
         else:
@@ -174,26 +186,53 @@ def _share_beyond(tag: str) -> float | None:
 def closed_loads(records: Sequence[TrialRecord], batch_size: int) -> Mapping[int, float]:
     """The throughput by concurrency, ascending, in inferences per second."""
     by_value: dict[int, list[float]] = {}
-    for record in records:
-        load = record.trial.workloads[0].load
+    for load, throughputs in _throughputs(records):
         if load.kind is LoadKind.CONCURRENCY and load.batch_size == batch_size:
-            by_value.setdefault(load.value, []).extend(_throughputs(record))
+            by_value.setdefault(load.value, []).extend(throughputs)
     return {value: fmean(each) for value, each in sorted(by_value.items()) if each}
 
 
-def _throughputs(record: TrialRecord) -> Iterator[float]:
-    if isinstance(record.outcome, Measurement):
-        throughput = record.outcome.value(DEFAULT_OBJECTIVE)
-        if throughput:
-            yield throughput
-
-
 def highest_throughput(records: Sequence[TrialRecord]) -> float | None:
-    """The most inferences per second that the variant ever gave."""
-    return max((each for record in records for each in _throughputs(record)), default=None)
+    """The most inferences per second that the variant ever gave, in all instalments of a trial
+    together or in one other measurement.
+    """
+    every = (each for _, throughputs in _throughputs(records) for each in throughputs)
+    return max(every, default=None)
 
 
-def noise_at(point: Point, tag: str, model: NoiseModel) -> Noise:
+def _throughputs(records: Sequence[TrialRecord]) -> Iterator[tuple[Load, Sequence[float]]]:
+    """The throughputs of each trial under its load: one of all its instalments together, otherwise
+    one of each measurement.
+    """
+    by_trial: dict[str, list[TrialRecord]] = {}
+    for record in records:
+        by_trial.setdefault(record.trial.first.key, []).append(record)
+    for same in by_trial.values():
+        runs = _counted(same)
+        whole = [pool(runs)] if in_instalments(runs) else runs
+        values = [run.value(DEFAULT_OBJECTIVE) for run in whole]
+        yield same[0].trial.workloads[0].load, [value for value in values if value]
+
+
+def _counted(records: Sequence[TrialRecord]) -> Sequence[Measurement]:
+    """The measurements of these, without instalments that a later measurement replaces."""
+    runs = [record.outcome for record in records if isinstance(record.outcome, Measurement)]
+    return [run for run in runs if not is_replaced(run, runs)]
+
+
+def reaches_at(point: Point, tag: str, model: NoiseModel) -> tuple[float, float]:
+    """How far (as a logarithm) the 95 % interval of a metric reaches below and above its value at a
+    point. That of instalments may be lopsided: a short measurement has not seen the longest queue.
+    """
+    value = point.value(tag)
+    interval = model.interval(point.runs, tag) if in_instalments(point.runs) else None
+    if interval is None or not value or value <= 0:
+        reach = _noise_at(point, tag, model).reach
+        return reach, reach
+    return math.log(value / interval.low), math.log(interval.high / value)
+
+
+def _noise_at(point: Point, tag: str, model: NoiseModel) -> Noise:
     """The noise of a metric at a point: from its repetitions, otherwise from its own tail."""
     known = model.of(point.runs, tag)
     if known is not None:

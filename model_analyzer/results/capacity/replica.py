@@ -21,10 +21,13 @@ from itertools import accumulate, pairwise
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import Better, metric_of
 from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.results.capacity.points import Point, noise_at
+from model_analyzer.results.capacity.points import Point, reaches_at
 
 # The knee: a further concurrent request adds less than this share of what the first ones added.
 _HALF = 0.5
+
+# A division of two measured numbers is exact to this, so that 3 x 0.1 needs no fourth replica.
+_EXACT = 1e-9
 
 # By how much a point breaks a constraint, as a logarithm; negative or 0 if it keeps it.
 _Excess = Callable[[Point], float]
@@ -93,6 +96,27 @@ def carried(
         kept=kept,
         broken=broken,
     )
+
+
+def is_as_good(other: Carried, first: Carried, needed: float) -> bool:
+    """Whether a server that carries no more than the `first` is as good: as many of each serve the
+    `needed` requests per second, their rates differ by noise only, and it is as sure to keep the
+    constraints.
+    """
+    if replicas_for(needed, other.rate) != replicas_for(needed, first.rate):
+        return False
+    if first.low is None:
+        return True
+    if other.low is None:
+        return False
+    below = math.log(first.rate / first.low)
+    above = 0.0 if other.high is None else math.log(other.high / other.rate)
+    return math.log(first.rate / other.rate) <= math.hypot(below, above)
+
+
+def replicas_for(rate: float, each: float) -> int:
+    """The replicas that serve a rate if each serves `each` requests per second: at least one."""
+    return max(1, math.ceil(rate / each * (1 - _EXACT)))
 
 
 def _limit(most: float | None, kept: float) -> float:
@@ -164,7 +188,9 @@ def _shifted(
     def shifted(point: Point) -> float:
         if constraint is None:
             return excess(point)  # the backlog counts chance already
-        return excess(point) + sign * noise_at(point, constraint.tag, noise).reach
+        below, above = reaches_at(point, constraint.tag, noise)
+        is_above = (sign > 0) == (constraint.maximum is not None)
+        return excess(point) + sign * (above if is_above else below)
 
     return shifted
 

@@ -8,19 +8,15 @@ same rate, which were measured. So the promise errs on the safe side.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.results.capacity.capacity import ModelCapacity, ReplicaCapacity
-from model_analyzer.results.capacity.replica import at_rate
+from model_analyzer.results.capacity.replica import at_rate, replicas_for
 
 # The rates beside the requested one, as shares of it.
 _OTHER_RATES = (0.8, 1.0, 1.2)
-
-# A division of two measured numbers is exact to this, so that 3 x 0.1 needs no fourth replica.
-_EXACT = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +89,6 @@ def sizing_of(capacity: ModelCapacity, demand: Demand) -> Sizing | None:
             _outlook(capacity, demand, share * demand.rate, count.number) for share in _OTHER_RATES
         ),
     )
-
-
-def replicas_for(rate: float, each: float) -> int:
-    """The replicas that serve a rate if each serves `each` requests per second: at least one."""
-    return max(1, math.ceil(rate / each * (1 - _EXACT)))
 
 
 def _outlook(capacity: ModelCapacity, demand: Demand, rate: float, planned: int) -> Outlook:

@@ -137,7 +137,7 @@ def _fewer(picture: Picture) -> Pair | None:
 def _as_good(fewer: Pair) -> str:
     own, other = fewer.own, fewer.other
     return (
-        f"{own.under}, {other.variant.name} with {-fewer.added} fewer instances has"
+        f"{own.under}, {other.variant.name} with {instances(-fewer.added)} fewer has"
         f" {number_text(other.throughput)} infer/s at p99 {ms(other.value('perf_latency_p99'))},"
         f" instead of {number_text(own.throughput)} infer/s at {ms(own.value('perf_latency_p99'))}"
     )

@@ -10,8 +10,8 @@ from functools import partial
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.pooling import pool
-from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, TrialRecord
 from model_analyzer.domain.trials import Workload
 from model_analyzer.results.explain import (
     contention,
@@ -54,12 +54,14 @@ class Explanation:
 
     `findings` are the causes, the most important one first; none if nothing is unusual. `measured`
     is the number of measurements behind them; `lacks` says which values some causes would need.
+    `failed` are the trials of the variant without a measurement, under any load.
     """
 
     situation: Situation
     findings: tuple[Finding, ...]
     measured: int
     lacks: tuple[str, ...]
+    failed: tuple[FailedTrial, ...]
 
 
 def explain(
@@ -74,6 +76,7 @@ def explain(
         findings=causes(picture),
         measured=len(picture.course),
         lacks=tuple(_lacks(picture)),
+        failed=_failed(ranking, picture.variant),
     )
 
 
@@ -153,10 +156,15 @@ def _course(ranking: Ranking, result: VariantResult) -> Sequence[TrialRecord]:
     return max(courses, key=len)
 
 
+def _failed(ranking: Ranking, variant: ModelVariant) -> tuple[FailedTrial, ...]:
+    """The trials of a variant that failed, whatever its name."""
+    return tuple(each for each in ranking.failed if each.trial.content == variant.identity)
+
+
 def _situation(item: MeasuredTrial, *, cores: int | None) -> Situation:
     return Situation(
         work=_work(item),
-        measurement=pool(item.runs),
+        runs=item.runs,
         cores=cores,
         gpus=item.trial.gpus,
     )

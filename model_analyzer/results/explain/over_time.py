@@ -154,9 +154,7 @@ def growth(picture: Picture) -> Iterator[Finding]:
 def slowing(picture: Picture) -> Iterator[Finding]:
     """A throughput that falls within the measurements, under the same load."""
     falling = [
-        each
-        for each in picture.loads
-        if _has_windows(each) and _falls(each) and not each.is_busy_machine
+        each for each in picture.loads if _has_windows(each) and _falls(each) and not each.disturbed
     ]
     if 2 * len(falling) <= len(picture.loads):
         return

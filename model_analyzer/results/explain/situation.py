@@ -11,6 +11,7 @@ from functools import cached_property
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
 
 _THROUGHPUT, _AVERAGE = "perf_throughput", "perf_latency_avg"
@@ -73,14 +74,19 @@ class Station:
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """A measurement of one variant under one load, on a machine with so many `cores` (None if
-    unknown) and `gpus`.
+    """The measurements (`runs`) of one variant under one load, on a machine with so many `cores`
+    (None if unknown) and `gpus`.
     """
 
     work: Workload
-    measurement: Measurement
+    runs: tuple[Measurement, ...]
     cores: int | None = None
     gpus: int = 0
+
+    @cached_property
+    def measurement(self) -> Measurement:
+        """All measurements as one."""
+        return pool(self.runs)
 
     def value(self, tag: str) -> float:
         """A metric; 0 if it was not measured."""
@@ -109,9 +115,11 @@ class Situation:
         return under_load(self.work.load, self.work.traffic)
 
     @property
-    def is_busy_machine(self) -> bool:
-        """Whether other programs disturbed the measurement."""
-        return NoticeKind.BUSY_MACHINE in [notice.kind for notice in self.measurement.notices]
+    def disturbed(self) -> int:
+        """The number of measurements that other programs disturbed."""
+        return sum(
+            NoticeKind.BUSY_MACHINE in [notice.kind for notice in run.notices] for run in self.runs
+        )
 
     @cached_property
     def times(self) -> Times:

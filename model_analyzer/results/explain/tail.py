@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from model_analyzer.domain.histograms import Histogram
+from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.finding import Cause, Finding
 from model_analyzer.results.explain.picture import Picture
 from model_analyzer.results.explain.situation import Situation
@@ -48,16 +49,16 @@ def slow_requests(picture: Picture) -> Iterator[Finding]:
 
 def noise(picture: Picture) -> Iterator[Finding]:
     """Other programs on the machine."""
-    disturbed = [each for each in picture.loads if each.is_busy_machine]
-    if 2 * len(disturbed) <= len(picture.loads):
+    measured = sum(len(each.runs) for each in picture.loads)
+    disturbed = sum(each.disturbed for each in picture.loads)
+    if 2 * disturbed <= measured:
         return
     yield Finding(
         cause=Cause.NOISE,
         under=picture.focus,
         weight=0.1,
         evidence=(
-            f"other programs were busy during {len(disturbed)} of {len(picture.loads)}"
-            " measurements",
+            f"other programs were busy during {disturbed} of {counted(measured, 'measurement')}",
         ),
         advice="stop them, and measure again with another --checkpoint-directory",
     )

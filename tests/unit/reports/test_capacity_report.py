@@ -25,7 +25,7 @@ from model_analyzer.reports.capacity_text import (
     cheapest_text,
     kinds_table,
 )
-from model_analyzer.results.capacity.sizing import Demand
+from model_analyzer.results.capacity.sizing import Count, Demand
 from tests.unit.results.replicas import capacity, closed_load, open_load
 
 PRICES = Prices(
@@ -83,6 +83,26 @@ def test_an_interval_that_rounds_to_one_number_is_not_shown() -> None:
     assert sentences == [
         "One replica carries 1,393 requests/s. Above, it does not keep up (measured: kept at 1,389,"
         " broken at 1,736)."
+    ]
+
+
+def test_a_single_replica_that_surely_suffices_has_no_interval() -> None:
+    """Fewer than one cannot serve, even if a server may carry more."""
+    known = report("NVIDIA L4", open_load(1000, 20))
+
+    assert known.sizing is not None
+    assert known.sizing.replicas == Count(number=1, fewest=None, most=1)
+    assert "of at most 50 ms and 20 % headroom." in next(answer_lines(known))
+
+
+def test_a_rate_that_may_be_too_high_is_uncertain() -> None:
+    """Its interval has no lower end, and an upper one that rounds to the rate itself."""
+    known = report("NVIDIA L4", open_load(1000, 49.9, answered=1000.1))
+
+    sentences = [line for line in answer_lines(known) if line.startswith("One replica")]
+    assert sentences == [
+        "One replica carries 1,000 requests/s (uncertain): the highest measured rate; no higher one"
+        " was measured."
     ]
 
 

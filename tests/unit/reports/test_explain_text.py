@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure
-from model_analyzer.reports import html, markdown
+from model_analyzer.reports import html, markdown, pdf
 from model_analyzer.reports.explain_text import confirmation_text
 from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.finding import Cause, Change, Finding
@@ -45,6 +47,27 @@ def test_the_page_says_that_nothing_is_unusual() -> None:
     assert "Nothing unusual." in markdown.render_summary(summary_page(HEALTHY), {})
 
 
+def test_a_variant_that_also_failed_is_not_called_usual() -> None:
+    died = failure("the process of the model died.", hint="see the log of the server")
+    alive = observed(ONE, 1, 49, 20)
+    page = summary_page(
+        ranking(alive, alive._replace(trial=replace(alive.trial, repetition=1), outcome=died))
+    )
+    sentence = (
+        "m_config_default failed with 1 concurrent request: the process of the model died;"
+        " see the log of the server."
+    )
+
+    texts = (
+        html.render_summary(page, NOT_DRAWN),
+        pdf.paper_of_summary(page, NOT_DRAWN),
+        markdown.render_summary(page, {}).replace("\\", ""),
+    )
+    for text in texts:
+        assert sentence in text
+        assert "Nothing unusual" not in text
+
+
 def test_without_counters_of_the_server_the_page_explains_nothing() -> None:
     page = summary_page(ranking(record(variant(), measurement(100, 10))))
 
@@ -53,7 +76,7 @@ def test_without_counters_of_the_server_the_page_explains_nothing() -> None:
 
 def situation(measured: TrialRecord) -> Situation:
     assert not isinstance(measured.outcome, Failure)
-    return Situation(work=measured.trial.workloads[0], measurement=measured.outcome)
+    return Situation(work=measured.trial.workloads[0], runs=(measured.outcome,))
 
 
 def text_of(change: Change, after: TrialRecord | Failure) -> str:

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -51,14 +52,28 @@ def closed_load(
     return record(of, measurement(throughput, p99), concurrency=concurrency)
 
 
+def repeated(records: Iterable[TrialRecord]) -> tuple[TrialRecord, ...]:
+    """The records, with numbers of the repetitions of the same trial."""
+    times: Counter[str] = Counter()
+    numbered = []
+    for each in records:
+        key = each.trial.key
+        numbered.append(each._replace(trial=replace(each.trial, repetition=times[key])))
+        times[key] += 1
+    return tuple(numbered)
+
+
 def capacity(
     *records: TrialRecord,
     constraints: tuple[Constraint, ...] = P99,
     batch_size: int = 1,
+    needed: float = 1000,
     variant: str | None = None,
     **profile: Any,
 ) -> ModelCapacity:
-    """The capacity of model `m` by these measurements."""
-    known = Profile(records=records, **profile)
+    """The capacity of model `m` by these measurements; those of the same trial repeat it."""
+    known = Profile(records=repeated(records), **profile)
     by: Goal = goal(*constraints)
-    return capacity_of(known, rank_one(known, "m", by), batch_size=batch_size, variant=variant)
+    return capacity_of(
+        known, rank_one(known, "m", by), batch_size=batch_size, needed=needed, variant=variant
+    )

@@ -17,8 +17,8 @@ from model_analyzer.results.capacity.autoscaling import (
     autoscaler_of,
     simulated,
 )
-from model_analyzer.results.capacity.replica import Carried
-from model_analyzer.results.capacity.sizing import Demand, replicas_for
+from model_analyzer.results.capacity.replica import Carried, replicas_for
+from model_analyzer.results.capacity.sizing import Demand
 
 HOUR_S = 3600.0
 

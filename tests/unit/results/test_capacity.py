@@ -6,16 +6,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.results.capacity.capacity import ModelCapacity
+from model_analyzer.results.capacity.capacity import ModelCapacity, capacity_of
 from model_analyzer.results.capacity.missing import Gap
-from model_analyzer.results.capacity.replica import Carried, Knee
-from model_analyzer.results.capacity.sizing import Demand, Sizing, replicas_for, sizing_of
-from tests.unit.builders import at_least, at_most, measurement, record, variant
+from model_analyzer.results.capacity.points import reaches_at
+from model_analyzer.results.capacity.replica import Carried, Knee, is_as_good, replicas_for
+from model_analyzer.results.capacity.sizing import Demand, Sizing, sizing_of
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    goal,
+    instalment,
+    measurement,
+    rank_one,
+    record,
+    variant,
+)
 from tests.unit.results.replicas import DEFAULT, FAST, P99, capacity, closed_load, open_load
 
 # p99 grows tenfold from 80 to 100 requests/s and meets 50 ms between
@@ -69,6 +82,90 @@ def test_repetitions_at_a_rate_are_one_point() -> None:
         (80, 40_000), (100, 20_000)
     ]  # fmt: skip
     assert known.replica.points[0].value("perf_latency_p99") == 10
+
+
+def look(rate: int, latencies: Sequence[float], started: float = 0.0) -> TrialRecord:
+    """An instalment under an open load, with these latencies from intended times."""
+    outcome = instalment(latencies, len(latencies) / rate, perf_send_lag_p99=0.1)
+    return open_load(rate, None)._replace(outcome=replace(outcome, started=started))
+
+
+def test_instalments_at_a_rate_are_pooled() -> None:
+    """The short ones have not seen the queue."""
+    short, long = [10.0] * 320, [10.0] * 3000 + [98.0] * 200
+    known = capacity(*(look(80, latencies) for latencies in (short, short, short, long)))
+
+    (point,) = known.replica.points
+    assert point.requests == 4160
+    assert point.value("perf_latency_p99") == pytest.approx(98, rel=0.02)
+    assert known.replica.carried is None
+
+
+def test_the_highest_throughput_is_that_of_all_instalments_of_a_trial() -> None:
+    """A short look counts by chance more requests."""
+    looks = [
+        open_load(80, None)._replace(outcome=instalment([10.0] * requests, seconds))
+        for requests, seconds in ((271, 3.0), (16_000, 200.0))
+    ]
+
+    assert capacity(*looks).replica.most == pytest.approx(16_271 / 203)
+
+
+def test_the_knee_is_that_of_pooled_instalments() -> None:
+    looks = [
+        closed_load(load, 0)._replace(outcome=instalment([10.0] * requests, seconds))
+        for load, requests, seconds in ((1, 500, 10.0), (1, 80, 1.0), (2, 550, 10.0))
+    ]
+
+    knee = capacity(*looks).replica.knee
+    assert knee is not None
+    assert knee.concurrency == 1
+    assert knee.rate == pytest.approx(580 / 11)
+
+
+def test_own_windows_replace_earlier_instalments() -> None:
+    slow = look(80, [90.0] * 600, started=100)
+    careful = open_load(80, 20)
+    assert isinstance(careful.outcome, Measurement)
+    outcomes = [replace(careful.outcome, started=started) for started in (200.0, 50.0)]
+    later, earlier = (careful._replace(outcome=outcome) for outcome in outcomes)
+
+    (point,) = capacity(slow, later).replica.points
+    assert (point.requests, point.value("perf_latency_p99")) == (20_000, 20)
+    (point,) = capacity(slow, earlier).replica.points
+    assert point.requests == 20_600
+
+
+def test_the_interval_of_instalments_reaches_further_upwards() -> None:
+    """A short measurement has not seen the longest queue."""
+    latencies = [10 - 10 * math.log(1 - share / 400) for share in range(400)]
+    (point,) = capacity(look(80, latencies)).replica.points
+    noise = NoiseModel([point.runs])
+
+    interval = noise.interval(point.runs, "perf_latency_p99")
+    value = point.value("perf_latency_p99")
+    assert interval is not None
+    assert value is not None
+    below, above = reaches_at(point, "perf_latency_p99", noise)
+    assert above > below
+    assert (below, above) == pytest.approx(
+        (math.log(value / interval.low), math.log(interval.high / value))
+    )
+
+
+def test_equal_variants_share_their_measurements() -> None:
+    """Two names of the same content: each measurement counts once, for both."""
+    twin = variant("m_config_7", max_batch_size=8, dynamic_batching={})
+    first, second = open_load(80, 10), open_load(80, 12, of=twin)
+    again = second._replace(trial=replace(second.trial, repetition=1))
+    records = (first, first._replace(trial=second.trial), again)
+    profile = Profile(records=records)
+    ranking = rank_one(profile, "m", goal(*P99))
+
+    for name in (FAST.name, twin.name):
+        known = capacity_of(profile, ranking, batch_size=1, needed=100, variant=name)
+        assert known.replica.variant.name == name
+        assert [point.requests for point in known.replica.points] == [40_000]
 
 
 def test_a_disturbed_measurement_does_not_count_against_a_higher_rate_that_keeps() -> None:
@@ -192,6 +289,52 @@ def test_the_variant_that_carries_most_is_deployed() -> None:
     assert capacity(*slower, *STEEP, variant=DEFAULT.name).replica.variant == DEFAULT
 
 
+def test_of_equal_variants_the_recommended_one_is_deployed() -> None:
+    """A little more throughput of the other one is chance."""
+    known = capacity(open_load(80, 20, of=DEFAULT, answered=80.0), open_load(80, 20, answered=80.3))
+
+    assert known.replica.variant == DEFAULT
+    assert [other.variant for other in known.others] == [FAST]
+
+
+def test_of_equal_variants_the_one_with_the_fewest_resources_is_deployed() -> None:
+    """If it is unknown what the recommended one carries."""
+    three, two = (
+        variant(f"m_config_{count}", instance_group=[{"count": count, "kind": "KIND_CPU"}])
+        for count in (3, 2)
+    )
+    known = capacity(
+        *(closed_load(load, 30 + load, of=DEFAULT) for load in range(1, 9)),
+        *(open_load(rate, p99, of=three) for rate, p99 in ((80, 20), (100, 200))),
+        *(open_load(rate, p99, of=two) for rate, p99 in ((80, 20.1), (100, 201))),
+    )
+
+    assert known.replica.variant == two
+    assert [other.variant for other in known.others] == [three, DEFAULT]
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "needed", "is_equal"),
+    [
+        ((800, 780, 820), (795, 775, 815), 700, True),
+        ((800, 780, 820), (795, 775, 815), 797, False),  # needs a second replica
+        ((800, 795, 805), (700, 695, 705), 500, False),  # more than noise
+        ((800, 780, None), (795, None, 815), 700, False),  # less sure
+        ((800, None, None), (795, None, None), 700, True),
+        ((800, None, None), (795, 775, None), 700, True),
+    ],
+)
+def test_equal_are_as_many_replicas_that_differ_by_noise(
+    first: Sequence[float | None], other: Sequence[float | None], needed: float, is_equal: bool
+) -> None:
+    most, less = (
+        Carried(rate=rate or 0, low=low, high=high, first=None, kept=rate or 0, broken=None)
+        for rate, low, high in (first, other)
+    )
+
+    assert is_as_good(less, most, needed) == is_equal
+
+
 def test_a_recommended_variant_that_may_carry_more_is_named() -> None:
     """It was measured in a closed loop only."""
     known = capacity(
@@ -201,6 +344,22 @@ def test_a_recommended_variant_that_may_carry_more_is_named() -> None:
     assert known.replica.variant == DEFAULT
     (missing,) = known.missing
     assert (missing.variant, missing.rates) == (FAST, (150, 210, 255))
+
+
+def test_a_lucky_look_does_not_make_a_variant_the_one_that_may_carry_more() -> None:
+    lucky = variant("m_config_2", max_batch_size=16)
+    looks = [
+        closed_load(8, 0, of=lucky)._replace(outcome=instalment([10.0] * requests, seconds))
+        for requests, seconds in ((271, 3.0), (16_000, 200.0))
+    ]
+    known = capacity(
+        *looks,
+        closed_load(8, 85),
+        open_load(40, 20, of=DEFAULT),
+        open_load(50, 200, of=DEFAULT),
+    )
+
+    assert [missing.variant for missing in known.missing] == [FAST]
 
 
 def test_measurements_of_another_server_do_not_count() -> None:

@@ -24,7 +24,7 @@ BEFORE = observed(ONE, 8, 50, 20, queue=140)
 
 def situation(record: TrialRecord) -> Situation:
     assert not isinstance(record.outcome, Failure)
-    return Situation(work=record.trial.workloads[0], measurement=record.outcome)
+    return Situation(work=record.trial.workloads[0], runs=(record.outcome,))
 
 
 def confirmation_of(after: TrialRecord | Failure) -> Confirmation:

@@ -13,7 +13,7 @@ from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind
-from tests.unit.builders import variant
+from tests.unit.builders import failure, record, variant
 from tests.unit.results.explain.observed import explained, model, names, observed
 
 ONE = model()
@@ -172,7 +172,15 @@ def test_fewer_instances_that_were_better_are_told() -> None:
 
     (finding,) = explained(*records, variant="m_config_default").findings
     assert finding.cause.name == "TOO_MANY_INSTANCES"
-    assert "m_config_0 with 6 fewer instances has 150 infer/s" in finding.evidence[0]
+    assert "m_config_0 with 6 instances fewer has 150 infer/s" in finding.evidence[0]
+
+
+def test_one_instance_fewer_is_told_as_one() -> None:
+    own, fewer = model(count=2), model(count=1, suffix="config_0")
+    records = [observed(own, 8, 95, 80), observed(fewer, 8, 150, 13, queue=40, started=400)]
+
+    (finding,) = explained(*records, variant="m_config_default").findings
+    assert "m_config_0 with 1 instance fewer has 150 infer/s" in finding.evidence[0]
 
 
 def test_a_delay_for_batches_that_never_fill_is_too_long() -> None:
@@ -354,6 +362,47 @@ def test_a_busy_machine_is_a_cause_of_its_own() -> None:
     notice = Notice(kind=NoticeKind.BUSY_MACHINE, text="other programs used 60 %")
 
     assert names(observed(EIGHT, 1, 49, 20, notices=[notice])) == ["NOISE"]
+
+
+@pytest.mark.parametrize(
+    ("busy", "evidence"),
+    [
+        (3, ["other programs were busy during 3 of 4 measurements"]),
+        (2, []),
+    ],
+)
+def test_each_measurement_of_a_busy_machine_counts(busy: int, evidence: Sequence[str]) -> None:
+    """Repetitions and instalments of one trial are several measurements."""
+    notice = Notice(kind=NoticeKind.BUSY_MACHINE, text="other programs used 60 %")
+    records = [
+        repeated(observed(EIGHT, 1, 49, 20, notices=[notice] * (number < busy)), number)
+        for number in range(4)
+    ]
+
+    findings = explained(*records).findings
+    assert [text for finding in findings for text in finding.evidence] == evidence
+
+
+def repeated(measured: TrialRecord, number: int) -> TrialRecord:
+    """The outcome as this repetition of its trial."""
+    return measured._replace(trial=replace(measured.trial, repetition=number))
+
+
+def test_failures_of_the_variant_are_told_under_any_name_and_load() -> None:
+    twin, other = model(count=8, suffix="config_7"), model(count=2, suffix="config_1")
+    died = failure("the model died")
+    records = [
+        observed(EIGHT, 1, 49, 20),
+        repeated(record(EIGHT, died, concurrency=1), 1),
+        record(twin, died, concurrency=8),
+        record(other, died, concurrency=8),
+    ]
+
+    failed = explained(*records).failed
+    assert [(each.trial.variants, each.trial.repetition) for each in failed] == [
+        (EIGHT.name, 1),
+        (twin.name, 0),
+    ]
 
 
 def test_what_was_not_measured_is_told() -> None:
