@@ -117,9 +117,12 @@ def simulated_run(number: int) -> list[Case]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=400)
+    parser.add_argument(
+        "--first", type=int, default=0, help="the first run; others have other cases"
+    )
     given = parser.parse_args()
     rows: list[Row] = []
-    for number in range(given.cases // _CASES_IN_RUN):
+    for number in range(given.first, given.first + given.cases // _CASES_IN_RUN):
         rows += judged(simulated_run(number), _INSTALMENTS)
     show(rows)
 
