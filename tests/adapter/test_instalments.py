@@ -319,7 +319,10 @@ def test_an_open_load_that_nobody_answered_for_a_while_has_a_notice(pretend, mak
 def test_a_server_that_is_too_slow_gets_no_longer_queue(pretend, make, caplog) -> None:
     """With a longer load, the next measurement would wait for the answers to all of it."""
     caplog.set_level("INFO")
-    slow = {"export": sent_at(*range(0, 1080, 10), took_ms=9000)}
+    export = json.loads(sent_at(*range(0, 1080, 10), took_ms=15_000))
+    for number, request in enumerate(export["experiments"][0]["requests"]):
+        request["response_timestamps"] = [10**18 + (2000 + 100 * number) * 10**6]
+    slow = {"export": json.dumps(export)}
     reading = measured(make(pretend.perf_analyzer(EMPTY, slow)), evenly())
     first, second = pretend.launches
     assert option(first, "--measurement-mode") == "time_windows"
@@ -327,7 +330,16 @@ def test_a_server_that_is_too_slow_gets_no_longer_queue(pretend, make, caplog) -
     assert "measuring until all are answered" in caplog.text
     (model,) = reading.models
     assert model.requests == 107  # the first one begins the time
-    assert model.values["perf_throughput"] <= 100
+    assert model.values["perf_throughput"] == pytest.approx(10)
+
+
+def test_a_slow_server_that_may_keep_up_is_measured_for_longer(pretend, make) -> None:
+    """Its first answers come after the first look: to a single batch, perhaps."""
+    slow = {"export": sent_at(*range(0, 1080, 10), took_ms=1500)}
+    reading = measured(make(pretend.perf_analyzer(EMPTY, slow, slow)), evenly())
+    counts = [option(launch, "--request-count") for launch in pretend.launches]
+    assert counts == [None, "108", "324"]
+    assert NoticeKind.STOOD_STILL not in [notice.kind for notice in reading.notices]
 
 
 def test_a_gap_between_bursts_is_no_server_that_stood_still(pretend, make) -> None:

@@ -67,11 +67,14 @@ _MS_PER_S, _NS_PER_S = 1000, 1e9
 _NO_REQUEST = "no request ended in the measurement"
 _FEW_REQUESTS = "few requests ended"
 _SENT_LATE = "requests were sent late"
+_SLOW = "requests take long"
 # So many stalls may be an accident; after them, its time limit ends perf_analyzer.
 _MOST_STALLED = 2
 # An instalment without a request is followed by one that is so many times as long.
 _GROWTH = 3
 
+# A server that answers less than this share of the requests that are due will not keep up.
+_HOPELESS = 1 / 3
 # A server that answered none of so many requests, although there was time, stood still.
 _UNANSWERED = 10
 
@@ -102,8 +105,8 @@ class InstalmentMeasuring:
         seconds, uncounted = self._wanted_s(workloads, asked_s), 0
         variants = [work.variant for work in workloads]
         # a log or stages have their own length
-        is_final, whole = any(has_own_times(work) for work in workloads), False
-        stalled, empty_s, unanswered = 0, 0.0, [0] * len(workloads)
+        is_final = any(has_own_times(work) for work in workloads)
+        stalled, empty_s, unanswered, whole = 0, 0.0, [0] * len(workloads), False
         may_repeat = not is_final and not asked_s
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
@@ -136,6 +139,8 @@ class InstalmentMeasuring:
                 reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
                 if next_s <= seconds:
                     break
+            elif whole and not _tells_enough(workloads[0], reading.models[0], seconds):
+                reason, next_s = _SLOW, self._bounded(_GROWTH * seconds)
             elif not is_final and _are_short(groups, ended, seconds, wanted_s):
                 reason, next_s, is_final = _FEW_REQUESTS, wanted_s, True
             elif may_repeat and launch < self._launches.most and _is_late(reading):
@@ -365,6 +370,15 @@ def _due_before(generators: Sequence[Generator], seconds: float) -> int:
     """How many requests of an open load are due in so many seconds: bursts leave gaps."""
     end_ns = (LEAD_S + seconds) * _NS_PER_S
     return sum(int((each.due < end_ns).sum()) for each in generators if each.due is not None)
+
+
+def _tells_enough(work: Workload, model: ModelMeasurement, seconds: float) -> bool:
+    """Whether a whole load of so many seconds tells enough: the server is much too slow, or it
+    answers soon. Otherwise, it may have answered only one batch of requests.
+    """
+    share = model.values["perf_throughput"] / (work.load.value * work.load.batch_size)
+    p50_ms = model.values.get("perf_latency_p50", 0.0)
+    return share < _HOPELESS or p50_ms / _MS_PER_S < seconds / 2
 
 
 def _stood_still(
