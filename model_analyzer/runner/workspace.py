@@ -29,8 +29,11 @@ class Workspace:
         _sweep()
         remove_leftovers()
         self._path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
-        self._lock = os.open(self._path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # locked before it has its name: another run removes a directory whose lock is free
+        new = self._path / f"new-{_LOCK}"
+        self._lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        new.rename(self._path / _LOCK)
         return self._path
 
     def __exit__(

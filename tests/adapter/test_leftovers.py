@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ import psutil
 import pytest
 
 from model_analyzer.errors import ServerError
+from model_analyzer.runner import workspace
 from model_analyzer.runner.leftovers import VARIABLE, remove_leftovers, shm_prefix
 from model_analyzer.runner.owner import owner_of, this_process
 from model_analyzer.runner.process import Process
@@ -99,6 +101,21 @@ def test_the_next_start_removes_leftovers_of_a_killed_run_and_guard(
     until(lambda: is_zombie(stub))
     assert mark.gone()
     assert not region.exists()
+
+
+def test_a_run_that_starts_meanwhile_does_not_remove_a_new_directory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lock = fcntl.flock
+
+    def after_a_sweep(file: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        workspace._sweep()
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", after_a_sweep)
+    with Workspace() as work:
+        assert work.is_dir()
 
 
 @pytest.mark.parametrize("name", ["a b", "$(touch it)", "a;b"])
