@@ -69,25 +69,25 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
     subjects = {subject.name: subject for subject in searched}
     previous: ServerSetup | None = None
     for names in groups:
+        subject = subjects.get(group_name(names))
         plan = Plan(
             name=group_name(names),
             goals={name: goals[name] for name in names},
-            trial_s=trial_seconds([of_models[name] for name in names]),
+            trial_s=trial_seconds(
+                [of_models[name] for name in names],
+                own_s=0.0 if subject is None else subject.own_s,
+            ),
             budget=settings.budget_of(names),
         )
-        if plan.name not in subjects:
+        if subject is None:
             reasons = [unknown[name] for name in names if name in unknown]
             yield replace(plan, unknown="; ".join(reasons))
             continue
-        subject = subjects[plan.name]
-        own_s = subject.own_s
-        trial_s = trial_seconds([model.settings for model in subject.models], own_s=own_s)
         setup = setups[names[0]]
         expected = _forecast(subject, settings, has_gpus=bool(checked.devices.present))
-        expected = within_budget(expected, plan.budget, trial_s)
+        expected = within_budget(expected, plan.budget, plan.trial_s)
         yield replace(
             plan,
-            trial_s=trial_s,
             forecast=expected,
             starts=server_starts(
                 expected,

@@ -49,7 +49,6 @@ _MOST_FAR = 5.0
 # Beyond the slowest request, latencies grow with at least this power of their rarity.
 _LEAST_POWER = 0.15
 
-
 # With requests that do not wait for each other, queues build up: long ones are rare, and then last.
 # A short measurement has not seen the longest, so its percentiles are rather too low than too high:
 # they reach so many times as far upwards as order statistics say, by at most so much more (as a
@@ -147,9 +146,8 @@ class InstalmentNoise:
         return None if noise is None else _Reaches(noise.error, noise.error, noise.freedom)
 
     def _percentile(self, runs: Sequence[Measurement], tag: str, index: int) -> _Reaches | None:
-        """The noise of a percentile by order statistics; None for other metrics.
-
-        Long queues make the mean of an open load vary like a high percentile.
+        """The noise of a percentile by order statistics, and of the mean of an open load, which
+        long queues make vary like a high percentile; None for other metrics.
         """
         is_open = _is_of_open_load(runs, index)
         family, share = PERCENTILES.get(tag, ("", 0.0))

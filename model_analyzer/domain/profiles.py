@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -48,6 +48,15 @@ class FailedTrial(NamedTuple):
 
     trial: Trial
     failure: Failure
+
+
+def failed_trials(records: Iterable[TrialRecord]) -> tuple[FailedTrial, ...]:
+    """Those of the records that have no measurement, in their order."""
+    return tuple(
+        FailedTrial(trial=record.trial, failure=record.outcome)
+        for record in records
+        if isinstance(record.outcome, Failure)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +130,4 @@ class Profile:
 
     @property
     def failed(self) -> tuple[FailedTrial, ...]:
-        return tuple(
-            FailedTrial(trial=record.trial, failure=record.outcome)
-            for record in self.records
-            if isinstance(record.outcome, Failure)
-        )
+        return failed_trials(self.records)

@@ -62,10 +62,14 @@ class Traffic:
         return self.arrivals in (Arrivals.STAGES, Arrivals.REPLAY)
 
     @property
+    def seconds(self) -> float:
+        """The length of all stages together; 0 if there are none."""
+        return sum(stage.seconds for stage in self.stages)
+
+    @property
     def mean_rate(self) -> float:
         """The requests per second of all stages together; 0 if there are none."""
-        seconds = sum(stage.seconds for stage in self.stages)
-        return sum(stage.rate * stage.seconds for stage in self.stages) / (seconds or 1.0)
+        return sum(stage.rate * stage.seconds for stage in self.stages) / (self.seconds or 1.0)
 
     @property
     def meaning(self) -> Mapping[str, Any]:

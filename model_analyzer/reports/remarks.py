@@ -319,6 +319,6 @@ def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:
     if not ranking.results:
         return
     best = ranking.results[0]
-    failures = [item for item in ranking.failed if item.trial.content == best.best.trial.content]
+    failures = ranking.failures_of(best.best.trial.content)
     if failures:
         yield f"{failure_text(best.name, failures)}."

@@ -23,7 +23,13 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
-from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
+from model_analyzer.domain.profiles import (
+    FailedTrial,
+    MeasuredTrial,
+    Profile,
+    TrialRecord,
+    failed_trials,
+)
 from model_analyzer.domain.repetitions import has_repetitions, pooled_by_trial
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.ties import (
@@ -38,7 +44,6 @@ from model_analyzer.domain.ties import (
     tied,
     undefeated,
 )
-from model_analyzer.domain.trials import Failure
 from model_analyzer.results.circumstances import (
     Comparable,
     Group,
@@ -196,6 +201,12 @@ class Ranking:
             return None
         return next((result for result in self.results if result.is_default), None)
 
+    def failures_of(self, content: str) -> tuple[FailedTrial, ...]:
+        """The failed trials of the variants with this content (`Trial.content`), whatever their
+        names.
+        """
+        return tuple(item for item in self.failed if item.trial.content == content)
+
     @property
     def any_passes(self) -> bool:
         return any(result.passes for result in self.results)
@@ -240,11 +251,7 @@ def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ra
         model=model,
         goal=judged,
         results=tuple(_results(ordered, judged)),
-        failed=tuple(
-            FailedTrial(trial=record.trial, failure=record.outcome)
-            for record in chosen.records
-            if isinstance(record.outcome, Failure)
-        ),
+        failed=failed_trials(chosen.records),
         ties=_other_trials(ties, ordered[:1]),
         conclusion=conclusion,
         unused_conclusion=unused,

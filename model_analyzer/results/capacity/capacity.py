@@ -17,10 +17,16 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.prices import Prices, Resources
-from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
+from model_analyzer.domain.profiles import (
+    FailedTrial,
+    MeasuredTrial,
+    Profile,
+    TrialRecord,
+    failed_trials,
+)
 from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.domain.ties import resources_used
-from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.domain.trials import Trial
 from model_analyzer.results.capacity.missing import Missing, missing_of
 from model_analyzer.results.capacity.points import (
     Loads,
@@ -239,11 +245,7 @@ def _replica(
         joules=None
         if known is None
         else _point_at(loads.points, known).value(ENERGY_PER_INFERENCE),
-        failed=tuple(
-            FailedTrial(trial=record.trial, failure=record.outcome)
-            for record in records
-            if isinstance(record.outcome, Failure)
-        ),
+        failed=failed_trials(records),
     )
 
 

@@ -10,7 +10,6 @@ from functools import partial
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, TrialRecord
 from model_analyzer.domain.trials import Workload
 from model_analyzer.results.explain import (
@@ -76,7 +75,7 @@ def explain(
         findings=causes(picture),
         measured=len(picture.course),
         lacks=tuple(_lacks(picture)),
-        failed=_failed(ranking, picture.variant),
+        failed=ranking.failures_of(picture.variant.identity),
     )
 
 
@@ -154,11 +153,6 @@ def _course(ranking: Ranking, result: VariantResult) -> Sequence[TrialRecord]:
         elif courses[-1]:
             courses.append([])
     return max(courses, key=len)
-
-
-def _failed(ranking: Ranking, variant: ModelVariant) -> tuple[FailedTrial, ...]:
-    """The trials of a variant that failed, whatever its name."""
-    return tuple(each for each in ranking.failed if each.trial.content == variant.identity)
 
 
 def _situation(item: MeasuredTrial, *, cores: int | None) -> Situation:

@@ -164,7 +164,7 @@ def own_length_s(model: ModelSettings, user_directory: Path) -> float:
     if traffic.log:
         replay = read_replay(traffic, model.perf_analyzer_flags, user_directory)
         return replay.log.times[-1] / _NS_PER_S / traffic.speed
-    return sum(stage.seconds for stage in traffic.stages)
+    return traffic.seconds
 
 
 def _are_intervals(path: Path) -> bool:
