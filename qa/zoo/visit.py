@@ -1,0 +1,264 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Takes one kind of model through every command of the program."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from qa.zoo.judge import LONGEST_S, judge_capacity, judge_explanation, judge_run
+from qa.zoo.truth import Kind
+
+PROGRAM = str(Path(sys.executable).with_name("model-analyzer"))
+
+# A command that takes longer hangs; the runs of the zoo take less than a minute.
+LIMIT_S = 300
+
+
+@dataclass
+class Step:
+    """What a command did, and what is wrong with it."""
+
+    name: str
+    command: str = ""
+    seconds: float = 0.0
+    status: int | None = None
+    faults: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Answer:
+    """What a command printed."""
+
+    status: int | None
+    output: str
+    messages: str
+    seconds: float
+
+
+class Visit:
+    """The scene of one kind, with the configuration of its runs."""
+
+    def __init__(self, kind: Kind, directory: Path, environment: Mapping[str, str] = os.environ):
+        self.kind = kind
+        self.scene = directory / kind.name
+        self.config = kind.place(self.scene)
+        self.environment = dict(environment)
+
+    def steps(self, wanted: Iterable[str] = ()) -> Iterator[Step]:
+        """The steps with these names, or all that are not `RARE`, in their order."""
+        possible = set(self.kind.truth.steps or STEPS)
+        chosen = possible & (set(wanted) or set(STEPS) - RARE)
+        for name, take in STEPS.items():
+            if name in chosen:
+                step = Step(name)
+                try:
+                    take(self, step)
+                except (LookupError, ValueError, OSError) as error:
+                    step.faults.append(f"left nothing to judge: {error!r}")
+                yield step
+
+    def write(self, name: str, **changes: Any) -> None:
+        options = {**self.config, "checkpoint_directory": f"{name}/checkpoints", **changes}
+        options.setdefault("export_path", name)
+        (self.scene / f"{name}.yaml").write_text(yaml.safe_dump(options, sort_keys=False))
+
+    def call(self, step: Step, *arguments: str) -> Answer:
+        """Runs the program; its status, tracebacks and a hang are judged here."""
+        return self._ended(step, arguments, self._start(arguments), time.monotonic())
+
+    def _start(self, arguments: Iterable[str]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [PROGRAM, *arguments],
+            cwd=self.scene, env=self.environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def _ended(
+        self, step: Step, arguments: Iterable[str], process: subprocess.Popen[str], started: float
+    ) -> Answer:
+        try:
+            output, messages = process.communicate(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, messages = process.communicate()
+            step.faults.append(f"hangs: killed after {LIMIT_S} s")
+        seconds = time.monotonic() - started
+        step.command = " ".join(arguments)
+        step.seconds += seconds
+        step.status = process.returncode
+        with open(self.scene / f"{step.name}.log", "a") as log:
+            log.write(f"$ model-analyzer {step.command}\n{output}{messages}\n")
+        if "Traceback" in output + messages:
+            step.faults.append("ends in a traceback: " + messages.strip().splitlines()[-1])
+        return Answer(process.returncode, output, messages, seconds)
+
+    def expect(self, step: Step, answer: Answer) -> bool:
+        """Judges status and words; whether there is more to judge."""
+        status = self.kind.truth.status.get(step.name, 0)
+        text = answer.output + answer.messages
+        if answer.status != status:
+            last = [line for line in text.strip().splitlines() if line.strip()][-1:]
+            step.faults.append(f"status {answer.status}, not {status}: {''.join(last)[:300]}")
+        said = self.kind.truth.says.get(step.name)
+        if said and not re.search(said, " ".join(text.split())):
+            step.faults.append(f"does not say {said!r}")
+        return answer.status == status == 0
+
+    def kill_in_the_middle(self, step: Step, *arguments: str) -> set[str]:
+        """Kills a run after its first measurement; the trials that it acknowledged."""
+        process = self._start(arguments)
+        assert process.stdout is not None
+        acknowledged = set()
+        for line in process.stdout:
+            event = json.loads(line)
+            if event["event"] in ("trial_finished", "trial_failed"):
+                acknowledged.add(event["trial"])
+                break
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        return acknowledged
+
+
+def _validate(visit: Visit, step: Step) -> None:
+    visit.write("adaptive", run_config_search_mode="adaptive")
+    visit.expect(step, visit.call(step, "config", "validate", "adaptive.yaml"))
+
+
+def _doctor(visit: Visit, step: Step) -> None:
+    visit.write("adaptive", run_config_search_mode="adaptive")
+    visit.expect(step, visit.call(step, "doctor", "-f", "adaptive.yaml"))
+
+
+def _dry_run(visit: Visit, step: Step) -> None:
+    visit.write("adaptive", run_config_search_mode="adaptive")
+    answer = visit.call(step, "profile", "-f", "adaptive.yaml", "--dry-run", "--json")
+    if visit.expect(step, answer):
+        for subject in json.loads(answer.output)["subjects"]:
+            planned = subject.get("variants")
+            if planned is not None and planned < (visit.kind.truth.variants or 1):
+                step.faults.append(f"plans {planned} of {visit.kind.truth.variants} variants")
+
+
+def _profile(name: str, **options: Any) -> Callable[[Visit, Step], None]:
+    def take(visit: Visit, step: Step) -> None:
+        visit.write(name, **options)
+        _judge_profile(visit, step, name)
+
+    return take
+
+
+def _brute(visit: Visit, step: Step) -> None:
+    """A run that is killed after its first measurement, and then goes on."""
+    visit.write("brute", run_config_search_mode=visit.kind.truth.exhaustive)
+    arguments = ("profile", "-f", "brute.yaml", "--progress", "json")
+    acknowledged = visit.kill_in_the_middle(step, *arguments)
+    events = _judge_profile(visit, step, "brute")
+    again = {e["trial"] for e in events if e["event"] == "trial_finished" and not e["known"]}
+    failed = {e["trial"] for e in events if e["event"] == "trial_failed"}
+    first = {e["trial"] for e in events if e.get("repetition") == 0} & again
+    if lost := acknowledged & first - failed:
+        step.faults.append(f"measures {len(lost)} again that was acknowledged before a kill")
+
+
+def _judge_profile(visit: Visit, step: Step, name: str) -> list[dict[str, Any]]:
+    answer = visit.call(step, "profile", "-f", f"{name}.yaml", "--progress", "json")
+    events = _events(answer.output)
+    ended = [e for e in events if "duration_s" in e and not e.get("known")]
+    for event in ended:
+        if event["duration_s"] > LONGEST_S:
+            (workload, *_) = event["workloads"]
+            step.faults.append(f"{workload['variant']} took {event['duration_s']:.0f} s")
+    if visit.expect(step, answer):
+        results = json.loads((visit.scene / name / "results" / "results.json").read_text())
+        is_searched = name != "default"
+        step.faults += judge_run(visit.kind.truth, results, is_searched=is_searched)
+    return events
+
+
+def _resume(visit: Visit, step: Step) -> None:
+    """The same run again measures nothing."""
+    answer = visit.call(step, "profile", "-f", "adaptive.yaml", "--progress", "json")
+    if visit.expect(step, answer):
+        measured = [e for e in _events(answer.output) if e.get("known") is False]
+        if measured:
+            step.faults.append(f"measures {len(measured)} trials again")
+
+
+def _report(visit: Visit, step: Step) -> None:
+    name = _recommended(visit)
+    answer = visit.call(step, "report", "-f", "adaptive.yaml", "-n", name, "-e", "page", "-o", "md")
+    if visit.expect(step, answer):
+        (page,) = visit.scene.glob("page/reports/detailed/*/detailed_report.md")
+        if "nan" in page.read_text().split():
+            step.faults.append(f"{page.name} shows a value that is not a number")
+
+
+def _best(visit: Visit, step: Step) -> None:
+    answer = visit.call(step, "best", "-f", "adaptive.yaml")
+    if visit.expect(step, answer):
+        written = (visit.scene / "adaptive" / "best" / "m" / "config.pbtxt").read_text()
+        if answer.output.strip() != written.strip():
+            step.faults.append("prints another configuration than the run wrote")
+
+
+def _explain(visit: Visit, step: Step) -> None:
+    variant = [visit.kind.truth.explained] if visit.kind.truth.explained else []
+    answer = visit.call(step, "explain", "-f", "brute.yaml", "--format", "json", *variant)
+    if visit.expect(step, answer):
+        step.faults += judge_explanation(visit.kind.truth, _document(answer.output))
+
+
+def _capacity(visit: Visit, step: Step) -> None:
+    given = visit.kind.truth.capacity
+    arguments = ("--rate", str(given.get("rate", 100)), "--format", "json", *given.get("flags", ()))
+    answer = visit.call(step, "capacity", "-f", "brute.yaml", *arguments)
+    if answer.status not in (0, 1):
+        step.faults.append(f"status {answer.status}: {answer.messages.strip()[-300:]}")
+    elif "replicas" in given or answer.status == 1:
+        step.faults += judge_capacity(visit.kind.truth, _document(answer.output))
+
+
+def _recommended(visit: Visit) -> str:
+    results = json.loads((visit.scene / "adaptive" / "results" / "results.json").read_text())
+    return str(results["models"][0]["recommended"]["variant"])
+
+
+def _document(output: str) -> Any:
+    """The JSON that a command printed, after whatever else it said."""
+    return json.loads(output[output.index("{\n") :])
+
+
+def _events(output: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+
+
+STEPS: dict[str, Callable[[Visit, Step], None]] = {
+    "validate": _validate,
+    "doctor": _doctor,
+    "dry run": _dry_run,
+    "default": _profile("default", run_config_search_disable=True),
+    "adaptive": _profile("adaptive", run_config_search_mode="adaptive", max_measurements=10),
+    "resume": _resume,
+    "brute": _brute,
+    "perf_analyzer": _profile("own windows", measurement="perf_analyzer"),
+    "report": _report,
+    "best": _best,
+    "explain": _explain,
+    "capacity": _capacity,
+}
+
+# Steps that are taken only if they are named.
+RARE = {"default", "perf_analyzer"}
