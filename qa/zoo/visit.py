@@ -71,8 +71,14 @@ class Visit:
                 yield step
 
     def write(self, name: str, **changes: Any) -> None:
-        options = {**self.config, "checkpoint_directory": f"{name}/checkpoints", **changes}
-        options.setdefault("export_path", name)
+        options = {
+            **self.config,
+            "checkpoint_directory": f"{name}/checkpoints",
+            "export_path": name,
+            **changes,
+        }
+        if options.get("run_config_search_mode") == "quick":  # takes bounds, not lists
+            options["run_config_search_max_concurrency"] = max(options.pop("concurrency"))
         (self.scene / f"{name}.yaml").write_text(yaml.safe_dump(options, sort_keys=False))
 
     def call(self, step: Step, *arguments: str) -> Answer:

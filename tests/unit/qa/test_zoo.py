@@ -138,7 +138,7 @@ def test_failures_are_faults_unless_the_truth_expects_them() -> None:
 
 
 def test_doubts_are_raised_where_the_truth_expects_them_and_nowhere_else() -> None:
-    doubt = {"law": "executed", "sentence": "98 % came from the response cache"}
+    doubt = {"law": "executed", "text": "98 % came from the response cache"}
     doubted = results(measured(8, 200, 40, doubts=[doubt]))
 
     text = "executed: 98 % came from the response cache"
