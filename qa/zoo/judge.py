@@ -137,6 +137,7 @@ def _names(variant: Document, measured: Document) -> dict[str, Any]:
     (load, *_) = measured["loads"]
     batching = model["configuration"].get("dynamic_batching", {})
     return {
+        "model": model["model"],
         "load": load["value"],
         "size": load["batch_size"],
         "instances": _instances(model),

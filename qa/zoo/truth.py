@@ -6,7 +6,8 @@ A formula is an expression of Python. It may use these names, which describe a m
 
     load        requests in flight, or requests per second
     size        inferences in a request (the client's batch size)
-    instances   of the model `m`, all groups together
+    model       its name, usually `m`
+    instances   of it, all groups together
     limit       its max_batch_size; 1 if it does not batch
     dynamic     whether it has dynamic_batching
     delay       its max_queue_delay_microseconds, in seconds
@@ -20,6 +21,7 @@ allows for calls between processes, which take a share of the time.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,9 +95,10 @@ def _add_version(model: Path, version: Path) -> None:
     config = model / "config.pbtxt"
     text = config.read_text() if config.exists() else ""
     version.mkdir(exist_ok=True)
-    if 'platform: "ensemble"' not in text and not (version / "model.py").exists():
+    if 'platform: "ensemble"' not in text:
         code = "caller.py" if '"calls"' in text else "sleeper.py"
-        shutil.copy(HERE / "models" / code, version / "model.py")
+        named = re.search(r'default_model_filename: "(.+)"', text)
+        shutil.copy(HERE / "models" / code, version / (named[1] if named else "model.py"))
 
 
 def kinds(names: Sequence[str] = ()) -> list[Kind]:

@@ -8,7 +8,7 @@ us_per_element         and so much longer for each element of its inputs
 responses, gap_ms      decoupled: so many answers to a request, so long apart
 late_end               decoupled: the final flag comes alone, a gap after the last answer
 error_every            each so manieth request is answered with an error
-largest                an execution with more inferences raises
+largest, above         an execution with more inferences raises, or: `exit`, `hang`
 slow_every, slow_ms    each so manieth execution takes so much longer
 first, first_ms        the first so many executions take so much longer
 lock                   one execution at a time, of all instances
@@ -53,6 +53,7 @@ class TritonPythonModel:
         self.does = {name: float(given.get(name, 0)) for name in NAMES}
         if "ms" not in given:
             self.does["ms"] = 20.0
+        self.above = given.get("above", "raise")
         self.text = given.get("text", "word").encode()
         self.checked = "checked" in given
         self.batched = self.config["max_batch_size"] > 0
@@ -69,7 +70,7 @@ class TritonPythonModel:
     def execute(self, requests):
         inferences = sum(self.size(request) for request in requests)
         if self.does["largest"] and inferences > self.does["largest"]:
-            raise RuntimeError(f"out of memory: a batch of {inferences}")
+            self.fail(inferences)
         if self.checked:
             self.check(requests)
         if self.lock is not None:
@@ -82,6 +83,13 @@ class TritonPythonModel:
         if self.decoupled:
             return self.stream(requests)
         return [self.answer(request) for request in requests]
+
+    def fail(self, inferences):
+        if self.above == "exit":
+            os._exit(1)
+        if self.above == "hang":
+            time.sleep(3600)
+        raise RuntimeError(f"out of memory: a batch of {inferences}")
 
     def milliseconds(self, requests, inferences):
         does = self.does
