@@ -10,6 +10,8 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,8 +25,8 @@ from qa.zoo.truth import Kind
 
 PROGRAM = str(Path(sys.executable).with_name("model-analyzer"))
 
-# A command that takes longer hangs; the runs of the zoo take less than a minute.
-LIMIT_S = 300
+# A command that says nothing for so long hangs: twice as long as a measurement may take.
+SILENT_S = 2 * LONGEST_S
 
 
 @dataclass
@@ -45,7 +47,6 @@ class Answer:
     status: int | None
     output: str
     messages: str
-    seconds: float
 
 
 class Visit:
@@ -81,35 +82,34 @@ class Visit:
             options["run_config_search_max_concurrency"] = max(options.pop("concurrency"))
         (self.scene / f"{name}.yaml").write_text(yaml.safe_dump(options, sort_keys=False))
 
-    def call(self, step: Step, *arguments: str) -> Answer:
-        """Runs the program; its status, tracebacks and a hang are judged here."""
-        return self._ended(step, arguments, self._start(arguments), time.monotonic())
-
-    def _start(self, arguments: Iterable[str]) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [PROGRAM, *arguments],
-            cwd=self.scene, env=self.environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-
-    def _ended(
-        self, step: Step, arguments: Iterable[str], process: subprocess.Popen[str], started: float
+    def call(
+        self, step: Step, *arguments: str, until: Callable[[str], bool] = lambda line: False
     ) -> Answer:
-        try:
-            output, messages = process.communicate(timeout=LIMIT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            output, messages = process.communicate()
-            step.faults.append(f"hangs: killed after {LIMIT_S} s")
-        seconds = time.monotonic() - started
+        """Runs the program to its end, or kills it after a line `until`. Tracebacks and hangs are
+        judged here.
+        """
+        started = time.monotonic()
+        with tempfile.TemporaryFile("w+") as errors:
+            process = subprocess.Popen(
+                [PROGRAM, *arguments],
+                cwd=self.scene, env=self.environment, text=True,
+                stdout=subprocess.PIPE, stderr=errors,
+            )  # fmt: skip
+            output = "".join(_lines(process, until))
+            process.wait()
+            errors.seek(0)
+            messages = errors.read()
+        step.seconds += time.monotonic() - started
         step.command = " ".join(arguments)
-        step.seconds += seconds
         step.status = process.returncode
         with open(self.scene / f"{step.name}.log", "a") as log:
             log.write(f"$ model-analyzer {step.command}\n{output}{messages}\n")
+        is_wanted = any(map(until, output.splitlines()))
+        if step.status == -signal.SIGKILL and not is_wanted:
+            step.faults.append(f"hangs: killed after {SILENT_S} s without a word")
         if "Traceback" in output + messages:
             step.faults.append("ends in a traceback: " + messages.strip().splitlines()[-1])
-        return Answer(process.returncode, output, messages, seconds)
+        return Answer(process.returncode, output, messages)
 
     def expect(self, step: Step, answer: Answer) -> bool:
         """Judges status and words; whether there is more to judge."""
@@ -123,19 +123,21 @@ class Visit:
             step.faults.append(f"does not say {said!r}")
         return answer.status == status == 0
 
-    def kill_in_the_middle(self, step: Step, *arguments: str) -> set[str]:
-        """Kills a run after its first measurement; the trials that it acknowledged."""
-        process = self._start(arguments)
-        assert process.stdout is not None
-        acknowledged = set()
-        for line in process.stdout:
-            event = json.loads(line)
-            if event["event"] in ("trial_finished", "trial_failed"):
-                acknowledged.add(event["trial"])
-                break
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        return acknowledged
+
+def _lines(process: subprocess.Popen[str], until: Callable[[str], bool]) -> Iterator[str]:
+    """What a program prints. It is killed after a line `until`, or if it says nothing for long."""
+    assert process.stdout is not None
+    with process.stdout as output:
+        while True:
+            silence = threading.Timer(SILENT_S, process.kill)
+            silence.start()
+            line = output.readline()
+            silence.cancel()
+            if not line:
+                return
+            yield line
+            if until(line):
+                process.kill()
 
 
 def _validate(visit: Visit, step: Step) -> None:
@@ -170,13 +172,15 @@ def _brute(visit: Visit, step: Step) -> None:
     """A run that is killed after its first measurement, and then goes on."""
     visit.write("brute", run_config_search_mode=visit.kind.truth.exhaustive)
     arguments = ("profile", "-f", "brute.yaml", "--progress", "json")
-    acknowledged = visit.kill_in_the_middle(step, *arguments)
-    events = _judge_profile(visit, step, "brute")
-    again = {e["trial"] for e in events if e["event"] == "trial_finished" and not e["known"]}
-    failed = {e["trial"] for e in events if e["event"] == "trial_failed"}
-    first = {e["trial"] for e in events if e.get("repetition") == 0} & again
-    if lost := acknowledged & first - failed:
-        step.faults.append(f"measures {len(lost)} again that was acknowledged before a kill")
+    killed = visit.call(step, *arguments, until=lambda line: '"event":"trial_finished"' in line)
+    acknowledged = _measured(_events(killed.output))
+    if again := acknowledged & _measured(_judge_profile(visit, step, "brute")):
+        step.faults.append(f"measures {len(again)} again that it acknowledged before the kill")
+
+
+def _measured(events: Iterable[Mapping[str, Any]]) -> set[tuple[str, int]]:
+    """The trials that this run measured itself, with their repetitions."""
+    return {(e["trial"], e["repetition"]) for e in events if e.get("known") is False}
 
 
 def _judge_profile(visit: Visit, step: Step, name: str) -> list[dict[str, Any]]:
@@ -198,8 +202,7 @@ def _resume(visit: Visit, step: Step) -> None:
     """The same run again measures nothing."""
     answer = visit.call(step, "profile", "-f", "adaptive.yaml", "--progress", "json")
     if visit.expect(step, answer):
-        measured = [e for e in _events(answer.output) if e.get("known") is False]
-        if measured:
+        if measured := _measured(_events(answer.output)):
             step.faults.append(f"measures {len(measured)} trials again")
 
 

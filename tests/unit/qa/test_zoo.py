@@ -34,6 +34,7 @@ def measured(load: int, value: float, average_ms: float, **changes: Any) -> dict
 def results(*measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """The results of a model with two instances and batches of two, measured at these loads."""
     model = {
+        "model": "m",
         "instances": [{"count": 2, "kind": "CPU"}],
         "max_batch_size": 2,
         "dynamic_batching": True,
