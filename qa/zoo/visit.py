@@ -201,9 +201,8 @@ def _judge_profile(visit: Visit, step: Step, name: str) -> list[dict[str, Any]]:
 def _resume(visit: Visit, step: Step) -> None:
     """The same run again measures nothing."""
     answer = visit.call(step, "profile", "-f", "adaptive.yaml", "--progress", "json")
-    if visit.expect(step, answer):
-        if measured := _measured(_events(answer.output)):
-            step.faults.append(f"measures {len(measured)} trials again")
+    if visit.expect(step, answer) and (measured := _measured(_events(answer.output))):
+        step.faults.append(f"measures {len(measured)} trials again")
 
 
 def _report(visit: Visit, step: Step) -> None:
