@@ -339,6 +339,7 @@ def _counts(model: ModelStatistics) -> Entry:
         "inferences": model.inferences,
         "executions": model.executions,
         "batches": [[batch.size, batch.count, batch.ms] for batch in model.batches],
+        **({} if model.requests is None else {"requests": asdict(model.requests)}),
     }
 
 

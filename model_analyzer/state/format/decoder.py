@@ -39,7 +39,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.traffic import Stage, Traffic
 from model_analyzer.domain.trials import (
     Failure,
@@ -375,6 +375,7 @@ def _statistics(model: schema.Statistics) -> ModelStatistics:
         inferences=model.inferences,
         executions=model.executions,
         batches=tuple([BatchStatistics(*batch) for batch in model.batches]),
+        requests=None if model.requests is UNSET else RequestCounts(**asdict(model.requests)),
     )
 
 

@@ -171,10 +171,18 @@ class Model(Part):
     raised: Flags = {}
 
 
+class Requests(Part):
+    answered: Count
+    failed: Count
+    hits: Count
+    misses: Count
+
+
 class Statistics(Part):
     inferences: Count
     executions: Count
     batches: list[tuple[Count, Count, Amount]]
+    requests: Requests | UnsetType = UNSET
 
 
 class Resources(Part):
