@@ -411,8 +411,8 @@ def _shortages(ranking: Ranking, best: int, *, complete: bool) -> Iterator[str]:
 
 
 def _notices(shown: Sequence[VariantResult], remarks: Sequence[str]) -> tuple[str, ...]:
-    """The notices about the shown measurements that are not among the remarks, each once."""
-    notices = (notice.text for result in shown for notice in result.best.measurement.notices)
+    """Remarks about the shown measurements that are not among those of the answer, each once."""
+    notices = (text for result in shown for text in result.best.measurement.remarks)
     return tuple(text for text in dict.fromkeys(notices) if text not in remarks)
 
 

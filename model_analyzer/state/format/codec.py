@@ -331,6 +331,7 @@ def _model(model: ModelMeasurement) -> Entry:
         **({} if model.joint is None else {"joint": model.joint.text}),
         **_unless_empty("composing", composing),
         **_unless_empty("raised", thaw(model.raised)),
+        **_unless_empty("evidence", dict(model.evidence)),
     }
 
 

@@ -169,6 +169,7 @@ class Model(Part):
     joint: str | UnsetType = UNSET
     composing: dict[str, Values] = {}
     raised: Flags = {}
+    evidence: Values = {}
 
 
 class Requests(Part):

@@ -1,0 +1,17 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Made measurements for tests of laws."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.doubts import Doubt
+from model_analyzer.domain.laws.catalogue import doubts_of
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.trials import Trial
+
+
+def doubt_of(trial: Trial, measurement: Measurement) -> Doubt | None:
+    """The only doubt about a measurement, if any."""
+    doubts = doubts_of(trial, measurement)
+    assert len(doubts) <= 1, doubts
+    return doubts[0] if doubts else None

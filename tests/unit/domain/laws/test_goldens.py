@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""No real measurement in the repository breaks a law."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.repetitions import pooled_trials
+from model_analyzer.domain.trials import FailureReason
+from model_analyzer.state.checkpoint import read_file
+
+_GOLDEN = Path(__file__).parents[3] / "golden"
+_CHECKPOINTS = sorted(_GOLDEN.rglob("*.ckpt"))
+
+
+@pytest.mark.parametrize("path", _CHECKPOINTS, ids=lambda path: str(path.relative_to(_GOLDEN)))
+def test_no_golden_measurement_breaks_a_law(path: Path) -> None:
+    profile = read_file(path).profile
+    outcomes = [record.outcome for record in profile.records]
+    assert [one for one in outcomes if isinstance(one, Measurement) and one.doubts] == []
+    assert [item for item in pooled_trials(profile.measured) if item.measurement.doubts] == []
+    failures = [failed.failure.reason for failed in profile.failed]
+    assert FailureReason.IMPOSSIBLE_VALUES not in failures
