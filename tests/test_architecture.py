@@ -128,6 +128,7 @@ ADDRESSES = {
     "vl_convert": {"reports/engines.py"},
     "orjson": {
         "state/format/lines.py",
+        "runner/load/input_check.py",
         "runner/load/input_data.py",
         "runner/load/profile_export.py",
     },

@@ -49,12 +49,7 @@ def searched_subjects(
     ]
     groups = [models] if settings.search.together else [[model] for model in models]
     subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
-    remarks = [
-        remark
-        for model in settings.models
-        for remark in without_effect(model, facts[model.name], settings.search)
-    ]
-    for remark in (*remarks, *check(subjects, settings.search)):
+    for remark in (*ineffective(settings, facts), *check(subjects, settings.search)):
         log.warning("%s", remark)
     return subjects
 
@@ -104,6 +99,13 @@ def infeasible(
                 timeout_s=settings.load_generator.timeout_s,
                 place=partial(places.for_model, model=model.name),
             )
+
+
+def ineffective(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> Iterator[str]:
+    """Remarks about options of models (those in `facts`) that have no effect, or another one."""
+    for model in settings.models:
+        if model.name in facts:
+            yield from without_effect(model, facts[model.name], settings.search, Path.cwd())
 
 
 def inputs_of(model: ModelSettings) -> str:
