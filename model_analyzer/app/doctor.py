@@ -25,6 +25,7 @@ from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
 from model_analyzer.config.origins import OptionOrigin
 from model_analyzer.config.table import DOCTOR
+from model_analyzer.domain.flags import shapes_of
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import (
     LaunchMode,
@@ -58,7 +59,6 @@ from model_analyzer.runner.checks.models import (
     check_measuring,
     check_model,
     check_tiny_model,
-    shapes_of,
 )
 from model_analyzer.runner.checks.packages import check_packages
 from model_analyzer.runner.checks.ports import check_ports
