@@ -25,8 +25,8 @@ from qa.zoo.truth import Kind
 
 PROGRAM = str(Path(sys.executable).with_name("model-analyzer"))
 
-# A command that says nothing for so long hangs: twice as long as a measurement may take.
-SILENT_S = 2 * LONGEST_S
+# A command that says nothing for so long hangs: three times as long as a measurement may take.
+SILENT_S = 3 * LONGEST_S
 
 
 @dataclass
