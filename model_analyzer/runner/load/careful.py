@@ -31,6 +31,7 @@ from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.load.corrected import corrected
 from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.intended import NOT_EXPORTED, remarks_on_sending
 from model_analyzer.runner.load.launches import (
@@ -193,6 +194,7 @@ class CarefulMeasuring:
                     requests=report.requests,
                     windows=report.windows,
                     composing=run.composing,
+                    evidence={} if run.export is None else evidence_of(run.export),
                 )
             )
             if _is_unstable(work, window, run):

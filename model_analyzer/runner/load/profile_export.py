@@ -43,24 +43,6 @@ class Request:
     tokens: Sequence[int]
 
 
-@dataclass(frozen=True)
-class Export:
-    """All requests that were answered, in the order of their ends; and the times (ns) between which
-    perf_analyzer's windows lie. `impossible` requests, which ended before they were sent or were
-    answered in another order, are not among them.
-    """
-
-    requests: Sequence[Request]
-    bounds: Sequence[int]
-    impossible: int = 0
-
-    @cached_property
-    def inside(self) -> Sequence[Request]:
-        """The requests that ended within perf_analyzer's windows."""
-        begin, end = self.bounds[0], self.bounds[-1]
-        return [request for request in self.requests if begin <= request.ended < end]
-
-
 @dataclass(frozen=True, slots=True)
 class Counted:
     """What perf_analyzer counted in the windows that it reports: requests with a response, and
@@ -69,6 +51,26 @@ class Counted:
 
     requests: int
     responses: int
+
+
+@dataclass(frozen=True)
+class Export:
+    """All requests that were answered, in the order of their ends; and the times (ns) between which
+    perf_analyzer's windows lie. `impossible` requests, which ended before they were sent or were
+    answered in another order, are not among them. `counted` is perf_analyzer's own count of a model
+    that streams.
+    """
+
+    requests: Sequence[Request]
+    bounds: Sequence[int]
+    impossible: int = 0
+    counted: Counted | None = None
+
+    @cached_property
+    def inside(self) -> Sequence[Request]:
+        """The requests that ended within perf_analyzer's windows."""
+        begin, end = self.bounds[0], self.bounds[-1]
+        return [request for request in self.requests if begin <= request.ended < end]
 
 
 def read_export(raw: bytes, counted: Counted | None = None) -> Export | None:
@@ -89,7 +91,8 @@ def read_export(raw: bytes, counted: Counted | None = None) -> Export | None:
     entries.sort(key=lambda entry: entry.came[-1])
     closed = _closed(entries, bounds, counted)
     requests = [_request(entry, closed=number in closed) for number, entry in enumerate(entries)]
-    return Export(requests, bounds, impossible=len(answered) - len(entries))
+    impossible = len(answered) - len(entries)
+    return Export(requests, bounds, impossible, counted)
 
 
 @dataclass(frozen=True, slots=True)
