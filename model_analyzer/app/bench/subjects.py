@@ -18,7 +18,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.feasible import impossible, own_length_s, without_effect
+from model_analyzer.runner.load.feasible import impossible, on_cache, own_length_s, without_effect
 from model_analyzer.search.choose import check
 from model_analyzer.search.plan import SearchedModel, Subject
 
@@ -52,7 +52,10 @@ def searched_subjects(
     remarks = [
         remark
         for model in settings.models
-        for remark in without_effect(model, facts[model.name], settings.search)
+        for remark in (
+            *without_effect(model, facts[model.name], settings.search),
+            *on_cache(model, facts[model.name]),
+        )
     ]
     for remark in (*remarks, *check(subjects, settings.search)):
         log.warning("%s", remark)
@@ -75,7 +78,8 @@ def on_each_kind(
     for subject in subjects:
         setup = replace(setups[subject.models[0].facts.name], version=version)
         for devices in kinds:
-            placed = replace(subject, setup=replace(setup, devices=devices))
+            own = replace(setup, devices=devices, uncached=subject.uncached)
+            placed = replace(subject, setup=own)
             yield placed if devices or not without_gpus else placed.without_gpus()
 
 

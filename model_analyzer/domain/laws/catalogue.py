@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from model_analyzer.domain.doubts import Doubt
 from model_analyzer.domain.laws.case import Case, Law
+from model_analyzer.domain.laws.counts import errors_agree, was_executed
 from model_analyzer.domain.laws.times import percentiles_rise
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 
-LAWS: Sequence[Law] = (percentiles_rise,)
+LAWS: Sequence[Law] = (percentiles_rise, was_executed, errors_agree)
 
 
 def doubts_of(trial: Trial, measurement: Measurement) -> tuple[Doubt, ...]:

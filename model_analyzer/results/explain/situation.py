@@ -155,15 +155,15 @@ class Situation:
     def _station(self, variant: ModelVariant) -> Station | None:
         statistics = self.measurement.statistics
         own, top = statistics.get(variant.model), statistics.get(self.variant.model)
-        if own is None or top is None or not (own.executions and own.busy_ms and top.inferences):
+        if own is None or top is None or not (own.executions and own.busy_ms and top.served):
             return None
         instances = sum(count for count, _ in variant.instances(gpus=self.gpus))
-        calls = own.inferences / top.inferences
+        calls = own.served / top.served
         values = self._values_of(variant)
         return Station(
             variant=variant,
             instances=instances,
-            busy=own.busy_ms / top.inferences * self.throughput / 1000 / max(instances, 1),
+            busy=own.busy_ms / top.served * self.throughput / 1000 / max(instances, 1),
             execution_ms=own.busy_ms / own.executions,
             batch=own.inferences / own.executions,
             calls=calls,
