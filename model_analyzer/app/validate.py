@@ -17,7 +17,6 @@ from model_analyzer.config.environment import misspelled, read_environment
 from model_analyzer.config.resolve import check_file
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.runner.load.feasible import on_cache
 
 _LINE_AND_COLUMN = re.compile(r":(\d+):(\d+)$")
 
@@ -59,13 +58,9 @@ def validate(name: str, environment: Mapping[str, str], *, with_models: bool) ->
     remarks = [*resolved.remarks, *misspelled(environment)]
     if with_models:
         with ExitStack() as stack:
-            job = Job.of(resolved, environment)
-            checked = preflight(job, stack)
+            checked = preflight(Job.of(resolved, environment), stack)
         problems = sorted(checked.problems, key=_place)
-        remarks += map(str, checked.warnings)
-        for model in job.settings.models:
-            if model.name in checked.models.facts:
-                remarks += on_cache(model, checked.models.facts[model.name])
+        remarks += [*map(str, checked.warnings), *checked.remarks]
     return CheckedFile(
         name=name,
         problems=problems,

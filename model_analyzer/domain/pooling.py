@@ -189,6 +189,7 @@ def _joined(
             name: _means([(weight, own[name]) for weight, own in composing if name in own])
             for name in names
         },
+        evidence=_means([(float(model.requests or 1), model.evidence) for model in models]),
     )
 
 

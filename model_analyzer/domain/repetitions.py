@@ -61,4 +61,4 @@ def pooled_measurements(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
         return counted[0]
     runs = tuple(item.measurement for item in counted)
     trial = counted[0].trial
-    return MeasuredTrial(trial, with_doubts(trial, pool(runs)), repetitions=runs)
+    return MeasuredTrial(trial, with_doubts(trial, pool(runs), len(runs)), repetitions=runs)

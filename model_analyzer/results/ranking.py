@@ -431,7 +431,7 @@ def _with_goodput(item: MeasuredTrial, goal: Goal) -> MeasuredTrial:
     runs = tuple(with_goodput(run, goal) for run in item.runs)
     if all(map(is_, runs, item.runs)):
         return item
-    pooled = with_doubts(item.trial, pool(runs))
+    pooled = with_doubts(item.trial, pool(runs), len(runs))
     return item._replace(measurement=pooled, repetitions=runs if item.repetitions else ())
 
 

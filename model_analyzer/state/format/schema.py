@@ -193,6 +193,7 @@ class Resources(Part):
     client_cpu_s: Seconds
     memory_before: Amount
     memory_after: Amount
+    other_cpu_s: Seconds | None = None
 
 
 class Outcome(Part, kw_only=True):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -90,7 +91,7 @@ def test_without_a_cache_is_another_circumstance_than_with_it() -> None:
 
 
 def _subject(*, own: bool, part: bool, keeps: bool) -> Subject:
-    enabled = {"response_cache": {"enable": True}}
+    enabled: dict[str, Any] = {"response_cache": {"enable": True}}
     called = surfaces.model("part", **(enabled if part else {}))
     facts = replace(surfaces.model("m", **(enabled if own else {})), composing=(called,))
     (searched,) = surfaces.subject(facts).models

@@ -194,6 +194,7 @@ def rich_measurement() -> Measurement:
             client_cpu_s=1.125,
             memory_before=120.5,
             memory_after=121.0,
+            other_cpu_s=0.25,
         ),
         machine=MACHINE,
     )

@@ -14,14 +14,20 @@ from model_analyzer.domain.trials import FailureReason
 from model_analyzer.state.checkpoint import read_file
 
 _GOLDEN = Path(__file__).parents[3] / "golden"
+# A simulated server, whose own times have nothing to do with its latencies.
+_SIMULATED = {"instalments": {"parts of a request"}}
+
 _CHECKPOINTS = sorted(_GOLDEN.rglob("*.ckpt"))
 
 
 @pytest.mark.parametrize("path", _CHECKPOINTS, ids=lambda path: str(path.relative_to(_GOLDEN)))
 def test_no_golden_measurement_breaks_a_law(path: Path) -> None:
     profile = read_file(path).profile
-    outcomes = [record.outcome for record in profile.records]
-    assert [one for one in outcomes if isinstance(one, Measurement) and one.doubts] == []
-    assert [item for item in pooled_trials(profile.measured) if item.measurement.doubts] == []
+    measured = [record.outcome for record in profile.records]
+    measured += [item.measurement for item in pooled_trials(profile.measured)]
+    doubts = {
+        doubt.law for each in measured if isinstance(each, Measurement) for doubt in each.doubts
+    }
+    assert doubts <= _SIMULATED.get(path.parent.name, set())
     failures = [failed.failure.reason for failed in profile.failed]
     assert FailureReason.IMPOSSIBLE_VALUES not in failures
