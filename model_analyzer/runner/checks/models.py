@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.models import ModelConfig, ModelFacts, VariantNames
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
@@ -108,17 +107,6 @@ def sized(config: ModelConfig, shapes: Mapping[str, tuple[int, ...]]) -> ModelCo
         if side in config
     }
     return {**config, **sides}
-
-
-def shapes_of(flags: Mapping[str, Flag]) -> Mapping[str, tuple[int, ...]]:
-    """The sizes in perf_analyzer's flags, by input."""
-    texts = flags.get("shape", ())
-    sizes_by_input = {}
-    for text in (texts,) if isinstance(texts, str) else texts:
-        name, _, sizes = text.rpartition(":")
-        if all(size.isdecimal() for size in sizes.split(",")):
-            sizes_by_input[name] = tuple(map(int, sizes.split(",")))
-    return sizes_by_input
 
 
 def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Finding]:

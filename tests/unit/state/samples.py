@@ -116,6 +116,7 @@ def rich_trial(concurrency: int = 4) -> Trial:
         container=freeze(
             {"image": "triton:1", "init": True, "environment": [f"API_TOKEN={SECRETS[0]}", "A=1"]}
         ),
+        uncached=True,
     )
     return Trial(
         workloads=(
@@ -193,6 +194,7 @@ def rich_measurement() -> Measurement:
             client_cpu_s=1.125,
             memory_before=120.5,
             memory_after=121.0,
+            other_cpu_s=0.25,
         ),
         machine=MACHINE,
     )
