@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
+from model_analyzer.domain.parts import longest_path
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
 
@@ -157,16 +158,31 @@ class Situation:
 
     @cached_property
     def times(self) -> Times:
-        """Where the time of an average request goes."""
+        """Where the time of an average request goes: in an ensemble, on its critical path."""
+        average = self.value(_AVERAGE)
         if self.variant.is_ensemble:
-            inputs = outputs = 0.0
-            queue = sum(station.queue_ms * station.calls for station in self.stations)
-            compute = sum(station.compute_ms * station.calls for station in self.stations)
+            path = self._critical_path()
+            queue, compute = (sum(times) for times in zip(*path, strict=True)) if path else (0, 0)
+            inside = [queue, 0.0, compute, 0.0]
         else:
-            queue, compute = self.value(_QUEUE), self.value(_COMPUTE)
-            inputs, outputs = self.value(_INPUT), self.value(_OUTPUT)
-        outside = max(self.value(_AVERAGE) - queue - inputs - compute - outputs, 0.0)
+            inside = [self.value(tag) for tag in (_QUEUE, _INPUT, _COMPUTE, _OUTPUT)]
+        # the server also counts requests that the client leaves out
+        share = min(average / sum(inside), 1.0) if average and sum(inside) else 1.0
+        queue, inputs, compute, outputs = [time * share for time in inside]
+        outside = max(average - sum(inside), 0.0)
         return Times(queue=queue, inputs=inputs, compute=compute, outputs=outputs, outside=outside)
+
+    def _critical_path(self) -> Sequence[tuple[float, float]]:
+        """The times in the queue and in the model (ms) of each step on the longest path."""
+        times = {
+            station.variant.full_name: (station.queue_ms, station.compute_ms)
+            for station in self.stations
+        }
+
+        def of(part: ModelVariant) -> tuple[float, float]:
+            return times.get(part.full_name, (0.0, 0.0))
+
+        return [of(part) for part in longest_path(self.variant, lambda part: sum(of(part)))]
 
     @cached_property
     def stations(self) -> tuple[Station, ...]:
