@@ -29,7 +29,7 @@ from model_analyzer.runner.load.output import (
     why_not_loaded,
 )
 from model_analyzer.runner.load.profile_export import Export, read_export
-from model_analyzer.runner.load.tokens import reported_period, token_metrics
+from model_analyzer.runner.load.tokens import token_metrics
 from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.log import error_lines, hint
 
@@ -98,7 +98,7 @@ class Ended:
         """The token metrics of a language model in the windows that perf_analyzer reports."""
         if self.export is None:
             return self.genai
-        return token_metrics(self.export, *reported_period(self.export))
+        return token_metrics(self.export, *self.export.reported)
 
 
 def collect(

@@ -28,6 +28,7 @@ from model_analyzer.domain.windows import Window
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.generators import (
     Generator,
     by_workload,
@@ -298,6 +299,7 @@ def _measured(
     return replace(
         measured,
         values=values,
+        evidence=evidence_of(export, moved),
         histograms=histograms,
         windows=windows,
         composing=runs[0].composing,

@@ -23,6 +23,7 @@ from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.client.interface import has_fixed_shapes
+from model_analyzer.runner.load.answer_watch import LOOK_S, AnswerWatch
 from model_analyzer.runner.load.child import Child
 from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import EXPORT, OUTPUT, TABLE, Ended, collect, failure_of
@@ -115,6 +116,7 @@ class Launches:
     ) -> list[Ended]:
         """Starts all generators at the same time, and waits for them; ends them if they stall."""
         stubs = StubWatch(server.stubs())
+        answers = AnswerWatch(generators, server)
         with self._in_place(), ExitStack() as stack:
             children = []
             for generator in with_own_ids(generators):
@@ -126,11 +128,11 @@ class Launches:
                 children.append(child)
             self._running = children
             try:
-                stopped = self._wait(children, server, watch)
+                stopped = self._wait(children, server, watch, answers)
             finally:
                 self._running = ()
             self._guards.prepare()
-            return [
+            ended = [
                 collect(
                     child.directory,
                     child.command,
@@ -141,6 +143,10 @@ class Launches:
                 )
                 for child in children
             ]
+        return [
+            replace(run, table=answers.corrected(generator, run.table))
+            for generator, run in zip(generators, ended, strict=True)
+        ]
 
     def _start(
         self, generator: Generator, server: Server, directory: Path, stubs: StubWatch
@@ -201,13 +207,19 @@ class Launches:
         )
 
     def _wait(
-        self, children: Sequence[Child], server: Server, watch: StallWatch | None
+        self,
+        children: Sequence[Child],
+        server: Server,
+        watch: StallWatch | None,
+        answers: AnswerWatch,
     ) -> FailureReason | None:
         """Waits for all to end; kills them at the deadline, if they stall or the server dies."""
         deadline = time.monotonic() + self._settings.timeout_s
         reason = None
+        look_s = LOOK_S if answers.is_needed else _LOOK_S
         for child in children:
-            while reason is None and child.process.wait(_LOOK_S) is None:
+            while reason is None and child.process.wait(look_s) is None:
+                answers.look(time.monotonic())
                 if not server.is_alive:
                     reason = FailureReason.SERVER_DIED
                 elif time.monotonic() > deadline or (watch is not None and watch.look()):
