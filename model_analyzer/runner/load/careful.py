@@ -94,6 +94,8 @@ class CarefulMeasuring:
                 outcome = replace(outcome, statistics=statistics)
                 if launch < self._launches.most and self._fill(workloads, windows, ended):
                     continue
+            if outcome is None:
+                outcome = self._launches.without_responses(workloads, ended, server, earlier)
             if outcome is not None:
                 break
             unstable += any(run.verdict is OutputVerdict.UNSTABLE for run in ended)

@@ -14,19 +14,29 @@ from pathlib import Path
 
 import psutil
 
+from model_analyzer.domain.first_look import in_flight
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
-from model_analyzer.domain.models import empty
+from model_analyzer.domain.models import empty, is_decoupled
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
-from model_analyzer.domain.statistics import ServerStatistics
+from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.client.interface import has_fixed_shapes
 from model_analyzer.runner.load.answer_watch import LOOK_S, AnswerWatch
 from model_analyzer.runner.load.child import Child
 from model_analyzer.runner.load.command import build_command
-from model_analyzer.runner.load.ended import EXPORT, OUTPUT, TABLE, Ended, collect, failure_of
+from model_analyzer.runner.load.ended import (
+    EXPORT,
+    OUTPUT,
+    TABLE,
+    Ended,
+    collect,
+    failed_stream,
+    failure_of,
+    without_responses,
+)
 from model_analyzer.runner.load.genai_perf import build_genai_command
 from model_analyzer.runner.load.generators import Generator, with_own_ids
 from model_analyzer.runner.load.intended import intervals_text
@@ -49,6 +59,9 @@ MOST_BYTES = 4 * 2**30
 
 # Results that a larger window may fix.
 TOO_SMALL = (OutputVerdict.TOO_SHORT, OutputVerdict.UNCOUNTED)
+
+# More requests than an accident of timing explains.
+_SOME = 5
 
 # Launches with uncounted requests that may be an accident of timing; more of them are a failure.
 UNCOUNTED_LAUNCHES = 2
@@ -250,6 +263,26 @@ class Launches:
                 return replace(failure, commands=commands_of(ended))
         return None
 
+    def without_responses(
+        self,
+        workloads: Sequence[Workload],
+        ended: Sequence[Ended],
+        server: Server,
+        earlier: ServerStatistics,
+    ) -> Failure | None:
+        """The failure of a launch without any request in its windows, although the server has ended
+        more since its `earlier` counts than were in flight.
+        """
+        counts = counted_between(earlier, server.statistics([work.variant for work in workloads]))
+        for work, run in zip(workloads, ended, strict=True):
+            model = counts.get(work.variant.model)
+            answered = 0 if model is None else model.inferences // work.load.batch_size
+            is_silent = run.verdict is OutputVerdict.TOO_SHORT and is_decoupled(work.variant.config)
+            if is_silent and answered > _SOME + 2 * in_flight(work):
+                failure = without_responses(work.variant.name, answered, run)
+                return replace(failure, commands=commands_of(ended))
+        return None
+
     def gave_up(self, workloads: Sequence[Workload], ended: Sequence[Ended]) -> Failure:
         """The failure of a measurement that all launches did not make."""
         names = ",".join(work.variant.name for work in workloads)
@@ -292,6 +325,8 @@ class Launches:
             case FailureReason.LOAD_GENERATOR_BUSY:
                 message = f"perf_analyzer used too much CPU while it measured {name}"
                 advice = "raise --perf-analyzer-cpu-util"
+            case FailureReason.REQUEST_FAILED:
+                return failed_stream(name, log_lines)
             case _:
                 return failure_of(name, run)
         return Failure(reason=run.stopped, message=message, log=log_lines, hint=advice)
