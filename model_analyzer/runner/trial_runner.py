@@ -100,11 +100,12 @@ class TrialRunner:
             self._server.discard()
         # as in the checkpoint, so that a resumed search sees the same
         duration_s = round(time.monotonic() - clock, 3)
-        return replace(outcome, started=started, duration_s=duration_s, machine=self._machine)
+        outcome = replace(outcome, started=started, duration_s=duration_s, machine=self._machine)
+        return judged(trial, outcome)
 
     def _measure(self, trial: Trial, clock: float) -> Outcome:
         """The outcome, without secrets, of a trial that began at `clock`."""
-        return concealed(judged(trial, self._tried(trial, clock)), self._conceal)
+        return concealed(self._tried(trial, clock), self._conceal)
 
     def _tried(self, trial: Trial, clock: float) -> Outcome:
         failure = self._server.serve([work.variant for work in trial.workloads], trial.setup)

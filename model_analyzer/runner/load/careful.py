@@ -202,7 +202,7 @@ class CarefulMeasuring:
                     requests=report.requests,
                     windows=report.windows,
                     composing=run.composing,
-                    evidence=evidence_of(run.export),
+                    evidence={} if run.export is None else evidence_of(run.export),
                 )
             )
             if _is_unstable(work, window, run):

@@ -44,6 +44,16 @@ class Request:
     tokens: Sequence[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What perf_analyzer counted in the windows that it reports: requests with a response, and
+    their responses.
+    """
+
+    requests: int
+    responses: int
+
+
 @dataclass(frozen=True)
 class Export:
     """All requests that were answered, in the order of their ends; and the times (ns) between which
@@ -80,16 +90,6 @@ class Export:
         """The requests that ended within perf_analyzer's windows."""
         begin, end = self.bounds[0], self.bounds[-1]
         return [request for request in self.requests if begin <= request.ended < end]
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What perf_analyzer counted in the windows that it reports: requests with a response, and
-    their responses.
-    """
-
-    requests: int
-    responses: int
 
 
 def read_export(raw: bytes, counted: Counted | None = None) -> Export | None:
