@@ -34,7 +34,7 @@ def was_executed(case: Case) -> Doubt | None:
             law="executed",
             text=f"{case.name}: the model was not executed, since the response cache answered all"
             f" {counted(hits, 'request')}",
-            hint="measure without the cache (`response_cache: off`), or with different inputs",
+            hint="measure without the cache: `response_cache: off`, or a server that has none",
             gross=not keeps_cache,
         )
     if requests <= known * (1 + _LATE_SHARE) + _LATE:

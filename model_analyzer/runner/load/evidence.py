@@ -25,9 +25,8 @@ def evidence_of(export: Export) -> Values:
     values: dict[str, float] = {}
     if export.impossible:
         values[IMPOSSIBLE] = export.impossible / (export.impossible + len(export.requests))
-    counted = export.counted
-    if counted is not None and all(max(each.tokens, default=1) == 1 for each in export.requests):
-        values[RESPONSES] = counted.responses / counted.requests
+    if export.responses is not None:
+        values[RESPONSES] = export.responses
     return values
 
 

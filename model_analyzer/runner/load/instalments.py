@@ -22,7 +22,7 @@ from model_analyzer.domain.laws.case import DUE
 from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
 from model_analyzer.domain.protocols import Server
-from model_analyzer.domain.statistics import counted_between
+from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import Window
@@ -124,7 +124,12 @@ class InstalmentMeasuring:
                 continue
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             reading = self._reading(
-                groups, ended, server, seconds, may_be_late=uncounted < UNCOUNTED_LAUNCHES
+                groups,
+                ended,
+                server,
+                seconds,
+                earlier,
+                may_be_late=uncounted < UNCOUNTED_LAUNCHES,
             )
             if isinstance(reading, Failure):
                 return reading, ended
@@ -227,6 +232,7 @@ class InstalmentMeasuring:
         ended: Sequence[Ended],
         server: Server,
         seconds: float,
+        earlier: ServerStatistics,
         *,
         may_be_late: bool,
     ) -> Reading | Failure | None:
@@ -236,7 +242,7 @@ class InstalmentMeasuring:
         if failure is not None:
             return failure
         if any(run.verdict is not OutputVerdict.DONE for run in ended):
-            return None
+            return self._launches.without_responses(workloads, ended, server, earlier)
         models = []
         notices: list[Notice] = []
         for group, runs in zip(groups, by_workload(groups, ended), strict=True):

@@ -14,18 +14,29 @@ from pathlib import Path
 
 import psutil
 
+from model_analyzer.domain.first_look import in_flight
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
-from model_analyzer.domain.models import empty
+from model_analyzer.domain.models import empty, is_decoupled
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
-from model_analyzer.domain.statistics import ServerStatistics
+from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.client.interface import has_fixed_shapes
+from model_analyzer.runner.load.answer_watch import LOOK_S, AnswerWatch
 from model_analyzer.runner.load.child import Child
 from model_analyzer.runner.load.command import build_command
-from model_analyzer.runner.load.ended import EXPORT, OUTPUT, TABLE, Ended, collect, failure_of
+from model_analyzer.runner.load.ended import (
+    EXPORT,
+    OUTPUT,
+    TABLE,
+    Ended,
+    collect,
+    failed_stream,
+    failure_of,
+    without_responses,
+)
 from model_analyzer.runner.load.genai_perf import build_genai_command
 from model_analyzer.runner.load.generators import Generator, with_own_ids
 from model_analyzer.runner.load.intended import intervals_text
@@ -48,6 +59,9 @@ MOST_BYTES = 4 * 2**30
 
 # Results that a larger window may fix.
 TOO_SMALL = (OutputVerdict.TOO_SHORT, OutputVerdict.UNCOUNTED)
+
+# More requests than an accident of timing explains.
+_SOME = 5
 
 # Launches with uncounted requests that may be an accident of timing; more of them are a failure.
 UNCOUNTED_LAUNCHES = 2
@@ -115,6 +129,7 @@ class Launches:
     ) -> list[Ended]:
         """Starts all generators at the same time, and waits for them; ends them if they stall."""
         stubs = StubWatch(server.stubs())
+        answers = AnswerWatch(generators, server)
         with self._in_place(), ExitStack() as stack:
             children = []
             for generator in with_own_ids(generators):
@@ -126,11 +141,11 @@ class Launches:
                 children.append(child)
             self._running = children
             try:
-                stopped = self._wait(children, server, watch)
+                stopped = self._wait(children, server, watch, answers)
             finally:
                 self._running = ()
             self._guards.prepare()
-            return [
+            ended = [
                 collect(
                     child.directory,
                     child.command,
@@ -141,6 +156,10 @@ class Launches:
                 )
                 for child in children
             ]
+        return [
+            replace(run, table=answers.corrected(generator, run.table))
+            for generator, run in zip(generators, ended, strict=True)
+        ]
 
     def _start(
         self, generator: Generator, server: Server, directory: Path, stubs: StubWatch
@@ -201,13 +220,19 @@ class Launches:
         )
 
     def _wait(
-        self, children: Sequence[Child], server: Server, watch: StallWatch | None
+        self,
+        children: Sequence[Child],
+        server: Server,
+        watch: StallWatch | None,
+        answers: AnswerWatch,
     ) -> FailureReason | None:
         """Waits for all to end; kills them at the deadline, if they stall or the server dies."""
         deadline = time.monotonic() + self._settings.timeout_s
         reason = None
+        look_s = LOOK_S if answers.is_needed else _LOOK_S
         for child in children:
-            while reason is None and child.process.wait(_LOOK_S) is None:
+            while reason is None and child.process.wait(look_s) is None:
+                answers.look(time.monotonic())
                 if not server.is_alive:
                     reason = FailureReason.SERVER_DIED
                 elif time.monotonic() > deadline or (watch is not None and watch.look()):
@@ -235,6 +260,26 @@ class Launches:
         for work, run in zip(workloads, ended, strict=True):
             if run.stopped is not None or run.death or run.verdict in final:
                 failure = self._failure(work.variant.name, run, server)
+                return replace(failure, commands=commands_of(ended))
+        return None
+
+    def without_responses(
+        self,
+        workloads: Sequence[Workload],
+        ended: Sequence[Ended],
+        server: Server,
+        earlier: ServerStatistics,
+    ) -> Failure | None:
+        """The failure of a launch without any request in its windows, although the server has ended
+        more since its `earlier` counts than were in flight.
+        """
+        counts = counted_between(earlier, server.statistics([work.variant for work in workloads]))
+        for work, run in zip(workloads, ended, strict=True):
+            model = counts.get(work.variant.model)
+            answered = 0 if model is None else model.inferences // work.load.batch_size
+            is_silent = run.verdict is OutputVerdict.TOO_SHORT and is_decoupled(work.variant.config)
+            if is_silent and answered > _SOME + 2 * in_flight(work):
+                failure = without_responses(work.variant.name, answered, run)
                 return replace(failure, commands=commands_of(ended))
         return None
 
@@ -280,6 +325,8 @@ class Launches:
             case FailureReason.LOAD_GENERATOR_BUSY:
                 message = f"perf_analyzer used too much CPU while it measured {name}"
                 advice = "raise --perf-analyzer-cpu-util"
+            case FailureReason.REQUEST_FAILED:
+                return failed_stream(name, log_lines)
             case _:
                 return failure_of(name, run)
         return Failure(reason=run.stopped, message=message, log=log_lines, hint=advice)

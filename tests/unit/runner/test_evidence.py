@@ -12,7 +12,7 @@ import pytest
 from model_analyzer.domain.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT
 from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.intended import intended
-from model_analyzer.runner.load.profile_export import Counted, Export, Request
+from model_analyzer.runner.load.profile_export import Export, Request
 
 MS = 10**6
 
@@ -31,12 +31,8 @@ def test_impossible_requests_are_a_share() -> None:
     assert evidence_of(replace(export(0, 10, 20), impossible=1)) == {IMPOSSIBLE: 0.25}
 
 
-def test_responses_are_counted_where_each_is_a_token() -> None:
-    streamed = replace(export(0, 10), counted=Counted(requests=2, responses=6))
-    assert evidence_of(streamed) == {RESPONSES: 3.0}
-    (first, *others) = streamed.requests
-    several = replace(streamed, requests=[replace(first, tokens=[4]), *others])
-    assert evidence_of(several) == {}
+def test_responses_are_those_that_perf_analyzer_counted() -> None:
+    assert evidence_of(replace(export(0, 10), responses=3.0)) == {RESPONSES: 3.0}
 
 
 def test_an_open_load_has_three_rates() -> None:
