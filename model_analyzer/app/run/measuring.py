@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,9 +24,11 @@ from model_analyzer.app.shared_hosts import examine_shared_hosts
 from model_analyzer.config.resolve import search_settings
 from model_analyzer.domain.energy import with_metered_power
 from model_analyzer.domain.groups import group_members, group_name
+from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExecutorKind, ProfileSettings
+from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.time_left import time_left
 from model_analyzer.profiling.events import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
@@ -106,6 +108,7 @@ def _make_bench(beginning: Beginning, caller: Caller, stack: ExitStack) -> Bench
             beginning.server,
             conceal=conceal,
             show=show,
+            tell=caller.tracker.overdue,
             interruptible=interruptible,
         )
     claim_output(job.settings, stack)
@@ -215,10 +218,14 @@ def _test_shared_hosts(placed: Sequence[Subject], session: Session, caller: Call
 def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None:
     """Runs the search for a subject, on all kinds of hardware at the same time."""
     settings, state = session.job.settings, session.state
-    complete = session.priced.completion(placed[0].goal)
-    names = VariantNames.known(state.profile.variants)
+    profile = session.priced
+    complete = profile.completion(placed[0].goal)
+    names = VariantNames.known(profile.variants)
+    earlier = {trial.key: failure for trial, failure in profile.failed}
     searches = {
-        each.lane: CompletedSearch(choose(each, settings.search, names), complete)
+        each.lane: CompletedSearch(
+            choose(each, settings.search, names), partial(_told, complete, earlier)
+        )
         for each in placed
     }
     events = measure_all(
@@ -238,3 +245,17 @@ def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None
     for lane, search in searches.items():
         if search.conclusion is not None:
             state.record_conclusion(lane, search.conclusion)
+
+
+def _told(
+    complete: Callable[[Trial, Outcome], Outcome],
+    earlier: Mapping[str, Failure],
+    trial: Trial,
+    outcome: Outcome,
+) -> Outcome:
+    """The outcome as a search gets it: complete, and without the time of a failure of an `earlier`
+    run, which counts for the budget of that run only.
+    """
+    if isinstance(outcome, Failure) and earlier.get(trial.key) == outcome:
+        return replace(outcome, duration_s=0.0)
+    return complete(trial, outcome)

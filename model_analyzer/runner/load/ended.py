@@ -57,6 +57,15 @@ _HEADLINE = " Perf Analyzer Launched ".center(80, "=")
 _GENAI_TABLE = "profile_export_genai_perf.csv"
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why we stop a perf_analyzer: `message` and `hint` are those of the failure."""
+
+    reason: FailureReason
+    message: str = ""
+    hint: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """A perf_analyzer that has ended. `stopped` is the reason if we stopped it. `death` is a text
@@ -76,7 +85,7 @@ class Ended:
     genai: Values | None
     composing: Mapping[str, Values]
     embedded: bool
-    stopped: FailureReason | None
+    stopped: Stop | None
     death: str
 
     @property
@@ -106,7 +115,7 @@ def collect(
     status: int | None,
     *,
     embedded: bool,
-    stopped: FailureReason | None,
+    stopped: Stop | None,
     death: str,
 ) -> Ended:
     """The results of a perf_analyzer in its working directory, with the beginning and the end of
