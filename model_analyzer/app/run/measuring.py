@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,11 +24,9 @@ from model_analyzer.app.shared_hosts import examine_shared_hosts
 from model_analyzer.config.resolve import search_settings
 from model_analyzer.domain.energy import with_metered_power
 from model_analyzer.domain.groups import group_members, group_name
-from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExecutorKind, ProfileSettings
-from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.time_left import time_left
 from model_analyzer.profiling.events import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
@@ -221,11 +219,8 @@ def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None
     profile = session.priced
     complete = profile.completion(placed[0].goal)
     names = VariantNames.known(profile.variants)
-    earlier = {trial.key: failure for trial, failure in profile.failed}
     searches = {
-        each.lane: CompletedSearch(
-            choose(each, settings.search, names), partial(_told, complete, earlier)
-        )
+        each.lane: CompletedSearch(choose(each, settings.search, names), complete, profile.failed)
         for each in placed
     }
     events = measure_all(
@@ -245,17 +240,3 @@ def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None
     for lane, search in searches.items():
         if search.conclusion is not None:
             state.record_conclusion(lane, search.conclusion)
-
-
-def _told(
-    complete: Callable[[Trial, Outcome], Outcome],
-    earlier: Mapping[str, Failure],
-    trial: Trial,
-    outcome: Outcome,
-) -> Outcome:
-    """The outcome as a search gets it: complete, and without the time of a failure of an `earlier`
-    run, which counts for the budget of that run only.
-    """
-    if isinstance(outcome, Failure) and earlier.get(trial.key) == outcome:
-        return replace(outcome, duration_s=0.0)
-    return complete(trial, outcome)
