@@ -75,6 +75,15 @@ _HEADLINE = " Perf Analyzer Launched ".center(80, "=")
 _GENAI_TABLE = "profile_export_genai_perf.csv"
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why we stop a perf_analyzer: `message` and `hint` are those of the failure."""
+
+    reason: FailureReason
+    message: str = ""
+    hint: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """A perf_analyzer that has ended. `stopped` is the reason if we stopped it. `death` is a text
@@ -94,7 +103,7 @@ class Ended:
     genai: Values | None
     composing: Mapping[str, Values]
     embedded: bool
-    stopped: FailureReason | None
+    stopped: Stop | None
     death: str
 
     @property
@@ -124,7 +133,7 @@ def collect(
     status: int | None,
     *,
     embedded: bool,
-    stopped: FailureReason | None,
+    stopped: Stop | None,
     death: str,
 ) -> Ended:
     """The results of a perf_analyzer in its working directory, with the beginning and the end of
@@ -213,19 +222,6 @@ def failure_of(name: str, ended: Ended) -> Failure:
 def _refusal(error: str) -> tuple[str, str] | None:
     """What happened to a request that the server refused, and what to do; None for others."""
     return next(((what, advice) for words, what, advice in _REFUSALS if words in error), None)
-
-
-def failed_stream(name: str, lines: tuple[str, ...]) -> Failure:
-    """The failure of a perf_analyzer that was stopped, since it waits forever after an error in a
-    stream.
-    """
-    return Failure(
-        reason=FailureReason.REQUEST_FAILED,
-        message=f"{name}: the model answered a request with an error in its stream, after which"
-        " perf_analyzer never ends",
-        log=lines,
-        hint="send one such request by hand to see the error: perf_analyzer does not show it",
-    )
 
 
 def without_responses(name: str, answered: int, ended: Ended) -> Failure:
