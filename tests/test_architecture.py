@@ -181,6 +181,8 @@ CALLS = {
     "sys.exit": {"cli/main.py", "runner/server/container.py"},
     "eval": set(),
     "exec": set(),
+    "os.execve": {"runner/process.py"},
+    "os.execvpe": {"runner/guard.py"},
 }  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
 from model_analyzer.config.origins import OptionOrigin
 from model_analyzer.config.table import DOCTOR
+from model_analyzer.domain.flags import shapes_of
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import (
     LaunchMode,

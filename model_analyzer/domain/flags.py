@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 # the value of a flag, or its values if it may be given several times
 Flag = str | tuple[str, ...]
 
@@ -139,3 +141,14 @@ TRITON_SERVER_OWNED = frozenset(
         "metrics-port",
     }
 )  # fmt: skip
+
+
+def shapes_of(flags: Mapping[str, Flag]) -> Mapping[str, tuple[int, ...]]:
+    """The sizes in perf_analyzer's flags, by input."""
+    texts = flags.get("shape", ())
+    sizes_by_input = {}
+    for text in (texts,) if isinstance(texts, str) else texts:
+        name, _, sizes = text.rpartition(":")
+        if all(size.isdecimal() for size in sizes.split(",")):
+            sizes_by_input[name] = tuple(map(int, sizes.split(",")))
+    return sizes_by_input

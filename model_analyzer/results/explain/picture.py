@@ -18,14 +18,14 @@ class Picture:
 
     `loads` has the situations with arrivals and client batch size as in `focus`, by ascending
     load: each once, repetitions pooled. `focus` is the one to explain. `course` has the single
-    measurements of the variant while it stayed loaded, in order of time. `siblings` are variants
-    that differ from it in nothing but the number of instances, under loads like these.
+    measurements of the variant while it stayed loaded, in order of time. `others` are other
+    variants under loads like these.
     """
 
     loads: tuple[Situation, ...]
     focus: Situation
     course: tuple[Situation, ...]
-    siblings: tuple[Situation, ...] = ()
+    others: tuple[Situation, ...] = ()
 
     @property
     def variant(self) -> ModelVariant:
@@ -35,6 +35,20 @@ class Picture:
     def lowest(self) -> Situation:
         """The situation under the lowest load."""
         return self.loads[0]
+
+    @property
+    def lowest_before(self) -> Situation:
+        """The same by its first measurement."""
+        first = min(self.lowest.runs, key=lambda run: run.started)
+        return replace(self.lowest, runs=(first,))
+
+    @property
+    def lowest_again(self) -> Situation:
+        """The same by its last measurement: if it was repeated after the others, what only time
+        changed is no effect of the load.
+        """
+        last = max(self.lowest.runs, key=lambda run: run.started)
+        return replace(self.lowest, runs=(last,))
 
     @property
     def highest(self) -> Situation:
@@ -64,13 +78,13 @@ class Picture:
 
     @cached_property
     def by_instances(self) -> Sequence[Pair]:
-        """The variant with each sibling that has another number of instances, under the highest
-        load that both have.
+        """The variant with each one that differs from it in nothing but the number of instances,
+        under the highest load that both have.
         """
         own = {each.work.load: each for each in self.loads}
         pairs: dict[str, Pair] = {}
-        for each in sorted(self.siblings, key=lambda each: each.work.load.value):
-            if each.work.load in own:
+        for each in sorted(self.others, key=lambda each: each.work.load.value):
+            if each.work.load in own and _are_siblings(self.variant, each.variant):
                 pair = Pair(own=own[each.work.load], other=each)
                 if pair.added:
                     pairs[each.variant.identity] = pair
@@ -112,7 +126,7 @@ def _instances(situation: Situation) -> int:
     return sum(count for count, _ in situation.variant.instances(gpus=situation.gpus))
 
 
-def are_siblings(one: ModelVariant, other: ModelVariant) -> bool:
+def _are_siblings(one: ModelVariant, other: ModelVariant) -> bool:
     """Whether two variants differ in nothing but their instances."""
     return _but_instances(one) == _but_instances(other)
 

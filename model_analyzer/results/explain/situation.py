@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.loads import under_load
-from model_analyzer.domain.measurements import Measurement, NoticeKind
+from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
@@ -71,6 +72,23 @@ class Station:
         """The average number of its executions at the same time."""
         return self.busy * self.instances
 
+    @property
+    def largest_batch(self) -> int:
+        """The number of inferences that the server puts into an execution at most."""
+        config = self.variant.config
+        is_batching = "dynamic_batching" in config or "sequence_batching" in config
+        return max(self.variant.max_batch_size, 1) if is_batching else 1
+
+    @property
+    def time_ms(self) -> float:
+        """The time that a request of the top model spends in this one, in its queue, too."""
+        return (self.queue_ms + self.compute_ms) * self.calls
+
+    @property
+    def waiting_ms(self) -> float:
+        """The time that a request of the top model waits in the queue of this one."""
+        return self.queue_ms * self.calls
+
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
@@ -105,9 +123,20 @@ class Situation:
         return self.throughput / self.work.load.batch_size
 
     @property
+    def requests(self) -> int:
+        """The number of requests behind its values; 0 if unknown."""
+        return self.measurement.models[0].requests or 0
+
+    @property
     def is_closed(self) -> bool:
         """Whether each request waits for a response to an earlier one."""
         return self.work.load.kind is LoadKind.CONCURRENCY
+
+    @property
+    def is_first_look(self) -> bool:
+        """Whether too few requests were measured for a p99, because it was only looked at."""
+        is_short = self.measurement.is_instalment and not has_own_times(self.work)
+        return is_short and self.requests < REQUESTS_FOR_P99
 
     @property
     def under(self) -> str:
@@ -120,6 +149,11 @@ class Situation:
         return sum(
             NoticeKind.BUSY_MACHINE in [notice.kind for notice in run.notices] for run in self.runs
         )
+
+    @property
+    def disturbed_much(self) -> bool:
+        """Whether most of its time may be noise."""
+        return self.noise_ms > _MUCH_NOISE * self.value(_AVERAGE)
 
     @cached_property
     def times(self) -> Times:
@@ -151,6 +185,10 @@ class Situation:
     def called(self) -> tuple[Station, ...]:
         """The stations of the models that the variant calls."""
         return tuple(each for each in self.stations if each.variant is not self.variant)
+
+    def station(self, model: str) -> Station | None:
+        """The station of a model, if it has one."""
+        return next((each for each in self.stations if each.model == model), None)
 
     def _station(self, variant: ModelVariant) -> Station | None:
         statistics = self.measurement.statistics
@@ -191,6 +229,28 @@ class Situation:
         return self.cpu is not None and self.cpu > _FULL
 
     @property
+    def others(self) -> float:
+        """The share (0 to 1) of all cores that other programs used; 0 if unknown."""
+        use = self.measurement.resources
+        return 0.0 if use is None or not self.cores else min(use.other_cores / self.cores, 1.0)
+
+    @property
+    def noise_ms(self) -> float:
+        """The time by which other programs may have made an average request longer.
+
+        Server and load generator compute so long for a request; that takes longer by the share of
+        the cores that others had. Time in which an execution waits does not grow. The load
+        generator also computes before it sends, so it counts as what is outside the model at most.
+        """
+        use = self.measurement.resources
+        if use is None or not self.requests_per_s:
+            return 0.0
+        others = min(self.others, _MOST_OF_OTHERS)
+        longer = 1000 / self.requests_per_s * others / (1 - others)
+        client = min(use.client_cores * longer, self.times.outside)
+        return use.server_cores * longer + client
+
+    @property
     def gpu_share(self) -> float | None:
         """The share (0 to 1) of the time in which the GPUs of the variant were busy; None if it
         uses none, or if it is unknown.
@@ -220,3 +280,9 @@ _BUSY_GPU = 0.95
 
 # So much of all cores is as good as all of them: perf_analyzer's start is idle.
 _FULL = 0.8
+
+# A measurement with that part of noise shows nothing about time.
+_MUCH_NOISE = 0.2
+
+# Other programs never take everything: the scheduler shares.
+_MOST_OF_OTHERS = 0.8

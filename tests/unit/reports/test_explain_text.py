@@ -91,14 +91,18 @@ def text_of(change: Change, after: TrialRecord | Failure) -> str:
     )
     (work,) = observed(faster, 8, 98, 20).trial.workloads
     result = after if isinstance(after, Failure) else situation(after)
-    return confirmation_text(Confirmation(finding=finding, work=work, after=result))
+    return confirmation_text(
+        Confirmation(finding=finding, work=work, before=finding.under, after=result)
+    )
 
 
 def test_a_tested_advice_says_what_it_changed() -> None:
     text = text_of(more_instances(ONE, 2), observed(ONE, 8, 98, 20, queue=60))
 
     assert text.startswith("against “too few instances”, m_config_0 (instance_group ")
-    assert text.endswith("49.0 → 98.0 infer/s, p99 176 ms → 88.1 ms: it helps.")
+    assert text.endswith(
+        "49.0 → 98.0 infer/s (+94 to +107 %), p99 176 ms → 88.1 ms (-54 to -46 %): it helps."
+    )
 
 
 def test_a_change_of_the_client_names_its_flags() -> None:

@@ -265,9 +265,15 @@ def test_a_load_that_lasts_longer_than_perf_analyzer_may(tmp_path: Path) -> None
     assert "(raise perf_analyzer_timeout to twice as long, or shorten the stages)" in problem
 
 
-def test_a_log_in_milliseconds_that_is_read_as_seconds(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text("time\n0\n4648\n")
+def test_a_log_that_may_be_in_milliseconds(tmp_path: Path) -> None:
+    times = "".join(f"{number * 10}.5\n" for number in range(100))
+    (tmp_path / "log.csv").write_text(f"time\n{times}")
     (problem,) = problems("load: {replay: log.csv}", tmp_path)
     assert "give unit: ms if its times are in milliseconds, give a higher speed" in problem
     (problem,) = problems("load: {replay: log.csv, unit: s}", tmp_path)
     assert "twice as long, give a higher speed, or use a part of the log" in problem
+
+    (tmp_path / "whole.csv").write_text("time\n0\n4648\n")
+    (problem,) = problems("load: {replay: whole.csv}", tmp_path)
+    assert "whole.csv: does not say whether its times are seconds or milliseconds" in problem
+    assert "say unit: s or unit: ms" in problem

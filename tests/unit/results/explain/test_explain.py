@@ -352,8 +352,8 @@ def test_the_share_of_slow_requests_is_that_beyond_a_latency_and_not_that_of_the
     ]
     of_percentiles, of_histogram = (explained(each).findings[0].evidence[1] for each in records)
     assert of_percentiles == (
-        "1 to 5 % of the requests take more than 110 ms, and their time is in the executions:"
-        " 16.0 ms on average"
+        "1 to 5 % of the requests take more than 110 ms, and their time is in the model: 16.0 ms of"
+        " executing on average, and 0 ms in the queue"
     )
     assert of_histogram.startswith("about 40 % of the requests take more than 110 ms")
 
