@@ -8,18 +8,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.domain.flags import Flag
+from model_analyzer.domain.flags import Flag, shapes_of
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.errors import Problem
 from model_analyzer.runner.load.command import named_files
 
 _SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
-
-
-def shapes_of(flags: Mapping[str, Flag]) -> Mapping[str, tuple[int, ...]]:
-    """The sizes in the flags, by input."""
-    matches = filter(None, map(_SHAPE.fullmatch, _texts(flags)))
-    return {match[1]: tuple(map(int, match[2].split(","))) for match in matches}
 
 
 def shape_problems(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[Problem]:
