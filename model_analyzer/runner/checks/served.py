@@ -14,7 +14,7 @@ from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
 from model_analyzer.runner.checks.models import FirstRequest, check_request
 from model_analyzer.runner.client.interface import ServerClient
-from model_analyzer.runner.server.remote import ALLOW, NOT_ALLOWED, allows_loading
+from model_analyzer.runner.server.remote import NOT_ALLOWED, allows_loading
 from model_analyzer.runner.server.triton import TritonServer
 
 _FIX_SERVER = "check the server, its address and the keys in the options"
@@ -37,7 +37,8 @@ def check_served(
         for name, setup in setups.items():
             client = server.client(setup)
             if loads and not allows_loading(client):
-                yield problem("model control", NOT_ALLOWED, ALLOW)
+                reason, _, fix = NOT_ALLOWED.partition(": ")
+                yield problem("model control", reason, fix)
                 return
             yield _check(server, client, name, requests[name], loads=loads)
     except ModelAnalyzerError as error:

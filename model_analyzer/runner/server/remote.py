@@ -34,10 +34,10 @@ _LOOK_S = 0.1
 _NOT_EXPLICIT = "explicit model load / unload is not allowed"
 
 
-NOT_ALLOWED = "the server does not allow loading models"
-ALLOW = (
-    "start it with --model-control-mode=explicit, or give --reload-model-disable to measure the"
-    " models that it has loaded"
+# What is wrong, and what to do about it.
+NOT_ALLOWED = (
+    "the server does not allow loading models: start it with --model-control-mode=explicit, or give"
+    " --reload-model-disable to measure the models that it has loaded"
 )
 
 # No model has this name, so it can be unloaded without an effect.
@@ -190,7 +190,7 @@ class Guest(_Passing):
             self._client.load(name, config, timeout_s)
         except ServerCallError as error:
             if _NOT_EXPLICIT in str(error):
-                raise ServerError(f"{NOT_ALLOWED}: {ALLOW}") from error
+                raise ServerError(NOT_ALLOWED) from error
             self._remember(name)
             raise
         current = self._client.models()
