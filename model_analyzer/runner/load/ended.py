@@ -22,6 +22,7 @@ from model_analyzer.runner.load.output import (
     deciding_lines,
     is_loaded,
     judge,
+    of_all_versions,
     parse_composing_table,
     parse_counted,
     parse_report,
@@ -45,7 +46,7 @@ EXPORT = "export.json"
 _MOST_OUTPUT_BYTES = 8 * 2**20
 # Enough for millions of responses; parsing needs several times as much memory.
 _MOST_EXPORT_BYTES = 512 * 2**20
-# A table has one line for each load, here one; each composing model has a table.
+# A table has one line for each load, here one; each version of a composing model has a table.
 _MOST_TABLE_BYTES = 2**20
 _MOST_TABLES = 1000
 
@@ -141,12 +142,12 @@ def collect(
     """
     table, export = directory / TABLE, directory / EXPORT
     raw = _content(export, _MOST_EXPORT_BYTES) if export.exists() else b""
-    composing = {}
-    for path in islice(directory.glob(f"*_v*.{TABLE}"), _MOST_TABLES):
+    versions: dict[str, list[Values]] = {}  # of each composing model
+    for path in sorted(islice(directory.glob(f"*_v*.{TABLE}"), _MOST_TABLES)):
         model = composing_model(path.name, TABLE)
         values = parse_composing_table(_text(path, _MOST_TABLE_BYTES))
         if model is not None and values:
-            composing[model] = values
+            versions.setdefault(model, []).append(values)
     output = read_ends(directory / OUTPUT, most_bytes=_MOST_OUTPUT_BYTES)
     rows = _text(table, _MOST_TABLE_BYTES) if table.exists() else ""
     return Ended(
@@ -157,7 +158,7 @@ def collect(
         export=read_export(raw, parse_counted(rows, output)) if raw else None,
         export_bytes=len(raw),
         genai=_genai(directory),
-        composing=dict(sorted(composing.items())),
+        composing={name: of_all_versions(versions[name]) for name in sorted(versions)},
         embedded=embedded,
         stopped=stopped,
         death=death,
