@@ -864,7 +864,9 @@ def test_an_endless_table_is_ignored(pretend, make, memory) -> None:
 
 
 @pytest.mark.parametrize(
-    "export", ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}']
+    "export",
+    ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}'],
+    ids=["list", "number", "deep", "numbers"],
 )
 def test_an_export_that_is_none_is_a_failure(pretend, make, export: str) -> None:
     program = pretend.perf_analyzer({"export": export})
