@@ -38,6 +38,8 @@ def contention(picture: Picture) -> Iterator[Finding]:
     model that it calls.
     """
     low, high = picture.lowest_again, picture.highest
+    if low.is_computing and high.is_crowded:
+        return  # other programs have the cores
     for after in high.stations:
         before = low.station(after.model)
         if before is not None and after.instances > 1:

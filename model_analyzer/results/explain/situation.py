@@ -235,6 +235,17 @@ class Situation:
         return 0.0 if use is None or not self.cores else min(use.other_cores / self.cores, 1.0)
 
     @property
+    def is_crowded(self) -> bool:
+        """Whether nearly all cores were used only because of other programs."""
+        return self.cpu is not None and self.cpu <= _FULL < self.cpu + self.others
+
+    @property
+    def is_computing(self) -> bool:
+        """Whether executions compute most of their time, on cores."""
+        cores = self.cores_of_executions
+        return cores is not None and cores > _COMPUTING and not self.gpus
+
+    @property
     def noise_ms(self) -> float:
         """The time by which other programs may have made an average request longer.
 
@@ -283,6 +294,9 @@ _FULL = 0.8
 
 # A measurement with that part of noise shows nothing about time.
 _MUCH_NOISE = 0.2
+
+# The cores of an execution that computes all the time.
+_COMPUTING = 0.6
 
 # Other programs never take everything: the scheduler shares.
 _MOST_OF_OTHERS = 0.8
