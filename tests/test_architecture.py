@@ -128,6 +128,7 @@ ADDRESSES = {
     "vl_convert": {"reports/engines.py"},
     "orjson": {
         "state/format/lines.py",
+        "runner/load/input_check.py",
         "runner/load/input_data.py",
         "runner/load/profile_export.py",
     },
@@ -181,6 +182,8 @@ CALLS = {
     "sys.exit": {"cli/main.py", "runner/server/container.py"},
     "eval": set(),
     "exec": set(),
+    "os.execve": {"runner/process.py"},
+    "os.execvpe": {"runner/guard.py"},
 }  # fmt: skip
 
 

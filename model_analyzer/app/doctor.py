@@ -17,7 +17,7 @@ from model_analyzer.app.bench.models import read_models, repository_facts
 from model_analyzer.app.bench.preflight import without_gpus
 from model_analyzer.app.bench.programs import installs_load_generator, installs_server
 from model_analyzer.app.bench.repository import fetched_for_user
-from model_analyzer.app.bench.subjects import infeasible
+from model_analyzer.app.bench.subjects import ineffective, infeasible
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
 from model_analyzer.config.given_options import GivenOptions
@@ -79,6 +79,7 @@ from model_analyzer.runner.checks.storage import (
 )
 from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
+from model_analyzer.runner.load.shapes import shapes_of
 from model_analyzer.runner.output_directory import prepare_output
 from model_analyzer.runner.repository import ModelRepository, model_names, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
@@ -224,6 +225,8 @@ class _Doctor:
         for error in (*self._examination.unfetched, *problems):
             fix = error.hint or f"change {error.where}"
             yield problem("option", f"{error.where}: {error.message}", fix)
+        for remark in () if problems else ineffective(self._settings, facts):
+            yield warning("option", remark, "correct it, unless that is what you want")
         for caution in warnings:
             fix = caution.hint or f"change {caution.where}"
             yield warning("option", f"{caution.where}: {caution.message}", fix)

@@ -78,6 +78,12 @@ _LOAD_FLAGS = {
 
 _INTERVALS = "request-intervals"
 
+# Why a perf_analyzer flag has no effect, where another reason counts than for most.
+_WHY_OWNED = {
+    "warmup-request-count": "where warm-up requests are needed, model-analyzer sends as many as"
+    " perf_analyzer can end with",
+}
+
 _NOWHERE = Places()
 
 
@@ -371,9 +377,8 @@ def _own_flags(entry: ModelEntry, values: Mapping[str, Any], remarks: list[str])
     """
     flags = dict(_own_or_global("perf_analyzer_flags", entry.given.values, values))
     for name in [name for name in PERF_ANALYZER_OWNED if name in flags]:
-        remarks.append(
-            f"{entry.name}: perf_analyzer flag {name!r} is ignored: model-analyzer sets it"
-        )
+        reason = _WHY_OWNED.get(name, "model-analyzer sets it")
+        remarks.append(f"{entry.name}: perf_analyzer flag {name!r} is ignored: {reason}")
         del flags[name]
     return flags
 

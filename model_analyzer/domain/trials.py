@@ -400,6 +400,7 @@ class FailureReason(Enum):
     SERVER_DIED = "the server died"
     MODEL_DIED = "a process of the model died"
     NO_RESULT = "perf_analyzer ended without a result"
+    IMPOSSIBLE_VALUES = "the measured values contradict each other"
     LOST = "the machines that measured it were lost"
 
 

@@ -371,7 +371,7 @@ def _fewest_requests(item: MeasuredTrial) -> Cell:
 
 
 def _remarks(item: MeasuredTrial) -> Cell:
-    return " ".join(notice.text for notice in item.measurement.notices) or None
+    return " ".join(item.measurement.remarks) or None
 
 
 def _variants(

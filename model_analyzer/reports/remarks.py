@@ -73,6 +73,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     """A sentence for each caveat of the answer."""
     ranking = answer.ranking
     return [
+        *_doubts(answer),
         *_compliance(answer),
         *_near_misses(answer),
         *_late_misses(answer),
@@ -102,6 +103,14 @@ def _different_beside(ranking: Ranking) -> Iterator[str]:
         ):
             place = capitalized(place_text(other.kind))
             yield f"{place}, not only the hardware is different: {text}."
+
+
+def _doubts(answer: Answer) -> Iterator[str]:
+    """Why the values of the recommendation, and those of the default, may be wrong."""
+    shown = [answer.best, answer.ranking.default]
+    items = {id(result.best): result.best for result in shown if result is not None}
+    for item in items.values():
+        yield from (doubt.sentence for doubt in item.measurement.doubts)
 
 
 def _compliance(answer: Answer) -> Iterator[str]:

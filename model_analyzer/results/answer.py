@@ -125,7 +125,11 @@ class Answer:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the search probably missed something better, or a constraint may be broken."""
+        """Whether the search probably missed something better, a constraint may be broken, or the
+        values of the recommendation are doubtful.
+        """
+        if self.best is not None and self.best.best.measurement.doubts:
+            return True
         return (self.certainty is not None and self.certainty.is_low) or (
             self.compliance is not None and self.compliance.is_doubtful
         )

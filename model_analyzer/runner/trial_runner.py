@@ -16,6 +16,7 @@ from model_analyzer.domain.energy import (
     with_metered_power,
 )
 from model_analyzer.domain.hardware import Machine
+from model_analyzer.domain.laws.catalogue import judged
 from model_analyzer.domain.measurements import (
     CounterReading,
     Measurement,
@@ -102,7 +103,7 @@ class TrialRunner:
 
     def _measure(self, trial: Trial, clock: float) -> Outcome:
         """The outcome, without secrets, of a trial that began at `clock`."""
-        return concealed(self._tried(trial, clock), self._conceal)
+        return concealed(judged(trial, self._tried(trial, clock)), self._conceal)
 
     def _tried(self, trial: Trial, clock: float) -> Outcome:
         failure = self._server.serve([work.variant for work in trial.workloads], trial.setup)

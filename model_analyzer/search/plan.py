@@ -79,14 +79,16 @@ class SearchedModel:
     """One profiled model: its facts and its settings.
 
     `inputs` is a fingerprint of the user's input files, `own_s` the length of a load with its own
-    times (otherwise 0). `times_tokens` is set for language models: see `Workload`. `composing` has
-    the settings of the models that it calls, by name.
+    times (otherwise 0); `replay` says what is sent if it is a log. `times_tokens` is set for
+    language models: see `Workload`. `composing` has the settings of the models that it calls, by
+    name.
     """
 
     facts: ModelFacts
     settings: ModelSettings
     inputs: str = ""
     own_s: float = 0.0
+    replay: str = ""
     times_tokens: bool = False
     composing: Mapping[str, ComposingSettings] = field(default_factory=empty)
 

@@ -22,6 +22,7 @@ from model_analyzer.runner.load.output import (
     is_loaded,
     judge,
     parse_composing_table,
+    parse_counted,
     parse_report,
     parse_table,
     requests_failed,
@@ -120,12 +121,14 @@ def collect(
         values = parse_composing_table(_text(path, _MOST_TABLE_BYTES))
         if model is not None and values:
             composing[model] = values
+    output = read_ends(directory / OUTPUT, most_bytes=_MOST_OUTPUT_BYTES)
+    rows = _text(table, _MOST_TABLE_BYTES) if table.exists() else ""
     return Ended(
         command=command,
         status=137 if status is None else status,
-        output=read_ends(directory / OUTPUT, most_bytes=_MOST_OUTPUT_BYTES),
-        table=parse_table(_text(table, _MOST_TABLE_BYTES)) if table.exists() else None,
-        export=read_export(raw) if raw else None,
+        output=output,
+        table=parse_table(rows),
+        export=read_export(raw, parse_counted(rows, output)) if raw else None,
         export_bytes=len(raw),
         genai=_genai(directory),
         composing=dict(sorted(composing.items())),

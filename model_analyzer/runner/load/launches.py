@@ -27,7 +27,7 @@ from model_analyzer.runner.load.child import Child
 from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import EXPORT, OUTPUT, TABLE, Ended, collect, failure_of
 from model_analyzer.runner.load.genai_perf import build_genai_command
-from model_analyzer.runner.load.generators import Generator
+from model_analyzer.runner.load.generators import Generator, with_own_ids
 from model_analyzer.runner.load.intended import intervals_text
 from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
 from model_analyzer.runner.load.stalls import StallWatch
@@ -117,7 +117,7 @@ class Launches:
         stubs = StubWatch(server.stubs())
         with self._in_place(), ExitStack() as stack:
             children = []
-            for generator in generators:
+            for generator in with_own_ids(generators):
                 directory = stack.enter_context(
                     tempfile.TemporaryDirectory(dir=self._work_directory)
                 )

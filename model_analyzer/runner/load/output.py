@@ -13,10 +13,13 @@ from enum import Enum
 
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, WINDOWS
+from model_analyzer.runner.load.profile_export import Counted
+
+_INFERENCES = "Inferences/Second"
 
 # column -> (tag, the size of one catalogue unit in the unit of the column)
 _COLUMNS: Mapping[str, tuple[str, float]] = {
-    "Inferences/Second": ("perf_throughput", 1),
+    _INFERENCES: ("perf_throughput", 1),
     "Avg latency": ("perf_latency_avg", 1000),
     "p50 latency": ("perf_latency_p50", 1000),
     "p90 latency": ("perf_latency_p90", 1000),
@@ -45,6 +48,7 @@ _NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.
 _THREAD = re.compile(r"Thread \[\d+\]")
 _REQUEST_FAILED = re.compile(r"Thread \[\d+\] had error: ")
 _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
+_BATCH_SIZE = re.compile(r"^\s*Batch size: (\d+)\s*$", re.MULTILINE)
 
 
 class OutputVerdict(Enum):
@@ -108,6 +112,21 @@ def parse_table(text: str) -> Values | None:
             if number is not None:
                 values[tag] = number / divisor
     return values if "perf_throughput" in values else None
+
+
+def parse_counted(table: str, text: str) -> Counted | None:
+    """What perf_analyzer counted of a model that streams; None for other models.
+
+    Its two rates are those of the same time. That of requests counts each one as often as its batch
+    has inferences.
+    """
+    requests, sizes = parse_report(text).requests, _BATCH_SIZE.findall(text)
+    row = next(iter([*csv.DictReader(table.splitlines())][-1:]), {})
+    rates = [finite_number(row.get(key) or "") for key in (_INFERENCES, "Response Throughput")]
+    if not requests or not sizes or rates[0] is None or rates[1] is None or rates[0] <= 0:
+        return None
+    responses = requests * int(sizes[0]) * rates[1] / rates[0]
+    return Counted(requests, round(responses)) if math.isfinite(responses) else None
 
 
 def parse_composing_table(text: str) -> Values | None:

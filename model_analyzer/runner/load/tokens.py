@@ -35,7 +35,7 @@ def token_times(export: Export, begin: int, end: int) -> Mapping[str, Sequence[f
         FIRST: [
             (request.came[0] - request.sent) / _NS_PER_MS
             for request in export.requests
-            if begin <= request.came[0] < end
+            if request.came and begin <= request.came[0] < end
         ],
         BETWEEN: [
             (later - earlier) / tokens / _NS_PER_MS
@@ -60,11 +60,12 @@ def joint_times(export: Export, begin: int, end: int) -> JointHistogram:
 
 
 def _times(request: Request) -> RequestTimes:
+    """Without a token, a user waits for the first one until the request ends."""
     further = sum(request.tokens[1:])
     between = (request.came[-1] - request.came[0]) / further / _NS_PER_MS if further else None
     return RequestTimes(
         latency=(request.ended - request.sent) / _NS_PER_MS,
-        first_token=(request.came[0] - request.sent) / _NS_PER_MS,
+        first_token=((*request.came, request.ended)[0] - request.sent) / _NS_PER_MS,
         between_tokens=between,
     )
 

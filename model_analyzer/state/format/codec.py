@@ -331,6 +331,7 @@ def _model(model: ModelMeasurement) -> Entry:
         **({} if model.joint is None else {"joint": model.joint.text}),
         **_unless_empty("composing", composing),
         **_unless_empty("raised", thaw(model.raised)),
+        **_unless_empty("evidence", dict(model.evidence)),
     }
 
 
@@ -339,6 +340,7 @@ def _counts(model: ModelStatistics) -> Entry:
         "inferences": model.inferences,
         "executions": model.executions,
         "batches": [[batch.size, batch.count, batch.ms] for batch in model.batches],
+        **({} if model.requests is None else {"requests": asdict(model.requests)}),
     }
 
 

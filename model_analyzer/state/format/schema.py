@@ -169,12 +169,21 @@ class Model(Part):
     joint: str | UnsetType = UNSET
     composing: dict[str, Values] = {}
     raised: Flags = {}
+    evidence: Values = {}
+
+
+class Requests(Part):
+    answered: Count
+    failed: Count
+    hits: Count
+    misses: Count
 
 
 class Statistics(Part):
     inferences: Count
     executions: Count
     batches: list[tuple[Count, Count, Amount]]
+    requests: Requests | UnsetType = UNSET
 
 
 class Resources(Part):

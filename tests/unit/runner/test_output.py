@@ -14,9 +14,11 @@ from model_analyzer.runner.load.output import (
     deciding_lines,
     judge,
     parse_composing_table,
+    parse_counted,
     parse_report,
     parse_table,
 )
+from model_analyzer.runner.load.profile_export import Counted
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
 
@@ -51,6 +53,34 @@ def test_a_table_gives_milliseconds_and_inferences_per_second(name: str) -> None
     assert values["perf_client_send_recv"] == cells["request/response"] / 1000
     assert values["perf_server_queue"] == cells["Server Queue"] / 1000
     assert values["perf_server_compute_infer"] == cells["Server Compute Infer"] / 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "counted"),
+    [
+        ("stream_flag", Counted(11, 33)),
+        ("stream_some_empty", Counted(12, 30)),
+        ("stream_no_flag", Counted(10, 30)),
+        ("stable", None),
+    ],
+)
+def test_responses_are_counted_of_models_that_stream(name: str, counted: Counted | None) -> None:
+    assert parse_counted(table(name), text(name)) == counted
+
+
+def test_a_request_of_two_inferences_is_one_request() -> None:
+    """Recorded: two inferences in a request, and three responses."""
+    rows = "Concurrency,Inferences/Second,Response Throughput\n1,55.2545,82.8817\n"
+    said = "  Batch size: 2\n    Request count: 20\n"
+
+    assert parse_counted(rows, said) == Counted(20, 60)
+
+
+@pytest.mark.parametrize("rates", ["0,10", "1e-300,1e300", "x,10", "10,"])
+def test_odd_rates_count_nothing(rates: str) -> None:
+    rows = f"Inferences/Second,Response Throughput\n{rates}\n"
+
+    assert parse_counted(rows, "Batch size: 1\n Request count: 2\n") is None
 
 
 def test_the_last_row_of_several_counts() -> None:

@@ -19,7 +19,7 @@ from model_analyzer.domain.measurements import (
 )
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.resources import ResourceUse
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.trials import (
     Failure,
     FailureReason,
@@ -167,7 +167,10 @@ def rich_measurement() -> Measurement:
         host=freeze({"cpu_used_ram": 2048.0}),
         statistics={
             "ensemble": ModelStatistics(
-                inferences=20, executions=10, batches=(BatchStatistics(2, 10, 98.765432),)
+                inferences=20,
+                executions=10,
+                batches=(BatchStatistics(2, 10, 98.765432),),
+                requests=RequestCounts(answered=14, failed=1, hits=4, misses=10),
             ),
             "größe": ModelStatistics(
                 inferences=20,
