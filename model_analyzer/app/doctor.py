@@ -79,7 +79,6 @@ from model_analyzer.runner.checks.storage import (
 )
 from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
-from model_analyzer.runner.load.shapes import shapes_of
 from model_analyzer.runner.output_directory import prepare_output
 from model_analyzer.runner.repository import ModelRepository, model_names, stage
 from model_analyzer.runner.runtime import Program, installed_runtime

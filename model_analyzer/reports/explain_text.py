@@ -129,6 +129,11 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
 
 def _times_text(times: Times) -> str:
     """Where the time of an average request goes, the largest part first."""
+    if not times.are_known:
+        return (
+            f"An average request takes {ms(times.total)}; where that time goes is not known, since"
+            " the server's times of a decoupled or cached model do not add up to it."
+        )
     parts = {place: getattr(times, place) for place in _PLACES}
     ordered = sorted(parts, key=lambda place: -parts[place])
     shown = [
@@ -201,7 +206,9 @@ def _on_kind(report: ExplainReport) -> dict[str, Any]:
         "variant": report.variant,
         "load": _load(situation.work),
         "metrics": _metrics(situation),
-        "average_ms": {place: getattr(situation.times, place) for place in _PLACES},
+        "average_ms": {place: getattr(situation.times, place) for place in _PLACES}
+        if situation.times.are_known
+        else None,
         "measurements": explanation.measured,
         "causes": [_finding(finding) for finding in report.findings],
         "ruled_out": [_confirmation(each) for each in explanation.ruled_out],

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
+from model_analyzer.domain.parts import add_up, longest_path
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
 
@@ -23,10 +24,11 @@ _COMPUTE, _OUTPUT = "perf_server_compute_infer", "perf_server_compute_output"
 NEGLIGIBLE_MS = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Times:
     """The average time of a request in ms, by place: waiting in the queue of a model, copying
-    inputs, executing, copying outputs; the rest is outside the models (client, network, server).
+    inputs, executing, copying outputs; the rest is outside the models (client, network, server). It
+    has all the time if those of the models are not known, because they do not add up.
     """
 
     queue: float
@@ -34,6 +36,7 @@ class Times:
     compute: float
     outputs: float
     outside: float
+    are_known: bool = True
 
     @property
     def total(self) -> float:
@@ -157,16 +160,32 @@ class Situation:
 
     @cached_property
     def times(self) -> Times:
-        """Where the time of an average request goes."""
+        """Where the time of an average request goes: of an ensemble, along its critical path."""
+        average = self.value(_AVERAGE)
         if self.variant.is_ensemble:
+            path = [self.station(part.model) for part in self._critical_path]
+            steps = [station for station in path if station is not None]
             inputs = outputs = 0.0
-            queue = sum(station.queue_ms * station.calls for station in self.stations)
-            compute = sum(station.compute_ms * station.calls for station in self.stations)
-        else:
+            queue = sum(station.queue_ms for station in steps)
+            compute = sum(station.compute_ms for station in steps)
+        elif add_up(self.variant):
             queue, compute = self.value(_QUEUE), self.value(_COMPUTE)
             inputs, outputs = self.value(_INPUT), self.value(_OUTPUT)
-        outside = max(self.value(_AVERAGE) - queue - inputs - compute - outputs, 0.0)
-        return Times(queue=queue, inputs=inputs, compute=compute, outputs=outputs, outside=outside)
+        else:
+            return Times(0.0, 0.0, 0.0, 0.0, outside=average, are_known=False)
+        outside = max(average - queue - inputs - compute - outputs, 0.0)
+        return Times(queue, inputs, compute, outputs, outside)
+
+    @property
+    def _critical_path(self) -> Sequence[ModelVariant]:
+        return longest_path(
+            self.variant,
+            lambda part: (
+                0.0
+                if (station := self.station(part.model)) is None
+                else station.queue_ms + station.compute_ms
+            ),
+        )
 
     @cached_property
     def stations(self) -> tuple[Station, ...]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from model_analyzer.domain.flags import Flag
+from model_analyzer.domain.flags import Flag, shapes_of
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.words import counted, first_few
 from model_analyzer.reading import read_regular
@@ -25,7 +25,6 @@ from model_analyzer.runner.load.input_check import (
 )
 from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES
 from model_analyzer.runner.load.input_elements import BYTES_OF, listed
-from model_analyzer.runner.load.shapes import shapes_of
 
 # Path, size and time of change of a file.
 _Stamp = tuple[str, int, int]

@@ -327,3 +327,32 @@ def test_a_first_look_is_no_sure_explanation() -> None:
 
     assert looked(60)
     assert not looked(400)
+
+
+# -- parts of a request ---------------------------------------------------------------------------
+
+
+def step(name: str, source: str, target: str) -> Mapping[str, Any]:
+    return {"model_name": name, "input_map": {"IN": source}, "output_map": {"OUT": target}}
+
+
+def test_steps_at_the_same_time_do_not_add_up() -> None:
+    parts = [model(name, count=4) for name in ("first", "left", "right")]
+    steps = [step("first", "IN", "x"), step("left", "x", "y"), step("right", "x", "OUT")]
+    of = variant("m_config_default", composing=parts, ensemble_scheduling={"step": steps})
+    times = {"first": (1.0, 4.0, 0.1), "left": (1.0, 28.0, 0.2), "right": (1.0, 30.0, 0.3)}
+    record = observed(of, 1, 28, 34.2, outside=0.5, parts=times)
+
+    found = explained(record).situation.times
+
+    assert (found.queue, found.compute) == pytest.approx((0.4, 34.0))
+    assert found.total == pytest.approx(34.7)
+
+
+def test_times_of_a_decoupled_model_are_not_known() -> None:
+    of = model(model_transaction_policy={"decoupled": True}, input=[tensor("A", [1000, 1000])])
+    explanation = explained(observed(of, 1, 9, 0.7, outside=108.3))
+
+    assert not explanation.situation.times.are_known
+    assert explanation.situation.times.total == pytest.approx(109)
+    assert explanation.findings == ()
