@@ -37,6 +37,8 @@ def certainty_text(answer: Answer) -> str:
     certainty = answer.certainty
     if certainty is None:
         return ""
+    if certainty.has_everything:
+        return f"The search stopped: {certainty.explanation}."
     missed = (
         f"a configuration more than {100 * certainty.margin:.0f} % better was not tried"
         if certainty.is_feasible
