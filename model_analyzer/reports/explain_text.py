@@ -74,6 +74,15 @@ class ExplainReport:
         )
 
     @property
+    def notes(self) -> Sequence[str]:
+        """Causes that measurements rule out, unless that is among the confirmations, and whether
+        the explanation is unsure.
+        """
+        ruled_out = () if self.confirmations else self.explanation.ruled_out
+        notes = [f"Ruled out: {confirmation_text(each)}" for each in ruled_out]
+        return [*notes, self.unsure] if self.unsure else notes
+
+    @property
     def failure(self) -> str:
         """What went wrong in other trials of the variant, and what to do; "" if nothing did."""
         failed = self.explanation.failed
@@ -114,14 +123,9 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
         yield "Tested on the server:"
         for confirmation in report.confirmations:
             yield f"   - {confirmation_text(confirmation)}"
-    elif explanation.ruled_out:
+    for note in report.notes:
         yield ""
-        yield "Ruled out by measurements:"
-        for confirmation in explanation.ruled_out:
-            yield f"   - {confirmation_text(confirmation)}"
-    if report.unsure:
-        yield ""
-        yield report.unsure
+        yield note
     if explanation.lacks:
         yield ""
         yield f"Not measured: {'; '.join(explanation.lacks)}."

@@ -209,6 +209,15 @@ def test_the_first_load_measured_again_tells_time_from_load() -> None:
     assert names(*records, repeated(slow)) == ["SLOWING_DOWN"]
 
 
+def test_the_highest_load_measured_first_tells_time_from_load() -> None:
+    four = model(count=4)
+    records = [observed(four, load, 49, 20.0 * min(load, 4)) for load in (1, 2, 4)]
+    fresh = observed(four, 4, 180, 21.0, started=200)
+    later = observed(four, 1, 35, 28.0, started=300)
+
+    assert names(*records, repeated(fresh), repeated(later)) == ["SLOWING_DOWN"]
+
+
 def repeated(measured: TrialRecord) -> TrialRecord:
     return measured._replace(trial=replace(measured.trial, repetition=1))
 
