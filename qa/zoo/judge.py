@@ -15,8 +15,9 @@ from qa.zoo.truth import Truth, value_range
 TOLERANCE = 0.05
 # The chance that something better was not tried, from which on an answer says that it is unsure.
 UNSURE_PERCENT = 10
-# No measurement of these models is worth more.
+# No measurement of these models is worth more, and one that does not end is given up.
 LONGEST_S = 30
+GIVEN_UP_S = 45
 # In flight = throughput x latency, up to this: in values from perf_analyzer's table, the first
 # requests count, which meet an idle server (docs/measuring.md).
 LITTLE_TOLERANCE = 0.15

@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from qa.zoo.judge import LONGEST_S, judge_capacity, judge_explanation, judge_run
+from qa.zoo.judge import GIVEN_UP_S, LONGEST_S, judge_capacity, judge_explanation, judge_run
 from qa.zoo.truth import Kind
 
 PROGRAM = str(Path(sys.executable).with_name("model-analyzer"))
@@ -186,9 +186,9 @@ def _measured(events: Iterable[Mapping[str, Any]]) -> set[tuple[str, int]]:
 def _judge_profile(visit: Visit, step: Step, name: str) -> list[dict[str, Any]]:
     answer = visit.call(step, "profile", "-f", f"{name}.yaml", "--progress", "json")
     events = _events(answer.output)
-    ended = [e for e in events if "duration_s" in e and not e.get("known")]
-    for event in ended:
-        if event["duration_s"] > LONGEST_S:
+    for event in events:
+        limit_s = GIVEN_UP_S if event["event"] == "trial_failed" else LONGEST_S
+        if not event.get("known") and event.get("duration_s", 0) > limit_s:
             (workload, *_) = event["workloads"]
             step.faults.append(f"{workload['variant']} took {event['duration_s']:.0f} s")
     if visit.expect(step, answer):
