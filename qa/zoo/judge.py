@@ -18,6 +18,8 @@ UNSURE_PERCENT = 10
 # No measurement of these models is worth more, and one that does not end is given up.
 LONGEST_S = 30
 GIVEN_UP_S = 45
+# Server and client begin and end to count at other moments.
+CALLS_TOLERANCE = 0.25
 # In flight = throughput x latency, up to this: in values from perf_analyzer's table, the first
 # requests count, which meet an idle server (docs/measuring.md).
 LITTLE_TOLERANCE = 0.15
@@ -57,9 +59,20 @@ def _judge_measurement(
             yield f"{metric} was not measured, true is {_range(low, high)}"
         elif not _agrees(value, measured["intervals"].get(metric), low, high):
             yield f"{metric} {value:.4g}, true is {_range(low, high)}"
+    yield from _judge_calls(truth, measured)
     yield from _judge_laws(measured)
     if measured["duration_s"] > LONGEST_S * (measured["instalments"] or 1):
         yield f"took {measured['duration_s']:.0f} s"
+
+
+def _judge_calls(truth: Truth, measured: Document) -> Iterator[str]:
+    """Every call of a composing model is counted: those of all its versions, for example."""
+    throughput = measured["metrics"]["perf_throughput"]
+    (model, *_) = measured["models"]
+    for name, calls in truth.calls.items():
+        counted = model["composing"].get(name, {}).get("perf_throughput", 0.0)
+        if abs(counted / (throughput * calls) - 1) > CALLS_TOLERANCE:
+            yield f"{name} is called {counted / throughput:.3g} times for a request, not {calls}"
 
 
 def _judge_laws(measured: Document) -> Iterator[str]:

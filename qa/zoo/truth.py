@@ -47,6 +47,7 @@ class Truth:
     versions: Mapping[str, Sequence[int]] = field(default_factory=dict)
     exhaustive: str = "brute"
     steps: Sequence[str] = ()
+    calls: Mapping[str, int] = field(default_factory=dict)
     causes: Sequence[str] = ()
     explained: str = ""
     doubts: Sequence[str] = ()

@@ -24,6 +24,7 @@ def measured(load: int, value: float, average_ms: float, **changes: Any) -> dict
         "loads": [{"model": "m", "kind": "concurrency", "value": load, "batch_size": 1}],
         "intervals": {"perf_throughput": {"low": value * 0.99, "high": value * 1.01}},
         "metrics": {"perf_throughput": value, "perf_latency_avg": average_ms, **percentiles},
+        "models": [{"composing": {"a": {"perf_throughput": value}}}],
         "notices": [],
         "instalments": 1,
         "duration_s": 1.0,
@@ -147,6 +148,15 @@ def test_doubts_are_raised_where_the_truth_expects_them_and_nowhere_else() -> No
     assert list(judge_run(Truth(about="", doubts=["cache"]), doubted)) == []
     expected = Truth(about="", doubts=["little"])
     assert list(judge_run(expected, doubted)) == [f"doubt: {text}", "no doubt says 'little'"]
+
+
+def test_calls_of_composing_models_are_counted() -> None:
+    once, twice = (Truth(about="", calls={"a": calls}) for calls in (1, 2))
+
+    assert list(judge_run(once, results(*RIGHT))) == []
+    assert list(judge_run(twice, results(RIGHT[0]))) == [
+        "m_config_0 at concurrency 1: a is called 1 times for a request, not 2"
+    ]
 
 
 def explained(*causes: str, queue_ms: float = 5.0) -> dict[str, Any]:
