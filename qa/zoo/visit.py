@@ -59,9 +59,9 @@ class Visit:
         self.environment = dict(environment)
 
     def steps(self, wanted: Iterable[str] = ()) -> Iterator[Step]:
-        """The steps with these names, or all that are not `RARE`, in their order."""
+        """The steps with these names, or all but `SINGLE`, in their order."""
         possible = set(self.kind.truth.steps or STEPS)
-        chosen = possible & (set(wanted) or set(STEPS) - RARE)
+        chosen = possible & (set(wanted) or set(STEPS) - SINGLE)
         for name, take in STEPS.items():
             if name in chosen:
                 step = Step(name)
@@ -193,7 +193,7 @@ def _judge_profile(visit: Visit, step: Step, name: str) -> list[dict[str, Any]]:
             step.faults.append(f"{workload['variant']} took {event['duration_s']:.0f} s")
     if visit.expect(step, answer):
         results = json.loads((visit.scene / name / "results" / "results.json").read_text())
-        is_searched = name != "default"
+        is_searched = name not in SINGLE
         step.faults += judge_run(visit.kind.truth, results, is_searched=is_searched)
     return events
 
@@ -261,12 +261,13 @@ STEPS: dict[str, Callable[[Visit, Step], None]] = {
     "adaptive": _profile("adaptive", run_config_search_mode="adaptive", max_measurements=10),
     "resume": _resume,
     "brute": _brute,
-    "perf_analyzer": _profile("own windows", measurement="perf_analyzer"),
+    "windows": _profile("windows", measurement="perf_analyzer", run_config_search_disable=True),
     "report": _report,
     "best": _best,
     "explain": _explain,
     "capacity": _capacity,
 }
 
-# Steps that are taken only if they are named.
-RARE = {"default", "perf_analyzer"}
+# Steps with the model's own configuration only, the second in perf_analyzer's own windows. They are
+# taken if they are named.
+SINGLE = {"default", "windows"}
