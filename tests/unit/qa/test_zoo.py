@@ -27,6 +27,7 @@ def measured(load: int, value: float, average_ms: float, **changes: Any) -> dict
         "models": [{"composing": {"a": {"perf_throughput": value}}}],
         "notices": [],
         "instalments": 1,
+        "requests": 1000,
         "duration_s": 1.0,
         **changes,
     }
