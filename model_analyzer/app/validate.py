@@ -60,7 +60,7 @@ def validate(name: str, environment: Mapping[str, str], *, with_models: bool) ->
         with ExitStack() as stack:
             checked = preflight(Job.of(resolved, environment), stack)
         problems = sorted(checked.problems, key=_place)
-        remarks += map(str, checked.warnings)
+        remarks += [*map(str, checked.warnings), *checked.remarks]
     return CheckedFile(
         name=name,
         problems=problems,

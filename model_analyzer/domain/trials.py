@@ -189,6 +189,7 @@ class ServerSetup:
 
     `devices` are the names of the GPUs in use, sorted: the kind of hardware (see
     `domain.hardware`), empty on a machine without GPUs. `flags` have dashes in their names.
+    With `uncached`, variants are loaded without the response cache of their configurations.
     `container` holds the arguments of the server's container, if it is in one, by the names of the
     Docker SDK. `access` holds the perf_analyzer flags for access to the server (TLS, headers): they
     are not part of the identity, and not stored. The `veil` masks variables, also those of the
@@ -201,6 +202,7 @@ class ServerSetup:
     devices: tuple[str, ...] = ()
     flags: Mapping[str, Any] = field(default_factory=empty)
     environment: Mapping[str, str] = field(default_factory=empty)
+    uncached: bool = False
     container: Mapping[str, Any] = field(default_factory=empty)
     access: Mapping[str, Any] = field(default_factory=empty)
     veil: Veil = field(default_factory=Veil, repr=False, compare=False)
@@ -265,6 +267,7 @@ class ServerSetup:
             "flags": _without(flags, _SERVER_FLAGS_WITHOUT_MEANING),
             "environment": environment,
             "container": _without(container, _CONTAINER_ARGUMENTS_WITHOUT_MEANING),
+            **({"response cache": "off"} if self.uncached else {}),
         }
 
     @cached_property
@@ -405,6 +408,7 @@ class FailureReason(Enum):
     SERVER_DIED = "the server died"
     MODEL_DIED = "a process of the model died"
     NO_RESULT = "perf_analyzer ended without a result"
+    IMPOSSIBLE_VALUES = "the measured values contradict each other"
     LOST = "the machines that measured it were lost"
 
 

@@ -341,6 +341,52 @@ def test_few_requests_are_noticed(pretend, make) -> None:
     assert "40 requests" in reading.notices[0].text
 
 
+def test_a_stream_that_failed_is_not_waited_for(pretend, make) -> None:
+    """perf_analyzer says that a request failed, and waits for the others forever."""
+    step = {"server_says": ["Failed to retrieve results from inference request."], "hang": True}
+
+    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.REQUEST_FAILED
+    assert "answered a request with an error in its stream" in failure.message
+    assert failure.hint
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "hint"),
+    [
+        (
+            "[request id: 281474976710657] Exceeds maximum queue size",
+            "m_config_0: the server refused a request, since its queue was full: Exceeds maximum"
+            " queue size",
+            "raise max_queue_size",
+        ),
+        (
+            "Request timeout expired",
+            "m_config_0: a request waited longer in the queue than it may: Request timeout expired",
+            "raise default_timeout_microseconds",
+        ),
+        (
+            "out of luck",
+            "m_config_0: a request failed: out of luck",
+            "the model answered a request with this error",
+        ),
+    ],
+)
+def test_a_request_that_fails_is_told_by_its_kind(
+    pretend, make, error: str, message: str, hint: str
+) -> None:
+    text = f"Failed to maintain requested inference load.\nThread [3] had error: {error}"
+    step = {"status": 99, "text": text}
+
+    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.message == message
+    assert hint in failure.hint
+
+
 @pytest.mark.parametrize(
     ("step", "reason", "words"),
     [
@@ -353,8 +399,7 @@ def test_few_requests_are_noticed(pretend, make) -> None:
             # the other threads go on, and there is a table
             {"status": 0, "text": "Concurrency: 4, throughput: 400 infer/sec, latency 9 usec\n"
              "Thread [2] had error: out of luck"},
-            FailureReason.REQUEST_FAILED, "m_config_0: perf_analyzer failed: Thread [2] had error:"
-            " out of luck",
+            FailureReason.REQUEST_FAILED, "m_config_0: a request failed: out of luck",
         ),
         ({"status": 0, "table": False}, FailureReason.NO_RESULT, "without a result"),
         ({"status": 0, "table": "what is this"}, FailureReason.NO_RESULT, "without a result"),
@@ -819,7 +864,9 @@ def test_an_endless_table_is_ignored(pretend, make, memory) -> None:
 
 
 @pytest.mark.parametrize(
-    "export", ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}']
+    "export",
+    ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}'],
+    ids=["list", "number", "deep", "numbers"],
 )
 def test_an_export_that_is_none_is_a_failure(pretend, make, export: str) -> None:
     program = pretend.perf_analyzer({"export": export})

@@ -57,7 +57,7 @@ def document_of(event: Event) -> Mapping[str, Any]:
         case TrialFinished():
             outcome = _outcome(event.measurement, event.resumed)
             measured = _measured(event.trial, event.measurement)
-            notices = [notice.text for notice in event.measurement.notices]
+            notices = [*event.measurement.remarks]
             return {**about, **_place(event), **outcome, **measured, "notices": notices}
         case TrialFailed():
             failure = event.failure

@@ -31,6 +31,7 @@ from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.load.corrected import corrected
 from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.intended import NOT_EXPORTED, remarks_on_sending
 from model_analyzer.runner.load.launches import (
@@ -95,6 +96,8 @@ class CarefulMeasuring:
                 outcome = replace(outcome, statistics=statistics)
                 if launch < self._launches.most and self._fill(workloads, windows, ended):
                     continue
+            if outcome is None:
+                outcome = self._launches.without_responses(workloads, ended, server, earlier)
             if outcome is not None:
                 break
             unstable += any(run.verdict is OutputVerdict.UNSTABLE for run in ended)
@@ -107,9 +110,13 @@ class CarefulMeasuring:
         return outcome, ended
 
     def _may_export(self, work: Workload, window: Window) -> bool:
-        """Whether perf_analyzer can export when it sent the requests of an open load."""
-        if not is_open(work) or work.genai_perf:
+        """Whether perf_analyzer can export when it sent the requests of an open load; or how long a
+        number of requests took, since its own table rounds that up to whole seconds.
+        """
+        if work.genai_perf:
             return False
+        if not is_open(work):
+            return window.total is not None and self._sizes.allow_number(work, window.total)
         rate = own_rate(work, self._intervals(work))
         return rate is not None and self._sizes.allow(work, rate, window.seconds(rate))
 
@@ -186,6 +193,8 @@ class CarefulMeasuring:
             report = run.report
             tokens = run.tokens if work.times_tokens else None
             values = {**(run.table or {}), **(tokens or {})}
+            if run.export is not None and window.total is not None:
+                values["perf_throughput"] = run.export.requests_per_s * work.load.batch_size
             if is_open(work) and run.export is not None:
                 flags = {**work.flags, **window.flags}
                 values |= corrected(work, flags, run.export, self._intervals(work))
@@ -195,6 +204,7 @@ class CarefulMeasuring:
                     requests=report.requests,
                     windows=report.windows,
                     composing=run.composing,
+                    evidence={} if run.export is None else evidence_of(run.export),
                 )
             )
             if _is_unstable(work, window, run):

@@ -16,11 +16,14 @@ from model_analyzer.domain.trials import FailureReason
 from model_analyzer.reading import open_regular
 from model_analyzer.runner.checks.limits import read_group
 from model_analyzer.runner.load.ended import OUTPUT, Stop
-from model_analyzer.runner.load.output import is_loaded, why_not_loaded
+from model_analyzer.runner.load.output import is_loaded, stream_failed, why_not_loaded
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.stubs import StubWatch, stubs_among
 
 _CPU_PERCENT = 80.0
+
+# It ends sooner after the error of a request, unless it waits forever.
+_ENDING_S = 5.0
 
 # The size of a piece of output to read at once, and its overlap with the next piece.
 _LOOKED_AT, _LONGEST_LINE = 2**20, 2**14
@@ -60,6 +63,7 @@ class Child:
         self._loads_until = time.monotonic() + (route.load_timeout_s or 0)
         self._is_loading = self.embeds_server
         self._used = (time.monotonic(), 0.0)
+        self._failed_at = 0.0
 
     def trouble(self) -> Stop | None:
         """The reason to stop it, or None."""
@@ -74,6 +78,13 @@ class Child:
             return self._trouble_of_loading()
         if self.stubs.death():
             return Stop(FailureReason.MODEL_DIED)
+        if self._waits_in_vain():
+            return Stop(
+                FailureReason.REQUEST_FAILED,
+                f"{self._name}: the model answered a request with an error in its stream, after"
+                " which perf_analyzer never ends",
+                "send one such request by hand to see the error: perf_analyzer does not show it",
+            )
         if self._cpu_percent() > self._most_cpu_percent:
             return Stop(
                 FailureReason.LOAD_GENERATOR_BUSY,
@@ -102,6 +113,16 @@ class Child:
         if not self._is_loading:
             self.stubs = StubWatch([stub.pid for stub in stubs_among(self.process.tree())])
         return None
+
+    def _waits_in_vain(self) -> bool:
+        """Whether it said some seconds ago that a request failed, and still runs."""
+        with open_regular(self.directory / OUTPUT) as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(size - _LONGEST_LINE, 0))
+            if not stream_failed(file.read(_LONGEST_LINE).decode(errors="replace")):
+                return False
+        self._failed_at = self._failed_at or time.monotonic()
+        return time.monotonic() - self._failed_at > _ENDING_S
 
     def _failed_to_load(self) -> bool:
         """Whether its new output says that the model could not be loaded; also notes if it is."""

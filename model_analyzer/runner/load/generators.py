@@ -104,7 +104,11 @@ def joined_exports(exports: Sequence[Export], *, is_whole: bool) -> Export:
     ends = [export.bounds[-1] for export in exports]
     bounds = [min(begins), max(ends)] if is_whole else [max(begins), min(ends)]
     requests = chain.from_iterable(export.requests for export in exports)
-    return Export(sorted(requests, key=lambda request: request.ended), bounds)
+    return Export(
+        sorted(requests, key=lambda request: request.ended),
+        bounds,
+        impossible=sum(export.impossible for export in exports),
+    )
 
 
 def joined_times(parts: Sequence[Intended], *, is_whole: bool) -> Intended:

@@ -18,8 +18,9 @@ from pathlib import Path
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
 from model_analyzer.domain.first_look import in_flight, is_cold, is_short
 from model_analyzer.domain.lag import is_late
+from model_analyzer.domain.laws.case import DUE
 from model_analyzer.domain.loads import workload_words
-from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind
+from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
@@ -29,6 +30,7 @@ from model_analyzer.domain.windows import Window
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.generators import (
     Generator,
     by_workload,
@@ -139,7 +141,12 @@ class InstalmentMeasuring:
                 continue
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             reading = self._reading(
-                groups, ended, server, seconds, may_be_late=uncounted < UNCOUNTED_LAUNCHES
+                groups,
+                ended,
+                server,
+                seconds,
+                earlier,
+                may_be_late=uncounted < UNCOUNTED_LAUNCHES,
             )
             if isinstance(reading, Failure):
                 return reading, ended
@@ -251,6 +258,7 @@ class InstalmentMeasuring:
         ended: Sequence[Ended],
         server: Server,
         seconds: float,
+        earlier: ServerStatistics,
         *,
         may_be_late: bool,
     ) -> Reading | Failure | None:
@@ -260,7 +268,7 @@ class InstalmentMeasuring:
         if failure is not None:
             return failure
         if any(run.verdict is not OutputVerdict.DONE for run in ended):
-            return None
+            return self._launches.without_responses(workloads, ended, server, earlier)
         models = []
         notices: list[Notice] = []
         for group, runs in zip(groups, by_workload(groups, ended), strict=True):
@@ -293,7 +301,8 @@ def _measured(
     from the tables, if a generator exported none. None if a language model gave no token.
     """
     work = generators[0].work
-    export, moved, offered = _requests(generators, runs)
+    sent, moved, offered = _requests(generators, runs)
+    export = sent if moved is None else moved.export
     measured = None
     if export is not None:
         measured = sampled(
@@ -318,6 +327,7 @@ def _measured(
     if moved is not None:
         values |= values_of_sending(moved)
         histograms = {**histograms, **histograms_of_sending(moved)}
+    evidence = _evidence(generators, sent, moved)
     # rates that differ by intention are no noise
     windows = () if has_own_times(work) else measured.windows
     # of the server, so each generator says the same
@@ -327,7 +337,19 @@ def _measured(
         histograms=histograms,
         windows=windows,
         composing=runs[0].composing,
+        evidence=evidence,
     )
+
+
+def _evidence(
+    generators: Sequence[Generator], sent: Export | None, moved: Intended | None
+) -> Values:
+    is_whole = generators[0].whole
+    if sent is None:
+        due = [each.due for each in generators if each.due is not None]
+        return {DUE: rate} if is_whole and (rate := whole_rate(due)) else {}
+    rates = {} if moved is None else rates_of(sent, moved, is_whole=is_whole)
+    return {**evidence_of(sent), **rates}
 
 
 def _during(runs: Sequence[Ended]) -> tuple[float, float] | None:
@@ -342,8 +364,8 @@ def _during(runs: Sequence[Ended]) -> tuple[float, float] | None:
 def _requests(
     generators: Sequence[Generator], runs: Sequence[Ended]
 ) -> tuple[Export | None, Intended | None, Offered | None]:
-    """All requests of a workload; for an open load also at their intended times, and what was
-    offered at a rate. None if not all requests are known.
+    """All requests of a workload, as they were sent; for an open load also at their intended times,
+    and what was offered at a rate. None if not all requests are known.
     """
     exports = [run.export for run in runs if run.export is not None]
     if len(exports) < len(runs):
@@ -363,7 +385,7 @@ def _requests(
     if work.traffic is not None and work.traffic.has_own_times:
         rate = work.traffic.mean_rate
     # the times of a log are the same in every measurement
-    return moved.export, moved, Offered(moved.due, rate, whole=is_whole) if rate else None
+    return sent, moved, Offered(moved.due, rate, whole=is_whole) if rate else None
 
 
 def _are_short(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,15 +14,17 @@ from pathlib import Path
 
 import psutil
 
+from model_analyzer.domain.first_look import in_flight
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
-from model_analyzer.domain.models import empty
+from model_analyzer.domain.models import empty, is_decoupled
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
-from model_analyzer.domain.statistics import ServerStatistics
+from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.client.interface import has_fixed_shapes
+from model_analyzer.runner.load.answer_watch import LOOK_S, AnswerWatch
 from model_analyzer.runner.load.child import Child, most_memory_of_each
 from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import (
@@ -32,6 +35,7 @@ from model_analyzer.runner.load.ended import (
     Stop,
     collect,
     failure_of,
+    without_responses,
 )
 from model_analyzer.runner.load.genai_perf import build_genai_command
 from model_analyzer.runner.load.generators import Generator, with_own_ids
@@ -56,6 +60,9 @@ MOST_BYTES = 4 * 2**30
 
 # Results that a larger window may fix.
 TOO_SMALL = (OutputVerdict.TOO_SHORT, OutputVerdict.UNCOUNTED)
+
+# More requests than an accident of timing explains.
+_SOME = 5
 
 # Launches with uncounted requests that may be an accident of timing; more of them are a failure.
 UNCOUNTED_LAUNCHES = 2
@@ -129,6 +136,7 @@ class Launches:
         limit, or if they stall.
         """
         stubs = StubWatch(server.stubs())
+        answers = AnswerWatch(generators, server)
         with self._in_place(), ExitStack() as stack:
             children = []
             most_memory = most_memory_of_each(len(generators))
@@ -141,11 +149,11 @@ class Launches:
                 children.append(child)
             self._running = children
             try:
-                stopped = self._wait(children, server, limit, watch)
+                stopped = self._wait(children, server, limit, watch, answers)
             finally:
                 self._running = ()
             self._guards.prepare()
-            return [
+            ended = [
                 collect(
                     child.directory,
                     child.command,
@@ -156,6 +164,10 @@ class Launches:
                 )
                 for child in children
             ]
+        return [
+            replace(run, table=answers.corrected(generator, run.table))
+            for generator, run in zip(generators, ended, strict=True)
+        ]
 
     def _start(
         self,
@@ -228,11 +240,14 @@ class Launches:
         server: Server,
         limit: TimeLimit,
         watch: StallWatch | None,
+        answers: AnswerWatch,
     ) -> Stop | None:
         """Waits for all to end; kills them if there is a reason to, such as a time limit."""
         stop = None
+        look_s = LOOK_S if answers.is_needed else _LOOK_S
         for child in children:
-            while stop is None and child.process.wait(_LOOK_S) is None:
+            while stop is None and child.process.wait(look_s) is None:
+                answers.look(time.monotonic())
                 if not server.is_alive:
                     stop = Stop(FailureReason.SERVER_DIED)
                 elif watch is not None and watch.look():
@@ -260,6 +275,26 @@ class Launches:
         for work, run in zip(workloads, ended, strict=True):
             if run.stopped is not None or run.death or run.verdict in final:
                 failure = self._failure(work.variant.name, run, server)
+                return replace(failure, commands=commands_of(ended))
+        return None
+
+    def without_responses(
+        self,
+        workloads: Sequence[Workload],
+        ended: Sequence[Ended],
+        server: Server,
+        earlier: ServerStatistics,
+    ) -> Failure | None:
+        """The failure of a launch without any request in its windows, although the server has ended
+        more since its `earlier` counts than were in flight.
+        """
+        counts = counted_between(earlier, server.statistics([work.variant for work in workloads]))
+        for work, run in zip(workloads, ended, strict=True):
+            model = counts.get(work.variant.model)
+            answered = 0 if model is None else model.inferences // work.load.batch_size
+            is_silent = run.verdict is OutputVerdict.TOO_SHORT and is_decoupled(work.variant.config)
+            if is_silent and answered > _SOME + 2 * in_flight(work):
+                failure = without_responses(work.variant.name, answered, run)
                 return replace(failure, commands=commands_of(ended))
         return None
 

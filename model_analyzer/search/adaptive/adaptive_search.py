@@ -158,6 +158,8 @@ class AdaptiveSearch:
             return StopReason.LIMIT
         if is_late(knowledge.records, self._limits):
             return StopReason.BUDGET
+        if knowledge.has_everything:
+            return StopReason.EVERYTHING
         return StopReason.LIMIT if self._candidate(knowledge) else StopReason.NOTHING_WORTH
 
     def _next(self, knowledge: Knowledge) -> Coordinate | None:

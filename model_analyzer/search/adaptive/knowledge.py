@@ -229,6 +229,13 @@ class Knowledge:
         return self._map.trial(coordinate, self._names)
 
     @property
+    def has_everything(self) -> bool:
+        """Whether each combination of the space was measured."""
+        space = self._map.space
+        has_ends = not any(dimension.is_open for dimension in space.dimensions)
+        return has_ends and len(self.measured.keys() - {DEFAULT}) >= space.size
+
+    @property
     def recommended(self) -> Sequence[Coordinate]:
         """The recommended coordinate first, then its ties, which need more resources."""
         if not self._recommended:

@@ -761,3 +761,18 @@ def test_values_without_an_order_have_a_limit() -> None:
 
     with pytest.raises(ConfigError, match="dynamic_batching has 1001 values, but this search"):
         TrialMap(target, ADAPTIVE, use_formula=False)
+
+
+def test_a_space_that_was_measured_as_a_whole_leaves_no_chance(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    small = limits(mode=SearchMode.ADAPTIVE, instances=(1, 1), batch=(1, 1), concurrency=(4, 4))
+    with caplog.at_level(logging.INFO):
+        group = {"count": 1, "kind": "KIND_GPU"}
+        asked = search(subject(model(max_batch_size=0, instance_group=[group])), small)
+        sequence(asked, queue)
+
+    assert asked.conclusion is not None
+    assert asked.conclusion.reason is StopReason.EVERYTHING
+    assert "every configuration was measured" in "\n".join(caplog.messages)
+    assert "was not tried" not in "\n".join(caplog.messages)

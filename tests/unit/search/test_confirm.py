@@ -13,7 +13,7 @@ import pytest
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchMode, SearchSettings
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.confirm import FINALISTS, confirm, most_confirmed
 from model_analyzer.search.plan import Fork, Plan, Subject, recorded
 from model_analyzer.search.planned import PlannedSearch
@@ -153,3 +153,14 @@ def test_every_search_confirms_its_best(mode: SearchMode) -> None:
     first = [trial for trial in trials if not trial.repetition]
     assert trials[: len(first)] == first
     assert len(trials) > len(first)
+
+
+def test_a_single_configuration_under_a_rate_gets_more_than_a_first_look() -> None:
+    def repetitions(kind: LoadKind, rate: int) -> list[int]:
+        target = subject(in_instalments=True, load_kind=kind)
+        trials = sequence(confirmed(target, rate, settings=DISABLED), Server({rate: rate}))
+        return [trial.repetition for trial in trials]
+
+    assert repetitions(LoadKind.REQUEST_RATE, 40) == [0, 1, 2, 3]
+    assert repetitions(LoadKind.REQUEST_RATE, 400) == [0]
+    assert repetitions(LoadKind.CONCURRENCY, 40) == [0]
