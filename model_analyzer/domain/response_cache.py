@@ -3,12 +3,12 @@
 """What the server's response cache did to a measurement.
 
 A hit counts as an answered request, but executes nothing; and the server's times of an execution
-are means over the requests that executed, not over all.
+are means over the requests that executed, not over all. Those of an ensemble with a cached step are
+means over all of its own requests already.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
 
@@ -42,21 +42,9 @@ def with_hits(
         name: _over_all(values, counts.get(name)) for name, values in model.composing.items()
     }
     values = _over_all(model.values, counts.get(work.variant.model))
-    if work.variant.is_ensemble:  # perf_analyzer's times of an ensemble are sums over its steps
-        values = {**values, **_less(values, model.composing, composing)}
     return replace(model, values={**values, HIT_RATE: total.hit_rate}, composing=composing)
 
 
 def _over_all(values: Values, counts: RequestCounts | None) -> Values:
     executed = 1 - ((counts and counts.hit_rate) or 0.0) / 100
     return {tag: value * executed if tag in _EXECUTION else value for tag, value in values.items()}
-
-
-def _less(values: Values, then: Mapping[str, Values], now: Mapping[str, Values]) -> Values:
-    """The times of an ensemble, less by what those of its steps are less."""
-    result = {}
-    for tag in _EXECUTION:
-        if tag in values:
-            saved = sum(part[tag] - now[name][tag] for name, part in then.items() if tag in part)
-            result[tag] = max(values[tag] - saved, 0.0)
-    return result

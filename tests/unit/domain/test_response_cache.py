@@ -49,12 +49,12 @@ def test_without_a_cache_nothing_changes() -> None:
     assert with_hits(model, work, {"m": ModelStatistics(inferences=9, executions=9)}) is model
 
 
-def test_a_cached_step_makes_its_ensemble_faster() -> None:
+def test_the_times_of_an_ensemble_already_count_the_hits_of_its_steps() -> None:
     steps = [variant("a_config_0", model="a"), variant("b_config_0", model="b")]
     (work,) = trial(variant(composing=steps, ensemble_scheduling={"step": []})).workloads
     infer = "perf_server_compute_infer"
     model = ModelMeasurement(
-        values={infer: 30.0}, composing={"a": {infer: 20.0}, "b": {infer: 10.0}}
+        values={infer: 20.0}, composing={"a": {infer: 20.0}, "b": {infer: 10.0}}
     )
 
     hit = with_hits(model, work, {"m": counts(0, 0), "a": counts(50, 50), "b": counts(0, 0)})
