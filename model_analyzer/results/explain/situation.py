@@ -12,7 +12,7 @@ from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
-from model_analyzer.domain.parts import longest_path
+from model_analyzer.domain.parts import add_up, longest_path
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
 
@@ -24,10 +24,11 @@ _COMPUTE, _OUTPUT = "perf_server_compute_infer", "perf_server_compute_output"
 NEGLIGIBLE_MS = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Times:
     """The average time of a request in ms, by place: waiting in the queue of a model, copying
-    inputs, executing, copying outputs; the rest is outside the models (client, network, server).
+    inputs, executing, copying outputs; the rest is outside the models (client, network, server). It
+    has all the time if those of the models are not known, because they do not add up.
     """
 
     queue: float
@@ -35,6 +36,7 @@ class Times:
     compute: float
     outputs: float
     outside: float
+    are_known: bool = True
 
     @property
     def total(self) -> float:
@@ -158,14 +160,16 @@ class Situation:
 
     @cached_property
     def times(self) -> Times:
-        """Where the time of an average request goes: in an ensemble, on its critical path."""
+        """Where the time of an average request goes: of an ensemble, along its critical path."""
         average = self.value(_AVERAGE)
         if self.variant.is_ensemble:
             path = self._critical_path()
             queue, compute = (sum(times) for times in zip(*path, strict=True)) if path else (0, 0)
             inside = [queue, 0.0, compute, 0.0]
-        else:
+        elif add_up(self.variant):
             inside = [self.value(tag) for tag in (_QUEUE, _INPUT, _COMPUTE, _OUTPUT)]
+        else:
+            return Times(0.0, 0.0, 0.0, 0.0, outside=average, are_known=False)
         # the server also counts requests that the client leaves out
         share = min(average / sum(inside), 1.0) if average and sum(inside) else 1.0
         queue, inputs, compute, outputs = [time * share for time in inside]
@@ -251,6 +255,17 @@ class Situation:
         return 0.0 if use is None or not self.cores else min(use.other_cores / self.cores, 1.0)
 
     @property
+    def is_crowded(self) -> bool:
+        """Whether nearly all cores were used only because of other programs."""
+        return self.cpu is not None and self.cpu <= _FULL < self.cpu + self.others
+
+    @property
+    def is_computing(self) -> bool:
+        """Whether executions compute most of their time, on cores."""
+        cores = self.cores_of_executions
+        return cores is not None and cores > _COMPUTING and not self.gpus
+
+    @property
     def noise_ms(self) -> float:
         """The time by which other programs may have made an average request longer.
 
@@ -299,6 +314,9 @@ _FULL = 0.8
 
 # A measurement with that part of noise shows nothing about time.
 _MUCH_NOISE = 0.2
+
+# The cores of an execution that computes all the time.
+_COMPUTING = 0.6
 
 # Other programs never take everything: the scheduler shares.
 _MOST_OF_OTHERS = 0.8
