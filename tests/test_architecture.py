@@ -155,6 +155,7 @@ ADDRESSES = {
         "search/adaptive/regression.py",
         "search/adaptive/sampling.py",
         "search/adaptive/surrogate.py",
+        "results/explain/chance.py",
         "runner/load/sampling.py",
         "runner/load/tokens.py",
         "runner/client/grpc.py",

@@ -20,6 +20,7 @@ from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS, options_of
+from model_analyzer.config.placeholders import check_filled
 from model_analyzer.config.places import Places
 from model_analyzer.config.plots import ReportedVariant
 from model_analyzer.config.rules import (
@@ -263,6 +264,8 @@ def _given(
     Environment and file may serve all commands, so options of other commands are read too.
     """
     command_line, environment, yaml = sources
+    if yaml is not None:
+        check_filled(yaml)
     in_file = Given()
     with problems.collect():
         in_file = read(entries_of(yaml), OPTIONS, problems)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from operator import itemgetter, not_
 
+from model_analyzer.domain.arrivals import fewest_answers
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.lag import advice_on_lag, from_sending, sent_late
@@ -37,6 +38,8 @@ def certainty_text(answer: Answer) -> str:
     certainty = answer.certainty
     if certainty is None:
         return ""
+    if certainty.has_everything:
+        return f"The search stopped: {certainty.explanation}."
     missed = (
         f"a configuration more than {100 * certainty.margin:.0f} % better was not tried"
         if certainty.is_feasible
@@ -245,7 +248,9 @@ def _overloaded(answer: Answer) -> Iterator[str]:
         if throughput is None or work.load.kind is not LoadKind.REQUEST_RATE:
             continue
         answered = throughput / work.load.batch_size
-        if answered < _REACHED * work.load.value:
+        requests = measurement.models[index].requests
+        is_chance = requests and requests >= fewest_answers(work, requests / answered)
+        if answered < _REACHED * work.load.value and not is_chance:
             name = f" to {work.variant.model}" if len(trial.workloads) > 1 else ""
             yield (
                 f"{best.name}: only {number_text(answered)} of {work.load.value} requests/sec{name}"

@@ -40,6 +40,7 @@ _SPOILS_SERVER = frozenset(
     {
         FailureReason.REQUEST_FAILED,
         FailureReason.TIMEOUT,
+        FailureReason.BUDGET,
         FailureReason.SERVER_DIED,
         FailureReason.MODEL_DIED,
         FailureReason.LOAD_TIMEOUT,
@@ -116,8 +117,9 @@ class TrialRunner:
         with ExitStack() as stack:
             for monitor in monitors:
                 stack.enter_context(monitor)
+            left_s = trial.limit_s and trial.limit_s - (time.monotonic() - clock)
             readings = self._load_generator.generate(
-                trial.workloads, self._server, trial.instalment_s, trial.repetition
+                trial.workloads, self._server, trial.instalment_s, trial.repetition, left_s
             )
         if isinstance(readings, Failure):
             return readings

@@ -16,15 +16,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
+from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.errors import OutputError
+from model_analyzer.runner.checks.limits import Group
+from model_analyzer.runner.load import child, launches
 from model_analyzer.runner.load.launches import Reading
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.transcript import Transcript
@@ -74,6 +78,7 @@ def make(tmp_path: Path):
         genai_perf: Any = None,
         transcript: Any = None,
         most_bytes: int = 2**32,
+        tell: Callable[[Overdue], None] = lambda _: None,
         **settings: Any,
     ) -> PerfAnalyzer:
         defaults: dict[str, Any] = {
@@ -90,6 +95,7 @@ def make(tmp_path: Path):
             genai_perf=genai_perf,
             transcript=transcript,
             most_bytes=most_bytes,
+            tell=tell,
         )
 
     return build
@@ -545,6 +551,28 @@ def test_a_run_that_takes_too_much_cpu_is_stopped(pretend, make) -> None:
     assert failure.reason is FailureReason.LOAD_GENERATOR_BUSY
 
 
+def test_a_run_that_takes_too_much_memory_is_stopped(pretend, make, monkeypatch) -> None:
+    monkeypatch.setattr(launches, "most_memory_of_each", lambda count: 200 * 2**20 / count)
+    program = pretend.perf_analyzer({"fills": 400 * 2**20, "hang": True})
+
+    failure = make(program).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.LOAD_GENERATOR_LARGE
+    assert "it used more than 0.195 GiB of memory while it measured m_config_0" in failure.message
+    assert "half of what was free before" in failure.message
+    assert "it keeps all requests in memory" in failure.hint
+
+
+def test_perf_analyzers_share_half_of_the_free_memory(monkeypatch) -> None:
+    whole = child.most_memory_of_each(1)
+    assert 0 < whole < psutil.virtual_memory().total / 2
+    assert child.most_memory_of_each(4) == pytest.approx(whole / 4, rel=0.2)
+    tight = Group(memory=10 * 2**30, memory_used=9 * 2**30)
+    monkeypatch.setattr(child, "read_group", lambda: tight)
+    assert child.most_memory_of_each(2) == 2**30 / 4
+
+
 def test_output_that_is_not_text_is_read(pretend, make, tmp_path: Path) -> None:
     program = tmp_path / "binary.sh"
     program.write_text("#!/bin/sh\nprintf 'error: bad \\377\\376 bytes\\n' >&2\nexit 99\n")
@@ -836,7 +864,9 @@ def test_an_endless_table_is_ignored(pretend, make, memory) -> None:
 
 
 @pytest.mark.parametrize(
-    "export", ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}']
+    "export",
+    ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}'],
+    ids=["list", "number", "deep", "numbers"],
 )
 def test_an_export_that_is_none_is_a_failure(pretend, make, export: str) -> None:
     program = pretend.perf_analyzer({"export": export})

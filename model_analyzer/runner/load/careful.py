@@ -48,6 +48,7 @@ from model_analyzer.runner.load.output import (
 )
 from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_rate
 from model_analyzer.runner.load.rates import ExportSizes
+from model_analyzer.runner.load.time_limits import GivenLimit
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +85,8 @@ class CarefulMeasuring:
                 Generator(work, window, exports=work.times_tokens or self._may_export(work, window))
                 for work, window in zip(workloads, windows, strict=True)
             ]
-            ended = self._launches.launch(generators, server)
+            limit = GivenLimit(self._launches.timeout_s)
+            ended = self._launches.launch(generators, server, limit)
             self._sizes.learn_from(generators, ended)
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < UNCOUNTED_LAUNCHES

@@ -22,6 +22,7 @@ from model_analyzer.runner.load.output import (
     deciding_lines,
     is_loaded,
     judge,
+    of_all_versions,
     parse_composing_table,
     parse_counted,
     parse_report,
@@ -45,7 +46,7 @@ EXPORT = "export.json"
 _MOST_OUTPUT_BYTES = 8 * 2**20
 # Enough for millions of responses; parsing needs several times as much memory.
 _MOST_EXPORT_BYTES = 512 * 2**20
-# A table has one line for each load, here one; each composing model has a table.
+# A table has one line for each load, here one; each version of a composing model has a table.
 _MOST_TABLE_BYTES = 2**20
 _MOST_TABLES = 1000
 
@@ -75,6 +76,15 @@ _HEADLINE = " Perf Analyzer Launched ".center(80, "=")
 _GENAI_TABLE = "profile_export_genai_perf.csv"
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why we stop a perf_analyzer: `message` and `hint` are those of the failure."""
+
+    reason: FailureReason
+    message: str = ""
+    hint: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """A perf_analyzer that has ended. `stopped` is the reason if we stopped it. `death` is a text
@@ -94,7 +104,7 @@ class Ended:
     genai: Values | None
     composing: Mapping[str, Values]
     embedded: bool
-    stopped: FailureReason | None
+    stopped: Stop | None
     death: str
 
     @property
@@ -124,7 +134,7 @@ def collect(
     status: int | None,
     *,
     embedded: bool,
-    stopped: FailureReason | None,
+    stopped: Stop | None,
     death: str,
 ) -> Ended:
     """The results of a perf_analyzer in its working directory, with the beginning and the end of
@@ -132,12 +142,12 @@ def collect(
     """
     table, export = directory / TABLE, directory / EXPORT
     raw = _content(export, _MOST_EXPORT_BYTES) if export.exists() else b""
-    composing = {}
-    for path in islice(directory.glob(f"*_v*.{TABLE}"), _MOST_TABLES):
+    versions: dict[str, list[Values]] = {}  # of each composing model
+    for path in sorted(islice(directory.glob(f"*_v*.{TABLE}"), _MOST_TABLES)):
         model = composing_model(path.name, TABLE)
         values = parse_composing_table(_text(path, _MOST_TABLE_BYTES))
         if model is not None and values:
-            composing[model] = values
+            versions.setdefault(model, []).append(values)
     output = read_ends(directory / OUTPUT, most_bytes=_MOST_OUTPUT_BYTES)
     rows = _text(table, _MOST_TABLE_BYTES) if table.exists() else ""
     return Ended(
@@ -148,7 +158,7 @@ def collect(
         export=read_export(raw, parse_counted(rows, output)) if raw else None,
         export_bytes=len(raw),
         genai=_genai(directory),
-        composing=dict(sorted(composing.items())),
+        composing={name: of_all_versions(versions[name]) for name in sorted(versions)},
         embedded=embedded,
         stopped=stopped,
         death=death,
@@ -213,19 +223,6 @@ def failure_of(name: str, ended: Ended) -> Failure:
 def _refusal(error: str) -> tuple[str, str] | None:
     """What happened to a request that the server refused, and what to do; None for others."""
     return next(((what, advice) for words, what, advice in _REFUSALS if words in error), None)
-
-
-def failed_stream(name: str, lines: tuple[str, ...]) -> Failure:
-    """The failure of a perf_analyzer that was stopped, since it waits forever after an error in a
-    stream.
-    """
-    return Failure(
-        reason=FailureReason.REQUEST_FAILED,
-        message=f"{name}: the model answered a request with an error in its stream, after which"
-        " perf_analyzer never ends",
-        log=lines,
-        hint="send one such request by hand to see the error: perf_analyzer does not show it",
-    )
 
 
 def without_responses(name: str, answered: int, ended: Ended) -> Failure:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -22,6 +22,7 @@ from model_analyzer.domain.laws.case import DUE
 from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
 from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, Workload
@@ -60,6 +61,7 @@ from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_r
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
 from model_analyzer.runner.load.stalls import StallWatch
+from model_analyzer.runner.load.time_limits import Bounds, InstalmentLimit
 
 log = logging.getLogger(__name__)
 
@@ -87,22 +89,35 @@ _LONGER, _MORE_S = 2.0, 5.0
 class InstalmentMeasuring:
     """Measures instalments, and remembers rates and sizes of requests for the next ones.
 
-    Paths of logs are relative to `user_directory`.
+    Paths of logs are relative to `user_directory`. `tell` is called if an instalment takes long.
     """
 
-    def __init__(self, launches: Launches, sizes: ExportSizes, user_directory: Path) -> None:
+    def __init__(
+        self,
+        launches: Launches,
+        sizes: ExportSizes,
+        user_directory: Path,
+        tell: Callable[[Overdue], None],
+    ) -> None:
+        self._tell = tell
         self._launches = launches
         self._sizes = sizes
         self._user_directory = user_directory
         self._rates = RequestRates()
 
     def measure(
-        self, workloads: Sequence[Workload], server: Server, asked_s: float, part: int
+        self,
+        workloads: Sequence[Workload],
+        server: Server,
+        asked_s: float,
+        part: int,
+        until: float = math.inf,
     ) -> tuple[Reading | Failure, Sequence[Ended]]:
         """The outcome of an instalment that lasts so many seconds, and the last launch. With 0, it
         is a first look: just long enough for some requests, and repeated once if they were sent
         late. If the first requests of a closed load could not be left out, it is repeated once,
-        longer. `part` is the number of the instalment.
+        longer. `part` is the number of the instalment, which is given up at the time
+        `until` (of the monotonic clock).
         """
         seconds, uncounted = self._wanted_s(workloads, asked_s), 0
         variants = [work.variant for work in workloads]
@@ -114,7 +129,9 @@ class InstalmentMeasuring:
             earlier = server.statistics(variants)
             groups = [self._generators(work, seconds, part, whole=whole) for work in workloads]
             watched = stalled < _MOST_STALLED and launch < self._launches.most
-            ended, has_stalled = self._launch(groups, server, watched=watched)
+            ended, has_stalled = self._launch(
+                groups, server, earlier, seconds, until, watched=watched
+            )
             if has_stalled:
                 stalled += 1
                 log.info(
@@ -217,12 +234,21 @@ class InstalmentMeasuring:
             raise wrong("load", error.message) from None
 
     def _launch(
-        self, groups: Sequence[Sequence[Generator]], server: Server, *, watched: bool
+        self,
+        groups: Sequence[Sequence[Generator]],
+        server: Server,
+        earlier: ServerStatistics,
+        seconds: float,
+        until: float,
+        *,
+        watched: bool,
     ) -> tuple[Sequence[Ended], bool]:
         """The launch, and whether it stalled, if it was `watched` for that."""
         generators = [*chain.from_iterable(groups)]
+        bounds = Bounds(timeout_s=self._launches.timeout_s, until=until, tell=self._tell)
+        limit = InstalmentLimit(generators, server, earlier, seconds, bounds)
         watch = StallWatch(generators, server) if watched else None
-        ended = self._launches.launch(generators, server, watch)
+        ended = self._launches.launch(generators, server, limit, watch)
         self._sizes.learn_from(generators, ended)
         return ended, watch is not None and watch.has_stalled
 

@@ -25,15 +25,15 @@ from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.client.interface import has_fixed_shapes
 from model_analyzer.runner.load.answer_watch import LOOK_S, AnswerWatch
-from model_analyzer.runner.load.child import Child
+from model_analyzer.runner.load.child import Child, most_memory_of_each
 from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import (
     EXPORT,
     OUTPUT,
     TABLE,
     Ended,
+    Stop,
     collect,
-    failed_stream,
     failure_of,
     without_responses,
 )
@@ -42,6 +42,7 @@ from model_analyzer.runner.load.generators import Generator, with_own_ids
 from model_analyzer.runner.load.intended import intervals_text
 from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
 from model_analyzer.runner.load.stalls import StallWatch
+from model_analyzer.runner.load.time_limits import TimeLimit
 from model_analyzer.runner.process import Process, ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines
@@ -125,23 +126,30 @@ class Launches:
         return [process for child in self._running for process in child.process.tree()]
 
     def launch(
-        self, generators: Sequence[Generator], server: Server, watch: StallWatch | None = None
+        self,
+        generators: Sequence[Generator],
+        server: Server,
+        limit: TimeLimit,
+        watch: StallWatch | None = None,
     ) -> list[Ended]:
-        """Starts all generators at the same time, and waits for them; ends them if they stall."""
+        """Starts all generators at the same time, and waits for them; ends them at their time
+        limit, or if they stall.
+        """
         stubs = StubWatch(server.stubs())
         answers = AnswerWatch(generators, server)
         with self._in_place(), ExitStack() as stack:
             children = []
+            most_memory = most_memory_of_each(len(generators))
             for generator in with_own_ids(generators):
                 directory = stack.enter_context(
                     tempfile.TemporaryDirectory(dir=self._work_directory)
                 )
-                child = self._start(generator, server, Path(directory), stubs)
+                child = self._start(generator, server, Path(directory), stubs, most_memory)
                 stack.enter_context(child.process)
                 children.append(child)
             self._running = children
             try:
-                stopped = self._wait(children, server, watch, answers)
+                stopped = self._wait(children, server, limit, watch, answers)
             finally:
                 self._running = ()
             self._guards.prepare()
@@ -162,7 +170,12 @@ class Launches:
         ]
 
     def _start(
-        self, generator: Generator, server: Server, directory: Path, stubs: StubWatch
+        self,
+        generator: Generator,
+        server: Server,
+        directory: Path,
+        stubs: StubWatch,
+        most_memory: float,
     ) -> Child:
         if generator.due is not None:
             (directory / INTERVALS).write_text(intervals_text(generator.due))
@@ -181,13 +194,15 @@ class Launches:
             guard=self._guards.take(),
         )
         return Child(
+            generator.work.variant.name,
             process,
             shown,
             directory,
             route,
             stubs,
-            self._settings.most_cpu_percent,
-            self._most_bytes,
+            most_cpu_percent=self._settings.most_cpu_percent,
+            most_bytes=self._most_bytes,
+            most_memory=most_memory,
         )
 
     def _command(
@@ -223,26 +238,26 @@ class Launches:
         self,
         children: Sequence[Child],
         server: Server,
+        limit: TimeLimit,
         watch: StallWatch | None,
         answers: AnswerWatch,
-    ) -> FailureReason | None:
-        """Waits for all to end; kills them at the deadline, if they stall or the server dies."""
-        deadline = time.monotonic() + self._settings.timeout_s
-        reason = None
+    ) -> Stop | None:
+        """Waits for all to end; kills them if there is a reason to, such as a time limit."""
+        stop = None
         look_s = LOOK_S if answers.is_needed else _LOOK_S
         for child in children:
-            while reason is None and child.process.wait(look_s) is None:
+            while stop is None and child.process.wait(look_s) is None:
                 answers.look(time.monotonic())
                 if not server.is_alive:
-                    reason = FailureReason.SERVER_DIED
-                elif time.monotonic() > deadline or (watch is not None and watch.look()):
-                    reason = FailureReason.TIMEOUT
+                    stop = Stop(FailureReason.SERVER_DIED)
+                elif watch is not None and watch.look():
+                    stop = Stop(FailureReason.TIMEOUT)
                 else:
-                    reason = child.trouble()
-        if reason is not None:
+                    stop = limit.look() or child.trouble()
+        if stop is not None:
             for child in children:
                 child.process.kill()
-        return reason
+        return stop
 
     def failure(
         self,
@@ -296,40 +311,27 @@ class Launches:
         )
 
     def _failure(self, name: str, run: Ended, server: Server) -> Failure:
-        if run.stopped is FailureReason.SERVER_DIED or not server.is_alive:
+        stop = run.stopped or Stop(FailureReason.NO_RESULT)
+        if stop.reason is FailureReason.SERVER_DIED or not server.is_alive:
             return Failure(
                 reason=FailureReason.SERVER_DIED,
                 message=f"the server died during the measurement of {name}",
                 log=server.log_tail(),
                 hint=MAY_LACK_MEMORY,
             )
+        log_lines = deciding_lines(run.output)
         if run.death:
             return Failure(
                 reason=FailureReason.MODEL_DIED,
                 message=run.death,
-                log=(*deciding_lines(run.output), *server.log_tail()),
+                log=(*log_lines, *server.log_tail()),
                 hint=MAY_LACK_MEMORY,
             )
-        log_lines = deciding_lines(run.output)
-        match run.stopped:
-            case FailureReason.TIMEOUT:
-                message = f"perf_analyzer did not finish within {self._settings.timeout_s} s"
-                advice = "the model may hang; otherwise raise --perf-analyzer-timeout"
-            case FailureReason.LOAD_TIMEOUT:
-                message, advice = f"{name} was not loaded in time", "raise --model-load-timeout"
-                log_lines = error_lines(run.output.splitlines())
-            case FailureReason.NO_RESULT:
-                size = f"{self._most_bytes / 2**30:.3g} GiB"
-                message = f"perf_analyzer was stopped: it wrote more than {size} for {name}"
-                advice = "use fewer verbose flags or a shorter measurement-interval"
-            case FailureReason.LOAD_GENERATOR_BUSY:
-                message = f"perf_analyzer used too much CPU while it measured {name}"
-                advice = "raise --perf-analyzer-cpu-util"
-            case FailureReason.REQUEST_FAILED:
-                return failed_stream(name, log_lines)
-            case _:
-                return failure_of(name, run)
-        return Failure(reason=run.stopped, message=message, log=log_lines, hint=advice)
+        if not stop.message:
+            return failure_of(name, run)
+        if stop.reason is FailureReason.LOAD_TIMEOUT:
+            log_lines = error_lines(run.output.splitlines())
+        return Failure(reason=stop.reason, message=stop.message, log=log_lines, hint=stop.hint)
 
     @contextmanager
     def _in_place(self) -> Iterator[None]:

@@ -145,6 +145,21 @@ def composing_model(file: str, table: str) -> str | None:
     return match[1] if match else None
 
 
+def of_all_versions(versions: Sequence[Values]) -> Values:
+    """The values of a composing model from those of each version that was called: the sum of the
+    throughputs, and the mean times of all calls.
+    """
+    throughput = sum(values["perf_throughput"] for values in versions)
+    if len(versions) == 1 or not throughput:
+        return versions[0]
+    tags = set.intersection(*(set(values) for values in versions))
+    means = {
+        tag: sum(values[tag] * values["perf_throughput"] for values in versions) / throughput
+        for tag in tags
+    }
+    return {**means, "perf_throughput": throughput}
+
+
 def parse_report(text: str) -> Report:
     """The number of requests and the windows in perf_analyzer's text."""
     requests = _REQUESTS.findall(text)
