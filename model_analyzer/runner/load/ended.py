@@ -26,6 +26,7 @@ from model_analyzer.runner.load.output import (
     parse_counted,
     parse_report,
     parse_table,
+    refuses_data,
     requests_failed,
     why_not_loaded,
 )
@@ -52,6 +53,10 @@ _UNCOUNTED_HINT = "check that each of bls_composing_models gets requests; remove
 _REQUEST_HINT = (
     "the model answered a request with this error, and perf_analyzer stops at the first one:"
     " correct the model, or give input-data that it accepts in perf_analyzer_flags"
+)
+_DATA_HINT = (
+    "the input-data does not fit the model: `model-analyzer config validate` names input and"
+    " element, except in files of more than 256 MiB"
 )
 _OUTPUT_HINT = "--perf-output shows all that perf_analyzer says"
 
@@ -190,6 +195,8 @@ def _hint_of(ended: Ended, lines: tuple[str, ...]) -> str:
     if ended.verdict is OutputVerdict.UNCOUNTED:
         return _UNCOUNTED_HINT
     usual = _REQUEST_HINT if requests_failed(ended.output) else _OUTPUT_HINT
+    if refuses_data(ended.output):
+        usual = _DATA_HINT
     return hint(*lines) or usual
 
 
