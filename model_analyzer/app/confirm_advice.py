@@ -47,11 +47,13 @@ class AdviceOrder:
 
     @property
     def again(self) -> Sequence[Situation]:
-        """What is measured again beside them: what they are compared with; and the lowest load, if
-        a cause compares it with a higher one, which was measured later.
+        """What is measured again beside them: what they are compared with; and for causes that
+        compare two loads, both, the higher one first: in the run, it was measured later.
         """
-        situations = [each.under for each in self.findings]
-        if any(each.cause in _OF_LOAD for each in self.explanation.findings):
+        every = self.explanation.findings
+        compared = [each.under for each in every if each.cause in _OF_LOAD]
+        situations = [each.under for each in self.findings] + compared
+        if compared:
             situations.append(self.explanation.lowest)
         return list({each.work.load: each for each in situations}.values())
 

@@ -7,7 +7,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+
+# A value of the flag `shape`: NAME:SIZE,SIZE,…
+SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
 # the value of a flag, or its values if it may be given several times
 Flag = str | tuple[str, ...]
@@ -144,11 +148,12 @@ TRITON_SERVER_OWNED = frozenset(
 
 
 def shapes_of(flags: Mapping[str, Flag]) -> Mapping[str, tuple[int, ...]]:
-    """The sizes in perf_analyzer's flags, by input."""
+    """The sizes of inputs in the flag `shape`, by input."""
+    matches = filter(None, map(SHAPE.fullmatch, shape_texts(flags)))
+    return {match[1]: tuple(map(int, match[2].split(","))) for match in matches}
+
+
+def shape_texts(flags: Mapping[str, Flag]) -> Sequence[str]:
+    """The values of the flag `shape`, as they are written."""
     texts = flags.get("shape", ())
-    sizes_by_input = {}
-    for text in (texts,) if isinstance(texts, str) else texts:
-        name, _, sizes = text.rpartition(":")
-        if all(size.isdecimal() for size in sizes.split(",")):
-            sizes_by_input[name] = tuple(map(int, sizes.split(",")))
-    return sizes_by_input
+    return (texts,) if isinstance(texts, str) else texts

@@ -74,6 +74,15 @@ class ExplainReport:
         )
 
     @property
+    def notes(self) -> Sequence[str]:
+        """Causes that measurements rule out, unless that is among the confirmations, and whether
+        the explanation is unsure.
+        """
+        ruled_out = () if self.confirmations else self.explanation.ruled_out
+        notes = [f"Ruled out: {confirmation_text(each)}" for each in ruled_out]
+        return [*notes, self.unsure] if self.unsure else notes
+
+    @property
     def failure(self) -> str:
         """What went wrong in other trials of the variant, and what to do; "" if nothing did."""
         failed = self.explanation.failed
@@ -114,14 +123,9 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
         yield "Tested on the server:"
         for confirmation in report.confirmations:
             yield f"   - {confirmation_text(confirmation)}"
-    elif explanation.ruled_out:
+    for note in report.notes:
         yield ""
-        yield "Ruled out by measurements:"
-        for confirmation in explanation.ruled_out:
-            yield f"   - {confirmation_text(confirmation)}"
-    if report.unsure:
-        yield ""
-        yield report.unsure
+        yield note
     if explanation.lacks:
         yield ""
         yield f"Not measured: {'; '.join(explanation.lacks)}."
@@ -129,6 +133,11 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
 
 def _times_text(times: Times) -> str:
     """Where the time of an average request goes, the largest part first."""
+    if not times.are_known:
+        return (
+            f"An average request takes {ms(times.total)}; where that time goes is not known, since"
+            " the server's times of a decoupled or cached model do not add up to it."
+        )
     parts = {place: getattr(times, place) for place in _PLACES}
     ordered = sorted(parts, key=lambda place: -parts[place])
     shown = [
@@ -201,7 +210,9 @@ def _on_kind(report: ExplainReport) -> dict[str, Any]:
         "variant": report.variant,
         "load": _load(situation.work),
         "metrics": _metrics(situation),
-        "average_ms": {place: getattr(situation.times, place) for place in _PLACES},
+        "average_ms": {place: getattr(situation.times, place) for place in _PLACES}
+        if situation.times.are_known
+        else None,
         "measurements": explanation.measured,
         "causes": [_finding(finding) for finding in report.findings],
         "ruled_out": [_confirmation(each) for each in explanation.ruled_out],

@@ -276,7 +276,7 @@ HEALTHY = (
          loads=(1, 2, 4)),
     Kind(name="free dimension", m=Part(count=8, dims="[ -1 ]", does={"sleep_ms": 14}),
          flags={"shape": "INPUT:64"}),
-    Kind(name="a cache that fills once", m=waits(14, 8, keep_mb=60)),
+    Kind(name="a cache that fills once", m=waits(14, 8, keep_mb=6)),
     Kind(name="resources for all", m=Part(count=8, does={"sleep_ms": 16},
          group='rate_limiter { resources [ { name: "R" count: 1 } ] }'),
          server={"rate-limit": "execution_count"}),

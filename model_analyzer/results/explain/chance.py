@@ -8,8 +8,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
-from itertools import accumulate
-from random import Random
 from statistics import fmean, pstdev
 
 from model_analyzer.domain.arrivals import variation
@@ -79,19 +77,24 @@ def explained_wait(situation: Situation, station: Station) -> Wait | None:
     count = min(max(situation.requests, _FEWEST), _MOST)
     limit = station.largest_batch // situation.work.load.batch_size
     waits = [
-        fmean(_waits(_times(rate, cv, count, Random(seed)), station, max(limit, 1)))
+        fmean(_waits(_times(rate, cv, count, seed), station, max(limit, 1)))
         for seed in range(_RUNS)
     ]
     return Wait(usual=fmean(waits), longest=max(waits))
 
 
-def _times(rate: float, cv: float, count: int, random: Random) -> Sequence[float]:
+def _times(rate: float, cv: float, count: int, seed: int) -> Sequence[float]:
     """When requests arrive, in ms."""
+    import numpy as np  # slow to import
+
     gap = 1000 / rate
     if not cv:
         return [gap * place for place in range(count)]
     shape = 1 / cv**2
-    return list(accumulate(random.gammavariate(shape, gap / shape) for _ in range(count)))
+    times: list[float] = (
+        np.random.default_rng(seed).gamma(shape, gap / shape, count).cumsum().tolist()
+    )
+    return times
 
 
 def _waits(times: Sequence[float], station: Station, limit: int) -> Iterator[float]:

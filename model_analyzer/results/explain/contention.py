@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
@@ -11,7 +12,7 @@ from model_analyzer.domain.numbers import number_text
 from model_analyzer.results.explain.chance import change_between, fell, rose
 from model_analyzer.results.explain.finding import Cause, Finding
 from model_analyzer.results.explain.over_time import slowdown
-from model_analyzer.results.explain.picture import Pair, Picture
+from model_analyzer.results.explain.picture import Pair, Picture, latest
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, Station
 from model_analyzer.results.explain.texts import cpu_line, gpu_line, instances, ms
@@ -20,6 +21,8 @@ from model_analyzer.results.explain.texts import cpu_line, gpu_line, instances, 
 _SLOWER = 1.6
 # Of the executions that were added, at most this share was won as throughput.
 _WON = 0.5
+# A part of an instance that is not worth another one.
+_NEARLY = 0.1
 # Instances that are worth no more than so many without a lock have one.
 _GROWS = 1.3
 # Other instances are as good with this part of the throughput, and better with that multiple.
@@ -37,7 +40,9 @@ def contention(picture: Picture) -> Iterator[Finding]:
     """Executions that take longer the more of them run at the same time: of the variant, or of a
     model that it calls.
     """
-    low, high = picture.lowest_again, picture.highest
+    low, high = latest(picture.lowest), latest(picture.highest)
+    if low.is_computing and high.is_crowded:
+        return  # other programs have the cores
     for after in high.stations:
         before = low.station(after.model)
         if before is not None and after.instances > 1:
@@ -57,7 +62,7 @@ def _contended(
         return
     # executions at the same time that would have this throughput without slowing each other down
     worth = rate * before.running
-    useful = max(round(worth), 1)
+    useful = max(math.ceil(worth - _NEARLY), 1)
     evidence = [
         f"an execution{_of(high, after)} takes {ms(before.execution_ms)} {low.under}, and"
         f" {ms(after.execution_ms)} {high.under}, when {after.running:.2g} run at the same"

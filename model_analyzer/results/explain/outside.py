@@ -97,8 +97,10 @@ def busy_client(picture: Picture) -> Iterator[Finding]:
     if use is None or not cores or not situation.is_full or not situation.stations:
         return
     times = situation.times
-    is_outside = times.share(times.outside) > _MUCH and (
-        max(each.busy for each in situation.stations) < _FREE
+    is_outside = (
+        times.are_known
+        and times.share(times.outside) > _MUCH
+        and (max(each.busy for each in situation.stations) < _FREE)
     )
     if not is_outside or use.client_cores < _HALF * cores:
         return
@@ -122,7 +124,8 @@ def tensors(picture: Picture) -> Iterator[Finding]:
     situation = picture.calmest
     times, tensors = situation.times, tensors_of(situation.work)
     moving = times.inputs + times.outputs + times.outside
-    if times.share(moving) < _MUCH or moving < NEGLIGIBLE_MS + situation.noise_ms:
+    least = NEGLIGIBLE_MS + situation.noise_ms
+    if not times.are_known or times.share(moving) < _MUCH or moving < least:
         return
     request, response = tensors.request, tensors.response
     copying = times.inputs + times.outputs

@@ -12,7 +12,7 @@ from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.chance import window_noise
 from model_analyzer.results.explain.finding import Cause, Finding
-from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.picture import Picture, earliest, latest
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
 from model_analyzer.results.explain.texts import ms
 
@@ -187,14 +187,20 @@ def slowing(picture: Picture) -> Iterator[Finding]:
 
 
 def _repeated(picture: Picture) -> Iterator[str]:
-    """That the lowest load was slower when it was measured again."""
-    first, again = (_execution_ms(each) for each in (picture.lowest_before, picture.lowest_again))
-    noise = picture.lowest_again.noise_ms
-    if first and again - noise > first / (1 - _LOST) and again - first - noise > NEGLIGIBLE_MS:
-        yield (
-            f"{picture.lowest.under}, an execution took {ms(first)} at first, and {ms(again)} when"
-            " it was measured again"
-        )
+    """That the lowest load was slower after the others; or that the highest one was faster when it
+    was measured before them.
+    """
+    for situation, (sooner, later) in (
+        (picture.lowest, (earliest, latest)),
+        (picture.highest, (latest, earliest)),
+    ):
+        fast, slow = (_execution_ms(choose(situation)) for choose in (sooner, later))
+        noise = later(situation).noise_ms
+        if fast and slow - noise > max(fast / (1 - _LOST), fast + NEGLIGIBLE_MS):
+            yield (
+                f"{situation.under}, an execution took {ms(slow)} after other loads, and {ms(fast)}"
+                " before them"
+            )
 
 
 def slowdown(picture: Picture, low: Situation, high: Situation) -> float:

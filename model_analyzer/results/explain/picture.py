@@ -37,20 +37,6 @@ class Picture:
         return self.loads[0]
 
     @property
-    def lowest_before(self) -> Situation:
-        """The same by its first measurement."""
-        first = min(self.lowest.runs, key=lambda run: run.started)
-        return replace(self.lowest, runs=(first,))
-
-    @property
-    def lowest_again(self) -> Situation:
-        """The same by its last measurement: if it was repeated after the others, what only time
-        changed is no effect of the load.
-        """
-        last = max(self.lowest.runs, key=lambda run: run.started)
-        return replace(self.lowest, runs=(last,))
-
-    @property
     def highest(self) -> Situation:
         """The situation under the highest load."""
         return self.loads[-1]
@@ -89,6 +75,20 @@ class Picture:
                 if pair.added:
                     pairs[each.variant.identity] = pair
         return list(pairs.values())
+
+
+def earliest(situation: Situation) -> Situation:
+    """The situation by its first measurement."""
+    first = min(situation.runs, key=lambda run: run.started)
+    return replace(situation, runs=(first,))
+
+
+def latest(situation: Situation) -> Situation:
+    """The situation by its last measurement. If loads were measured again, in another order, what
+    only time changed is no effect of the load.
+    """
+    last = max(situation.runs, key=lambda run: run.started)
+    return replace(situation, runs=(last,))
 
 
 # Requests for a 99th percentile that is more than the slowest few.

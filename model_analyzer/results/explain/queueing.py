@@ -21,17 +21,16 @@ from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, Station
 from model_analyzer.results.explain.texts import cpu_line, gpu_line, instances, ms, percent
 
-# Instances that are busier than that are the limit; below the second one, they are mostly free;
-# below the third one, nothing waits for them.
-_BUSY, _FREE, _SOME = 0.85, 0.5, 0.3
+# Instances that are busier than that are the limit; under an open load, only beyond the second one:
+# up to that, the arrivals are. Below the third one, they are mostly free; below the fourth one,
+# nothing waits for them.
+_BUSY, _BUSY_ALWAYS, _FREE, _SOME = 0.85, 0.95, 0.5, 0.3
 # The share of the latency in the queue that counts.
 _WAITING = 0.5
 # The part of the configured delay that requests really wait.
 _DELAYED = 0.5
 # More instances help if they have that multiple of the throughput.
 _GAINS = 1.1
-# The cores of an execution that computes all the time.
-_COMPUTING = 0.6
 # Requests are held back if at least this share of the latency is in the queue, while this part of
 # the instances is free; if requests arrive at random, only beyond what that explains.
 _HELD, _UNUSED, _BEYOND = 0.3, 0.25, 2.0
@@ -107,7 +106,7 @@ def arrivals(picture: Picture) -> Iterator[Finding]:
     top, times = situation.top, situation.times
     if top is None or arrivals_of(situation.work) in (Arrivals.CLOSED, Arrivals.CONSTANT):
         return
-    if not _SOME < top.busy < _BUSY or times.share(times.queue) < _WAITING:
+    if not _SOME < top.busy < _BUSY_ALWAYS or times.share(times.queue) < _WAITING:
         return
     explained = explained_wait(situation, top)
     if explained is not None and (
@@ -298,8 +297,7 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
             " instances help only if the GPU can execute them side by side",
         )
         return
-    cores = situation.cores_of_executions
-    is_computing = cores is not None and cores > _COMPUTING and not situation.gpus
+    cores, is_computing = situation.cores_of_executions, situation.is_computing
     if situation.is_full or (is_computing and top.instances >= (situation.cores or 1)):
         yield Finding(
             cause=Cause.MACHINE_FULL,
@@ -335,4 +333,5 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
 def _is_limit(situation: Situation, top: Station) -> bool:
     """Whether requests wait because all instances are busy."""
     times = situation.times
-    return top.busy > _BUSY and times.share(times.queue) >= _WAITING and times.queue > NEGLIGIBLE_MS
+    busy = _BUSY if situation.is_closed else _BUSY_ALWAYS
+    return top.busy > busy and times.share(times.queue) >= _WAITING and times.queue > NEGLIGIBLE_MS

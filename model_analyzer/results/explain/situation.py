@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
+from model_analyzer.domain.parts import add_up, longest_path
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
 
@@ -23,10 +24,11 @@ _COMPUTE, _OUTPUT = "perf_server_compute_infer", "perf_server_compute_output"
 NEGLIGIBLE_MS = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Times:
     """The average time of a request in ms, by place: waiting in the queue of a model, copying
-    inputs, executing, copying outputs; the rest is outside the models (client, network, server).
+    inputs, executing, copying outputs; the rest is outside the models (client, network, server). It
+    has all the time if those of the models are not known, because they do not add up.
     """
 
     queue: float
@@ -34,6 +36,7 @@ class Times:
     compute: float
     outputs: float
     outside: float
+    are_known: bool = True
 
     @property
     def total(self) -> float:
@@ -157,16 +160,33 @@ class Situation:
 
     @cached_property
     def times(self) -> Times:
-        """Where the time of an average request goes."""
+        """Where the time of an average request goes: of an ensemble, along its critical path."""
+        average = self.value(_AVERAGE)
         if self.variant.is_ensemble:
-            inputs = outputs = 0.0
-            queue = sum(station.queue_ms * station.calls for station in self.stations)
-            compute = sum(station.compute_ms * station.calls for station in self.stations)
+            path = self._critical_path()
+            queue, compute = (sum(times) for times in zip(*path, strict=True)) if path else (0, 0)
+            inside = [queue, 0.0, compute, 0.0]
+        elif add_up(self.variant):
+            inside = [self.value(tag) for tag in (_QUEUE, _INPUT, _COMPUTE, _OUTPUT)]
         else:
-            queue, compute = self.value(_QUEUE), self.value(_COMPUTE)
-            inputs, outputs = self.value(_INPUT), self.value(_OUTPUT)
-        outside = max(self.value(_AVERAGE) - queue - inputs - compute - outputs, 0.0)
+            return Times(0.0, 0.0, 0.0, 0.0, outside=average, are_known=False)
+        # the server also counts requests that the client leaves out
+        share = min(average / sum(inside), 1.0) if average and sum(inside) else 1.0
+        queue, inputs, compute, outputs = [time * share for time in inside]
+        outside = max(average - sum(inside), 0.0)
         return Times(queue=queue, inputs=inputs, compute=compute, outputs=outputs, outside=outside)
+
+    def _critical_path(self) -> Sequence[tuple[float, float]]:
+        """The times in the queue and in the model (ms) of each step on the longest path."""
+        times = {
+            station.variant.full_name: (station.queue_ms, station.compute_ms)
+            for station in self.stations
+        }
+
+        def of(part: ModelVariant) -> tuple[float, float]:
+            return times.get(part.full_name, (0.0, 0.0))
+
+        return [of(part) for part in longest_path(self.variant, lambda part: sum(of(part)))]
 
     @cached_property
     def stations(self) -> tuple[Station, ...]:
@@ -193,15 +213,15 @@ class Situation:
     def _station(self, variant: ModelVariant) -> Station | None:
         statistics = self.measurement.statistics
         own, top = statistics.get(variant.model), statistics.get(self.variant.model)
-        if own is None or top is None or not (own.executions and own.busy_ms and top.inferences):
+        if own is None or top is None or not (own.executions and own.busy_ms and top.served):
             return None
         instances = sum(count for count, _ in variant.instances(gpus=self.gpus))
-        calls = own.inferences / top.inferences
+        calls = own.served / top.served
         values = self._values_of(variant)
         return Station(
             variant=variant,
             instances=instances,
-            busy=own.busy_ms / top.inferences * self.throughput / 1000 / max(instances, 1),
+            busy=own.busy_ms / top.served * self.throughput / 1000 / max(instances, 1),
             execution_ms=own.busy_ms / own.executions,
             batch=own.inferences / own.executions,
             calls=calls,
@@ -233,6 +253,17 @@ class Situation:
         """The share (0 to 1) of all cores that other programs used; 0 if unknown."""
         use = self.measurement.resources
         return 0.0 if use is None or not self.cores else min(use.other_cores / self.cores, 1.0)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether nearly all cores were used only because of other programs."""
+        return self.cpu is not None and self.cpu <= _FULL < self.cpu + self.others
+
+    @property
+    def is_computing(self) -> bool:
+        """Whether executions compute most of their time, on cores."""
+        cores = self.cores_of_executions
+        return cores is not None and cores > _COMPUTING and not self.gpus
 
     @property
     def noise_ms(self) -> float:
@@ -283,6 +314,9 @@ _FULL = 0.8
 
 # A measurement with that part of noise shows nothing about time.
 _MUCH_NOISE = 0.2
+
+# The cores of an execution that computes all the time.
+_COMPUTING = 0.6
 
 # Other programs never take everything: the scheduler shares.
 _MOST_OF_OTHERS = 0.8

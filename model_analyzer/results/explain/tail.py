@@ -17,7 +17,7 @@ from model_analyzer.results.explain.texts import ms, percent
 # The p99 is so many times the median of a load without queue, and that many ms above it.
 _FAR, _FAR_MS = 3.0, 5.0
 # Slow requests, and other programs, add that part to the average time at least.
-_ADDED = 0.03
+_ADDED, _NOISE = 0.03, 0.05
 # That part of what they add to the average latency is in the executions; the rest may be overhead.
 _INSIDE = 0.3
 # Requests that wait so many times as long as the arrivals explain wait for something else: times of
@@ -76,15 +76,14 @@ def noise(picture: Picture) -> Iterator[Finding]:
     disturbed = sum(each.disturbed for each in picture.loads)
     situation = max(picture.loads, key=_noise_share)
     share, use = _noise_share(situation), situation.measurement.resources
-    is_known = use is not None and use.other_cpu_s is not None
-    if 2 * disturbed <= measured:
-        return
-    if is_known and share < _ADDED and not any(map(_has_tail, picture.loads)):
+    is_known, is_often = use is not None and use.other_cpu_s is not None, 2 * disturbed > measured
+    has_tail = any(map(_has_tail, picture.loads))
+    if share < _NOISE and not (is_often and (has_tail or not is_known)):
         return
     yield Finding(
         cause=Cause.NOISE,
         under=situation,
-        weight=max(share, _ADDED),
+        weight=max(share, _NOISE),
         evidence=(
             f"other programs were busy during {disturbed} of {counted(measured, 'measurement')}",
             *(

@@ -48,6 +48,8 @@ _NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.
 _THREAD = re.compile(r"Thread \[\d+\]")
 _REQUEST_FAILED = re.compile(r"Thread \[\d+\] had error: ")
 _DATA_REFUSED = re.compile(r"Failed to init manager inputs|Unable to init infer data manager")
+_STREAM_FAILED = "Failed to retrieve results from inference request."
+_NOISE = re.compile(r"Thread \[\d+\] had error: |\[request id: [^\]]*\] ")
 _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
 _BATCH_SIZE = re.compile(r"^\s*Batch size: (\d+)\s*$", re.MULTILINE)
 
@@ -163,6 +165,8 @@ def parse_report(text: str) -> Report:
     """The number of requests and the windows in perf_analyzer's text."""
     requests = _REQUESTS.findall(text)
     passes = _PASS.findall(text)[-WINDOWS:]
+    if len(passes) == 1:
+        passes = []  # the time of a number of requests is rounded up to whole seconds
     return Report(
         requests=int(requests[-1]) if requests else None,
         windows=tuple(float(rate) for rate, _ in passes),
@@ -209,6 +213,18 @@ def requests_failed(text: str) -> bool:
 def refuses_data(text: str) -> bool:
     """Whether perf_analyzer refused the input data before it sent a request."""
     return _DATA_REFUSED.search(text) is not None
+
+
+def stream_failed(text: str) -> bool:
+    """Whether a thread noticed an error. In a stream, perf_analyzer then waits for its other
+    requests, which may never be answered, and does not say what the error was.
+    """
+    return _STREAM_FAILED in text
+
+
+def request_error(line: str) -> str:
+    """The error of a request in a line of the output, without the thread and the request."""
+    return _NOISE.sub("", line)
 
 
 def is_loaded(output: str) -> bool:

@@ -4,23 +4,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.domain.flags import Flag, shapes_of
+from model_analyzer.domain.flags import SHAPE, Flag, shape_texts, shapes_of
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.errors import Problem
 from model_analyzer.runner.load.command import named_files
-
-_SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
 
 def shape_problems(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[Problem]:
     """Shapes that are missing, or that perf_analyzer or the server refuses."""
     inputs = _inputs(facts)
-    for text in _texts(flags):
-        if not _SHAPE.fullmatch(text):
+    for text in shape_texts(flags):
+        if not SHAPE.fullmatch(text):
             yield Problem(
                 where=where,
                 message=f"perf_analyzer flag shape: {text!r} is not NAME:SIZE,SIZE,…",
@@ -68,11 +65,6 @@ def shape_remarks(flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[str]
             yield f"{flag}, which is not an input (inputs are {_names(inputs)})"
         elif min(dims, default=0) >= 0 and shape != dims:
             yield f"{flag}, whose dims {[*dims]} are fixed in config.pbtxt"
-
-
-def _texts(flags: Mapping[str, Flag]) -> Sequence[str]:
-    texts = flags.get("shape", ())
-    return (texts,) if isinstance(texts, str) else texts
 
 
 def _inputs(facts: ModelFacts) -> Sequence[Mapping[str, Any]]:

@@ -154,6 +154,8 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
             f" chance to meet {bounds} is only {sure}."
         )
     yield from _equal(knowledge)
+    if conclusion.reason is StopReason.EVERYTHING:
+        return
     yield (
         f"{capitalized(chance)} chance that a configuration more than"
         f" {percent_text(100 * conclusion.margin)} better was not tried; continuing would gain"
