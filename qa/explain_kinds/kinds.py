@@ -279,7 +279,7 @@ HEALTHY = (
     Kind(name="a cache that fills once", m=waits(14, 8, keep_mb=6)),
     Kind(name="resources for all", m=Part(count=8, does={"sleep_ms": 16},
          group='rate_limiter { resources [ { name: "R" count: 1 } ] }'),
-         server={"rate-limit": "execution_count"}),
+         server={"rate-limit": "execution_count", "rate-limit-resource": "R:8"}),
     Kind(name="levels", m=batches(20, 4, 4, "dynamic_batching { priority_levels: 2"
                                   " default_priority_level: 1 }"), loads=(1, 4, 8)),
 )  # fmt: skip
