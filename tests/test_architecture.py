@@ -160,6 +160,7 @@ ADDRESSES = {
         "runner/load/tokens.py",
         "runner/client/grpc.py",
         "runner/client/http.py",
+        "runner/load/evidence.py",
         "runner/load/generators.py",
         "runner/load/intended.py",
         "runner/load/own_schedule.py",

@@ -20,6 +20,7 @@ from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS, options_of
+from model_analyzer.config.placeholders import check_filled
 from model_analyzer.config.places import Places
 from model_analyzer.config.plots import ReportedVariant
 from model_analyzer.config.rules import (
@@ -61,6 +62,7 @@ from model_analyzer.domain.settings import (
     QuickSettings,
     ReportSettings,
     RepositorySettings,
+    ResponseCache,
     SearchMode,
     SearchSettings,
     ServerSettings,
@@ -262,6 +264,8 @@ def _given(
     Environment and file may serve all commands, so options of other commands are read too.
     """
     command_line, environment, yaml = sources
+    if yaml is not None:
+        check_filled(yaml)
     in_file = Given()
     with problems.collect():
         in_file = read(entries_of(yaml), OPTIONS, problems)
@@ -351,6 +355,7 @@ def _model(
         perf_analyzer_flags=MappingProxyType(flags),
         genai_perf_flags=_own_or_global("genai_perf_flags", own, values),
         in_instalments=_in_instalments(own, values, flags),
+        keeps_cache=_keeps_cache(own, values),
         server_flags=_own_or_global("triton_server_flags", own, values),
         server_environment=_own_or_global("triton_server_environment", own, values),
         docker_arguments=_own_or_global("triton_docker_args", own, values),
@@ -368,6 +373,17 @@ def _in_instalments(
         and values["triton_launch_mode"] is not LaunchMode.C_API
         and PERF_ANALYZER_CARE.isdisjoint(flags)
         and not _own_or_global("genai_perf_flags", own, values)
+    )
+
+
+def _keeps_cache(own: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Whether a model is measured with the response cache of its configuration: also if the search
+    varies it, or if nothing may be loaded.
+    """
+    return (
+        own.get("response_cache", values["response_cache"]) is ResponseCache.KEEP
+        or "response_cache" in own.get("model_config_parameters", {})
+        or values["reload_model_disable"]
     )
 
 

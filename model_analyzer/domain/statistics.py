@@ -66,6 +66,15 @@ class ModelStatistics:
         return self.inferences / self.executions if self.executions else None
 
     @property
+    def served(self) -> float:
+        """The inferences with those that the response cache answered: each lookup in vain stands
+        for as many as were executed on average.
+        """
+        if self.requests is None or not (self.requests.hits and self.requests.misses):
+            return self.inferences
+        return self.inferences * (1 + self.requests.hits / self.requests.misses)
+
+    @property
     def busy_ms(self) -> float:
         """The time that all executions took, one after the other."""
         return sum(batch.ms for batch in self.batches)

@@ -18,6 +18,7 @@ from model_analyzer.domain.metrics import METRICS, Source, metric_of
 from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.numbers import chance_text, number_text, percent_text
 from model_analyzer.domain.prices import money
+from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.failure_text import failure_text
@@ -77,6 +78,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     ranking = answer.ranking
     return [
         *_doubts(answer),
+        *_cache(answer),
         *_compliance(answer),
         *_near_misses(answer),
         *_late_misses(answer),
@@ -114,6 +116,25 @@ def _doubts(answer: Answer) -> Iterator[str]:
     items = {id(result.best): result.best for result in shown if result is not None}
     for item in items.values():
         yield from (doubt.sentence for doubt in item.measurement.doubts)
+
+
+def _cache(answer: Answer) -> Iterator[str]:
+    """What the response cache of the recommended configuration means for its values."""
+    best = answer.best
+    if best is None:
+        return
+    rate = best.best.measurement.value(HIT_RATE)
+    if rate:
+        yield (
+            f"{best.name}: {number_text(rate)} % of the requests were answered from the response"
+            " cache, since perf_analyzer repeats its requests: with your clients, the values hold"
+            " only for the same hit rate."
+        )
+    elif best.best.trial.setup.uncached:
+        yield (
+            f"{best.name} was measured without its response cache, which the configuration to"
+            " deploy still has: repeated requests will be answered faster."
+        )
 
 
 def _compliance(answer: Answer) -> Iterator[str]:

@@ -185,10 +185,13 @@ class ModelRepository:
                 )
         versions = _versions(directory)
         if not versions:
-            put = "put the model's files into"
-            if "ensemble_scheduling" in config:
-                put = "an ensemble needs one, too (git keeps no empty directory): create"
-            raise RepositoryError(f"{directory}: no version directory: {put} {directory / '1'}")
+            own = directory / "1"
+            raise RepositoryError(
+                f"{directory}: no version directory: an ensemble needs one, too (git keeps no empty"
+                f" directory): create {own}"
+                if "ensemble_scheduling" in config
+                else f"{directory}: no version directory: put the model's files into {own}"
+            )
         if not available_versions(config, versions):
             present = ", ".join(map(str, versions))
             raise RepositoryError(

@@ -13,7 +13,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.lanes import Lane
-from model_analyzer.domain.models import ModelFacts, ModelVariant, empty
+from model_analyzer.domain.models import ModelFacts, ModelVariant, empty, is_cached
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload, conditions_of
@@ -133,6 +133,12 @@ class SearchedModel:
         )
 
 
+def is_uncached(model: SearchedModel) -> bool:
+    """Whether the model, or one that it calls, has a response cache that it is measured without."""
+    parts = model.facts.with_parts()
+    return not model.settings.keeps_cache and any(is_cached(part.config) for part in parts)
+
+
 def _on_cpus(model: SearchedModel) -> SearchedModel:
     return replace(
         model,
@@ -184,6 +190,11 @@ class Subject:
     def lists_loads(self) -> bool:
         """Whether the user listed the loads of at least one model."""
         return any(model.settings.loads for model in self.models)
+
+    @property
+    def uncached(self) -> bool:
+        """Whether its variants are loaded without the response cache of their configurations."""
+        return any(map(is_uncached, self.models))
 
     def without_gpus(self) -> Subject:
         """The same subject for a machine without GPUs, where no GPU instances can run."""

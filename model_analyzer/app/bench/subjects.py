@@ -18,7 +18,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ConfigError, Problem, RepositoryError
 from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.feasible import impossible, own_length_s, without_effect
+from model_analyzer.runner.load.feasible import impossible, on_cache, own_length_s, without_effect
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.search.choose import check
 from model_analyzer.search.plan import SearchedModel, Subject
@@ -75,7 +75,8 @@ def on_each_kind(
     for subject in subjects:
         setup = replace(setups[subject.models[0].facts.name], version=version)
         for devices in kinds:
-            placed = replace(subject, setup=replace(setup, devices=devices))
+            own = replace(setup, devices=devices, uncached=subject.uncached)
+            placed = replace(subject, setup=own)
             yield placed if devices or not without_gpus else placed.without_gpus()
 
 
@@ -107,10 +108,13 @@ def infeasible(
 
 
 def ineffective(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> Iterator[str]:
-    """Remarks about options of models (those in `facts`) that have no effect, or another one."""
+    """Remarks about options and fields of models (those in `facts`) that have no effect, or
+    another one.
+    """
     for model in settings.models:
         if model.name in facts:
             yield from without_effect(model, facts[model.name], settings.search, Path.cwd())
+            yield from on_cache(model, facts[model.name])
 
 
 def inputs_of(model: ModelSettings) -> str:

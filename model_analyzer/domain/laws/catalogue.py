@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from model_analyzer.domain.doubts import Doubt
 from model_analyzer.domain.laws.case import Case, Law
+from model_analyzer.domain.laws.counts import errors_agree, was_executed
 from model_analyzer.domain.laws.loads import littles_law, open_loads_are_answered
 from model_analyzer.domain.laws.server import instances_suffice, parts_fit
 from model_analyzer.domain.laws.times import (
@@ -31,6 +32,8 @@ LAWS: Sequence[Law] = (
     parts_fit,
     instances_suffice,
     tokens_are_responses,
+    was_executed,
+    errors_agree,
 )
 
 

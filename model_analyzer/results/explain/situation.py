@@ -163,29 +163,30 @@ class Situation:
         """Where the time of an average request goes: of an ensemble, along its critical path."""
         average = self.value(_AVERAGE)
         if self.variant.is_ensemble:
-            path = [self.station(part.model) for part in self._critical_path]
-            steps = [station for station in path if station is not None]
-            inputs = outputs = 0.0
-            queue = sum(station.queue_ms for station in steps)
-            compute = sum(station.compute_ms for station in steps)
+            path = self._critical_path()
+            queue, compute = (sum(times) for times in zip(*path, strict=True)) if path else (0, 0)
+            inside = [queue, 0.0, compute, 0.0]
         elif add_up(self.variant):
-            queue, compute = self.value(_QUEUE), self.value(_COMPUTE)
-            inputs, outputs = self.value(_INPUT), self.value(_OUTPUT)
+            inside = [self.value(tag) for tag in (_QUEUE, _INPUT, _COMPUTE, _OUTPUT)]
         else:
             return Times(0.0, 0.0, 0.0, 0.0, outside=average, are_known=False)
-        outside = max(average - queue - inputs - compute - outputs, 0.0)
-        return Times(queue, inputs, compute, outputs, outside)
+        # the server also counts requests that the client leaves out
+        share = min(average / sum(inside), 1.0) if average and sum(inside) else 1.0
+        queue, inputs, compute, outputs = [time * share for time in inside]
+        outside = max(average - sum(inside), 0.0)
+        return Times(queue=queue, inputs=inputs, compute=compute, outputs=outputs, outside=outside)
 
-    @property
-    def _critical_path(self) -> Sequence[ModelVariant]:
-        return longest_path(
-            self.variant,
-            lambda part: (
-                0.0
-                if (station := self.station(part.model)) is None
-                else station.queue_ms + station.compute_ms
-            ),
-        )
+    def _critical_path(self) -> Sequence[tuple[float, float]]:
+        """The times in the queue and in the model (ms) of each step on the longest path."""
+        times = {
+            station.variant.full_name: (station.queue_ms, station.compute_ms)
+            for station in self.stations
+        }
+
+        def of(part: ModelVariant) -> tuple[float, float]:
+            return times.get(part.full_name, (0.0, 0.0))
+
+        return [of(part) for part in longest_path(self.variant, lambda part: sum(of(part)))]
 
     @cached_property
     def stations(self) -> tuple[Station, ...]:
@@ -212,15 +213,15 @@ class Situation:
     def _station(self, variant: ModelVariant) -> Station | None:
         statistics = self.measurement.statistics
         own, top = statistics.get(variant.model), statistics.get(self.variant.model)
-        if own is None or top is None or not (own.executions and own.busy_ms and top.inferences):
+        if own is None or top is None or not (own.executions and own.busy_ms and top.served):
             return None
         instances = sum(count for count, _ in variant.instances(gpus=self.gpus))
-        calls = own.inferences / top.inferences
+        calls = own.served / top.served
         values = self._values_of(variant)
         return Station(
             variant=variant,
             instances=instances,
-            busy=own.busy_ms / top.inferences * self.throughput / 1000 / max(instances, 1),
+            busy=own.busy_ms / top.served * self.throughput / 1000 / max(instances, 1),
             execution_ms=own.busy_ms / own.executions,
             batch=own.inferences / own.executions,
             calls=calls,

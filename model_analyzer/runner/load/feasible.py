@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.models import ModelFacts, is_decoupled, max_batch_size
+from model_analyzer.domain.models import ModelFacts, is_cached, is_decoupled, max_batch_size
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,
@@ -207,6 +207,24 @@ def without_effect(
     ]
     for remark in remarks:
         yield f"model {model.name}: {remark}"
+
+
+def on_cache(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
+    """What to know about the response cache of the model or of one that it calls, if any."""
+    cached = [part.name for part in facts.with_parts() if is_cached(part.config)]
+    if cached and model.keeps_cache:
+        yield (
+            f"model {model.name}: measured with the response cache of {first_few(cached)}."
+            " perf_analyzer repeats its requests, so most answers may come from memory: the column"
+            " Cache Hit Rate says how many"
+        )
+    elif cached:
+        yield (
+            f"model {model.name}: measured without the response cache of {first_few(cached)}."
+            " perf_analyzer repeats its requests, so nearly all answers would come from memory."
+            " The configurations that are written keep response_cache; `response_cache: keep`"
+            " measures with it"
+        )
 
 
 def _mistakes(model: ModelSettings, facts: ModelFacts, user_directory: Path) -> Sequence[Mistake]:

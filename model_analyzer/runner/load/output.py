@@ -47,6 +47,8 @@ _IS_LOADED = "*** Measurement Settings ***"
 _NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.+?)(?:\\n|\"?\n)")
 _THREAD = re.compile(r"Thread \[\d+\]")
 _REQUEST_FAILED = re.compile(r"Thread \[\d+\] had error: ")
+_STREAM_FAILED = "Failed to retrieve results from inference request."
+_NOISE = re.compile(r"Thread \[\d+\] had error: |\[request id: [^\]]*\] ")
 _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
 _BATCH_SIZE = re.compile(r"^\s*Batch size: (\d+)\s*$", re.MULTILINE)
 
@@ -143,10 +145,27 @@ def composing_model(file: str, table: str) -> str | None:
     return match[1] if match else None
 
 
+def of_all_versions(versions: Sequence[Values]) -> Values:
+    """The values of a composing model from those of each version that was called: the sum of the
+    throughputs, and the mean times of all calls.
+    """
+    throughput = sum(values["perf_throughput"] for values in versions)
+    if len(versions) == 1 or not throughput:
+        return versions[0]
+    tags = set.intersection(*(set(values) for values in versions))
+    means = {
+        tag: sum(values[tag] * values["perf_throughput"] for values in versions) / throughput
+        for tag in tags
+    }
+    return {**means, "perf_throughput": throughput}
+
+
 def parse_report(text: str) -> Report:
     """The number of requests and the windows in perf_analyzer's text."""
     requests = _REQUESTS.findall(text)
     passes = _PASS.findall(text)[-WINDOWS:]
+    if len(passes) == 1:
+        passes = []  # the time of a number of requests is rounded up to whole seconds
     return Report(
         requests=int(requests[-1]) if requests else None,
         windows=tuple(float(rate) for rate, _ in passes),
@@ -188,6 +207,18 @@ def judge(status: int, text: str, *, has_table: bool) -> OutputVerdict:
 def requests_failed(text: str) -> bool:
     """Whether at least one thread of perf_analyzer stopped after a failed request."""
     return _REQUEST_FAILED.search(text) is not None
+
+
+def stream_failed(text: str) -> bool:
+    """Whether a thread noticed an error. In a stream, perf_analyzer then waits for its other
+    requests, which may never be answered, and does not say what the error was.
+    """
+    return _STREAM_FAILED in text
+
+
+def request_error(line: str) -> str:
+    """The error of a request in a line of the output, without the thread and the request."""
+    return _NOISE.sub("", line)
 
 
 def is_loaded(output: str) -> bool:

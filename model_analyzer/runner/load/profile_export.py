@@ -26,6 +26,7 @@ from model_analyzer.domain.windows import WINDOWS
 
 _ASKED = "return_num_output_tokens"
 _COUNT = "num_output_tokens"
+_NS_PER_S = 1e9
 
 # The exceptions for an invalid export.
 _ODD = (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError)
@@ -43,24 +44,6 @@ class Request:
     tokens: Sequence[int]
 
 
-@dataclass(frozen=True)
-class Export:
-    """All requests that were answered, in the order of their ends; and the times (ns) between which
-    perf_analyzer's windows lie. `impossible` requests, which ended before they were sent or were
-    answered in another order, are not among them.
-    """
-
-    requests: Sequence[Request]
-    bounds: Sequence[int]
-    impossible: int = 0
-
-    @cached_property
-    def inside(self) -> Sequence[Request]:
-        """The requests that ended within perf_analyzer's windows."""
-        begin, end = self.bounds[0], self.bounds[-1]
-        return [request for request in self.requests if begin <= request.ended < end]
-
-
 @dataclass(frozen=True, slots=True)
 class Counted:
     """What perf_analyzer counted in the windows that it reports: requests with a response, and
@@ -69,6 +52,44 @@ class Counted:
 
     requests: int
     responses: int
+
+
+@dataclass(frozen=True)
+class Export:
+    """All requests that were answered, in the order of their ends; and the times (ns) between which
+    perf_analyzer's windows lie. `impossible` requests, which ended before they were sent or were
+    answered in another order, are not among them. `responses` is the number of responses of a
+    request by perf_analyzer's own count, if each of them is one token.
+    """
+
+    requests: Sequence[Request]
+    bounds: Sequence[int]
+    impossible: int = 0
+    responses: float | None = None
+
+    @property
+    def reported(self) -> tuple[int, int]:
+        """Begin and end (ns) of what perf_analyzer reports: its last windows. A load of so many
+        requests has one window, which ends up to a second after the last answer: then, the time
+        from the first request to that answer.
+        """
+        if len(self.bounds) == 2 and len(self.inside) == len(self.requests):
+            sent = min(request.sent for request in self.requests)
+            return sent, self.requests[-1].ended + 1
+        return _reported(self.bounds)
+
+    @property
+    def requests_per_s(self) -> float:
+        """The rate of the requests that perf_analyzer reports."""
+        begin, end = self.reported
+        ended = sum(begin <= request.ended < end for request in self.requests)
+        return ended / ((end - begin) / _NS_PER_S)
+
+    @cached_property
+    def inside(self) -> Sequence[Request]:
+        """The requests that ended within perf_analyzer's windows."""
+        begin, end = self.bounds[0], self.bounds[-1]
+        return [request for request in self.requests if begin <= request.ended < end]
 
 
 def read_export(raw: bytes, counted: Counted | None = None) -> Export | None:
@@ -89,7 +110,12 @@ def read_export(raw: bytes, counted: Counted | None = None) -> Export | None:
     entries.sort(key=lambda entry: entry.came[-1])
     closed = _closed(entries, bounds, counted)
     requests = [_request(entry, closed=number in closed) for number, entry in enumerate(entries)]
-    return Export(requests, bounds, impossible=len(answered) - len(entries))
+    return Export(
+        requests,
+        bounds,
+        impossible=len(answered) - len(entries),
+        responses=None if counted is None else _responses(entries, requests, bounds, counted),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +157,33 @@ def _request(entry: _Entry, *, closed: bool) -> Request:
     return Request(entry.sent, entry.came[:responses], entry.came[-1], entry.tokens[:responses])
 
 
+def _responses(
+    entries: Sequence[_Entry], requests: Sequence[Request], bounds: Sequence[int], counted: Counted
+) -> float | None:
+    """The responses of a request that are tokens, by perf_analyzer's count; None if a response may
+    be several tokens. Those that it counts, but that have no text and close the stream, are none.
+    """
+    begin, end = _reported(bounds)
+    reported = [
+        (entry, request)
+        for entry, request in zip(entries, requests, strict=True)
+        if begin <= request.ended <= end
+    ]
+    if not reported or any(count != 1 for entry, _ in reported for count in entry.tokens):
+        return None
+    closing = sum(
+        not entry.has_text_at_end and len(request.came) == len(entry.came) - 1
+        for entry, request in reported
+    )
+    left = sum(len(entry.came) for entry, _ in reported) - counted.responses
+    return (counted.responses - max(closing - left, 0)) / len(reported)
+
+
+def _reported(bounds: Sequence[int]) -> tuple[int, int]:
+    bounds = bounds[-WINDOWS - 1 :]
+    return bounds[0], bounds[-1]
+
+
 def _closed(
     entries: Sequence[_Entry], bounds: Sequence[int], counted: Counted | None
 ) -> Container[int]:
@@ -142,7 +195,7 @@ def _closed(
     """
     if counted is None:
         return ()
-    begin, end = bounds[-WINDOWS - 1 :][0], bounds[-1]
+    begin, end = _reported(bounds)
     reported = [number for number, entry in enumerate(entries) if begin <= entry.came[-1] <= end]
     surplus = sum(len(entries[number].came) for number in reported) - counted.responses
     share = min(max(surplus / max(len(reported), 1), 0.0), 1.0)

@@ -10,7 +10,6 @@ import numpy as np
 
 from model_analyzer.domain.joint_histogram import MOST_REQUESTS, JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import Values
-from model_analyzer.domain.windows import WINDOWS
 from model_analyzer.runner.load.profile_export import Export, Request
 
 FIRST, BETWEEN = "time_to_first_token", "inter_token_latency"
@@ -18,12 +17,6 @@ FIRST, BETWEEN = "time_to_first_token", "inter_token_latency"
 _PERCENTILES = (25, 50, 75, 90, 95, 99)
 _NS_PER_MS = 1e6
 _NS_PER_S = 1e9
-
-
-def reported_period(export: Export) -> tuple[int, int]:
-    """Begin and end (ns) of the windows that perf_analyzer reports."""
-    bounds = export.bounds[-WINDOWS - 1 :]
-    return bounds[0], bounds[-1]
 
 
 def token_times(export: Export, begin: int, end: int) -> Mapping[str, Sequence[float]]:

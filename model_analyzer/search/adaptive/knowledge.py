@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 import numpy as np
@@ -171,9 +171,9 @@ class Knowledge:
 
     # -- trials ------------------------------------------------------------------------------
 
-    def measure(self, coordinate: Coordinate) -> PartialPlan[None]:
+    def measure(self, coordinate: Coordinate, limit_s: float | None = None) -> PartialPlan[None]:
         """Asks for the trial at a coordinate (a repetition after the first time) and records the
-        outcome.
+        outcome. It may take `limit_s` seconds: see `Trial`.
         """
         if coordinate not in self._trials:
             self._trials[coordinate] = self._trial(coordinate)
@@ -181,6 +181,8 @@ class Knowledge:
         self._attempts[coordinate] = trial.repetition + 1
         self.under_way.append(coordinate)
         self.most_under_way = max(self.most_under_way, len(self.under_way))
+        if limit_s is not None:
+            trial = replace(trial, limit_s=limit_s)
         record = yield from recorded(trial)
         self.under_way.remove(coordinate)
         self.records.append(record)

@@ -255,6 +255,7 @@ def _setup_entry(setup: ServerSetup) -> Entry:
         "flags": masked_values(setup.flags),
         "environment": dict(setup.kept_environment),
         "container": thaw(setup.kept_container),
+        **({"uncached": True} if setup.uncached else {}),
         # versions that masked less did not write it
         "shown": sorted(setup.veil.shown),
     }

@@ -279,6 +279,7 @@ def _setup(setup: schema.Setup) -> ServerSetup:
         flags=freeze(setup.flags),
         environment=MappingProxyType(setup.environment),
         container=freeze(setup.container),
+        uncached=setup.uncached,
         veil=Veil(key=own_key()) if shown is None else Veil(shown=frozenset(shown)),
     )
 

@@ -109,6 +109,7 @@ class Setup(Part):
     flags: Flags
     environment: dict[str, str]
     container: dict[str, Any] = {}  # since format 2
+    uncached: bool = False
     shown: list[str] | UnsetType = UNSET  # versions that masked less did not write it
     machine: Reference | UnsetType = UNSET  # since format 4
 

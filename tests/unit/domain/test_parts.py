@@ -28,7 +28,7 @@ def step(model: str, inputs: str, outputs: str) -> dict[str, Any]:
 
 
 def ensemble(*steps: dict[str, Any], parts: str = "abcd", model: str = "m") -> ModelVariant:
-    config = {"ensemble_scheduling": {"step": list(steps)}}
+    config: dict[str, Any] = {"ensemble_scheduling": {"step": list(steps)}}
     return (
         part(model, **config)
         if not parts
@@ -57,7 +57,9 @@ def test_branches_run_at_the_same_time() -> None:
 
 
 def test_a_step_that_is_an_ensemble_stands_for_its_path() -> None:
-    config = {"ensemble_scheduling": {"step": [step("m", "X", "Z"), step("a", "Z", "W")]}}
+    config: dict[str, Any] = {
+        "ensemble_scheduling": {"step": [step("m", "X", "Z"), step("a", "Z", "W")]}
+    }
     outer = variant("o_config_0", model="o", composing=[DIAMOND, part("a")], **config)
     assert path(outer) == "abda"
     assert not add_up(outer)

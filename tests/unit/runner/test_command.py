@@ -69,8 +69,8 @@ def warm_ups(flags: Mapping[str, Any] | None = None, **more: Any) -> int:
     return int(words[words.index("--warmup-request-count") + 1])
 
 
-SEQUENCES = {"sequence_batching": {"oldest": {}}}
-DECOUPLED = {"model_transaction_policy": {"decoupled": True}}
+SEQUENCES: Mapping[str, Any] = {"sequence_batching": {"oldest": {}}}
+DECOUPLED: Mapping[str, Any] = {"model_transaction_policy": {"decoupled": True}}
 
 
 @pytest.mark.parametrize("in_flight", [1, 2, 4, 31, 32, 33, 64, 256, 1000])

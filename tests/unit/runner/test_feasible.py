@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.runner.load.feasible import impossible, without_effect
+from model_analyzer.runner.load.feasible import impossible, on_cache, without_effect
 from tests.phrases import VARIABLE_DIMENSION, too_large_batch
 from tests.unit.builders import settings
 
@@ -81,6 +82,19 @@ def test_client_batches_that_are_left_out_are_reported() -> None:
     assert [*without_effect(chosen.models[0], facts, chosen.search, Path())] == [
         "model m: batch_sizes 16, 32 left out: no variant accepts more than 8"
     ]
+
+
+def test_a_response_cache_is_told_with_what_is_done_about_it() -> None:
+    part = ModelFacts(name="part", config={"response_cache": {"enable": True}}, files="f")
+    facts = ModelFacts(name="m", config={"name": "m"}, files="f", composing=(part,))
+    off, keep = (settings(f"response_cache: {word}").models[0] for word in ("off", "keep"))
+
+    (said,) = on_cache(off, facts)
+    assert said.startswith("model m: measured without the response cache of part. perf_analyzer")
+    assert "`response_cache: keep` measures with it" in said
+    (said,) = on_cache(keep, facts)
+    assert said.startswith("model m: measured with the response cache of part. ")
+    assert not [*on_cache(off, replace(facts, composing=()))]
 
 
 def test_a_model_that_does_not_batch_takes_one(tmp_path: Path) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from model_analyzer.runner.load.ended import collect
 from model_analyzer.runner.load.output import (
     OutputVerdict,
     composing_model,
     deciding_lines,
     judge,
+    of_all_versions,
     parse_composing_table,
     parse_counted,
     parse_report,
@@ -112,6 +114,38 @@ def test_composing_models_have_server_side_values() -> None:
         "perf_server_compute_infer",
         "perf_server_compute_output",
     }
+
+
+# an ensemble that calls both versions of a model, as perf_analyzer 2.51 wrote it
+OF_VERSIONS = {
+    "vall_v1": "1,95.0038,0,1,24,16,5304,49,0",
+    "vall_v2": "1,94.0814,0,2,40,14,4688,136,0",
+}
+HEADER = (
+    "Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,"
+    "Server Compute Input,Server Compute Infer,Server Compute Output,Client Recv"
+)
+
+
+def test_two_versions_of_a_composing_model_count_together(tmp_path: Path) -> None:
+    (tmp_path / "output.txt").touch()
+    for name, row in OF_VERSIONS.items():
+        (tmp_path / f"{name}.results.csv").write_text(f"{HEADER}\n{row}\n")
+
+    ended = collect(tmp_path, "perf_analyzer", 0, embedded=False, stopped=None, death="")
+
+    (values,) = ended.composing.values()
+    assert values["perf_throughput"] == pytest.approx(189.0852)
+    assert values["perf_server_queue"] == pytest.approx(0.03196, abs=1e-5)
+    assert values["perf_server_compute_infer"] == pytest.approx(4.9975, abs=1e-4)
+
+
+def test_a_version_without_calls_does_not_count() -> None:
+    idle = {"perf_throughput": 0.0, "perf_server_queue": 7.0}
+    busy = {"perf_throughput": 5.0, "perf_server_queue": 1.0}
+
+    assert of_all_versions([idle]) == of_all_versions([idle, idle]) == idle
+    assert of_all_versions([idle, busy]) == busy
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,7 @@ MS = 1_000_000
 def token_metrics(text: str) -> Values | None:
     """The token metrics of an export in perf_analyzer's windows."""
     content = read_export(text.encode())
-    return (
-        None if content is None else tokens.token_metrics(content, *tokens.reported_period(content))
-    )
+    return None if content is None else tokens.token_metrics(content, *content.reported)
 
 
 def export(*requests: dict[str, Any], windows: list[int] | None = None) -> str:
@@ -188,7 +186,7 @@ def test_the_end_of_a_stream_is_no_token_however_the_model_sends_it(name: str) -
     content, row = recorded(name)
 
     assert [len(request.came) for request in content.requests] == sent_responses(name)
-    values = tokens.token_metrics(content, *tokens.reported_period(content))
+    values = tokens.token_metrics(content, *content.reported)
     assert values is not None
     assert values["output_token_throughput"] == pytest.approx(
         float(row["Response Throughput"]), rel=0.001
@@ -203,7 +201,7 @@ def test_the_end_of_a_stream_is_no_token_however_the_model_sends_it(name: str) -
 def test_of_a_model_that_ends_its_streams_in_both_ways_all_tokens_are_counted() -> None:
     content, row = recorded(MIXED)
 
-    values = tokens.token_metrics(content, *tokens.reported_period(content))
+    values = tokens.token_metrics(content, *content.reported)
     assert values is not None
     assert values["output_token_throughput"] == pytest.approx(
         float(row["Response Throughput"]), rel=0.001
@@ -284,3 +282,49 @@ def test_requests_that_cannot_have_been_so_are_counted_and_left_out(odd: dict[st
 
 def test_an_export_of_impossible_requests_only_is_none() -> None:
     assert read_export(export(request(500, 499)).encode()) is None
+
+
+def test_a_number_of_requests_takes_from_the_first_to_the_last_answer() -> None:
+    """perf_analyzer's only window ends up to a second later."""
+    content = read_export(
+        export(*(request(ms, ms + 20) for ms in range(100, 1100, 100)), windows=[90, 2090]).encode()
+    )
+
+    assert content is not None
+    assert content.reported == (100 * MS, 1020 * MS + 1)
+    assert content.requests_per_s == pytest.approx(10 / 0.92)
+    values = tokens.token_metrics(content, *content.reported)
+    assert values is not None
+    assert values["output_token_throughput"] == pytest.approx(10 / 0.92)
+
+
+def test_requests_in_windows_of_time_are_counted_over_these() -> None:
+    content = read_export(export(*(request(ms, ms + 20) for ms in range(0, 3000, 100))).encode())
+
+    assert content is not None
+    assert content.requests_per_s == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "responses"), [(FLAG, 3), (NO_FLAG, 3), (SOME_EMPTY, 2), (LATE_FLAG, 3), (ONE, 1)]
+)
+def test_responses_are_counted_for_each_request(name: str, responses: float) -> None:
+    assert recorded(name)[0].responses == responses
+
+
+def test_a_last_response_without_text_is_no_token_though_it_counts_as_a_response() -> None:
+    words = [request(ms, ms + 10, ms + 20, ms + 21, texts=["a", "b", ""]) for ms in (0, 1000, 2000)]
+
+    content = read_export(export(*words).encode(), Counted(3, 9))
+
+    assert content is not None
+    assert [len(each.came) for each in content.requests] == [2, 2, 2]
+    assert content.responses == 2
+
+
+def test_responses_of_several_tokens_are_not_compared() -> None:
+    counted = (GOLDEN / "stream_counted.json").read_bytes()
+    content = read_export(counted, Counted(1, 1))
+
+    assert content is not None
+    assert content.responses is None

@@ -116,6 +116,7 @@ def rich_trial(concurrency: int = 4) -> Trial:
         container=freeze(
             {"image": "triton:1", "init": True, "environment": [f"API_TOKEN={SECRETS[0]}", "A=1"]}
         ),
+        uncached=True,
     )
     return Trial(
         workloads=(

@@ -48,7 +48,7 @@ def test_parts_that_do_not_add_up_are_not_compared(config: dict[str, Any]) -> No
     assert doubt_of(trial(variant(**config), concurrency=8), server_times(12.0)) is None
 
 
-PYTHON = {"backend": "python", "instance_group": [{"count": 2, "kind": "KIND_CPU"}]}
+PYTHON: dict[str, Any] = {"backend": "python", "instance_group": [{"count": 2, "kind": "KIND_CPU"}]}
 
 
 def busy(throughput: float, *, batch: int = 1) -> Measurement:
@@ -89,7 +89,10 @@ def test_unknown_instances_tell_nothing(config: dict[str, Any]) -> None:
 
 
 def test_a_group_has_its_instances_on_each_gpu() -> None:
-    config = {**PYTHON, "instance_group": [{"count": 1, "kind": "KIND_GPU"}, {"kind": "KIND_CPU"}]}
+    config: dict[str, Any] = {
+        **PYTHON,
+        "instance_group": [{"count": 1, "kind": "KIND_GPU"}, {"kind": "KIND_CPU"}],
+    }
     setup = ServerSetup(devices=("A", "A"))
     assert doubt_of(trial(variant(**config), setup=setup), busy(150)) is None
     assert doubt_of(trial(variant(**config), setup=setup), busy(180)) is not None
@@ -111,7 +114,7 @@ def test_each_version_has_its_instances(policy: dict[str, Any], is_doubtful: boo
 
 def test_the_models_of_an_ensemble_are_judged() -> None:
     part = variant("part_config_0", model="part", **PYTHON)
-    steps = {"ensemble_scheduling": {"step": [{"model_name": "part"}]}}
+    steps: dict[str, Any] = {"ensemble_scheduling": {"step": [{"model_name": "part"}]}}
     ensemble = variant(composing=[part], **steps)
     made = replace(busy(300), statistics={"m": executed(1000, 40), "part": executed(1000, 20)})
     outcome = judged(trial(ensemble), made)
