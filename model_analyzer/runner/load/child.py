@@ -85,13 +85,14 @@ class Child:
                 " which perf_analyzer never ends",
                 "send one such request by hand to see the error: perf_analyzer does not show it",
             )
-        if self._cpu_percent() > self._most_cpu_percent:
+        cpu_percent, memory = self._use()
+        if cpu_percent > self._most_cpu_percent:
             return Stop(
                 FailureReason.LOAD_GENERATOR_BUSY,
                 f"perf_analyzer used too much CPU while it measured {self._name}",
                 "raise --perf-analyzer-cpu-util",
             )
-        if sum(map(_memory, self.process.tree())) > self._most_memory:
+        if memory > self._most_memory:
             return Stop(
                 FailureReason.LOAD_GENERATOR_LARGE,
                 f"perf_analyzer was stopped: it used more than {_gib(self._most_memory)} of memory"
@@ -137,14 +138,18 @@ class Child:
                     return True
         return False
 
-    def _cpu_percent(self) -> float:
-        """The CPU use of the process tree since the last call, if at least a second has passed."""
+    def _use(self) -> tuple[float, int]:
+        """The CPU use of the process tree since the last call, in percent, and its memory in bytes;
+        0 if less than a second has passed.
+        """
         time_s, (last_time_s, last_used_s) = time.monotonic(), self._used
         if time_s - last_time_s < 1:
-            return 0.0
-        used_s = sum(map(_cpu_seconds, self.process.tree()))
+            return 0.0, 0
+        tree = self.process.tree()
+        used_s = sum(map(_cpu_seconds, tree))
         self._used = (time_s, used_s)
-        return (used_s - last_used_s) / (time_s - last_time_s) * 100
+        percent = (used_s - last_used_s) / (time_s - last_time_s) * 100
+        return percent, sum(map(_memory, tree))
 
 
 def _bytes_below(directory: Path) -> int:
