@@ -47,7 +47,6 @@ class Child:
         *,
         most_cpu_percent: float | None,
         most_bytes: int,
-        most_memory: float,
     ) -> None:
         self._name = name
         self.process = process
@@ -58,15 +57,14 @@ class Child:
         usual = math.inf if self.embeds_server else _CPU_PERCENT * (os.cpu_count() or 1)
         self._most_cpu_percent = most_cpu_percent or usual
         self._most_bytes = most_bytes
-        self._most_memory = math.inf if self.embeds_server else most_memory
         self._looked_at = 0
         self._loads_until = time.monotonic() + (route.load_timeout_s or 0)
         self._is_loading = self.embeds_server
         self._used = (time.monotonic(), 0.0)
         self._failed_at = 0.0
 
-    def trouble(self) -> Stop | None:
-        """The reason to stop it, or None."""
+    def trouble(self, most_memory: float) -> Stop | None:
+        """The reason to stop it, which may use so many bytes of memory, or None."""
         if _bytes_below(self.directory) > self._most_bytes:
             return Stop(
                 FailureReason.NO_RESULT,
@@ -92,10 +90,10 @@ class Child:
                 f"perf_analyzer used too much CPU while it measured {self._name}",
                 "raise --perf-analyzer-cpu-util",
             )
-        if memory > self._most_memory:
+        if memory > most_memory and not self.embeds_server:
             return Stop(
                 FailureReason.LOAD_GENERATOR_LARGE,
-                f"perf_analyzer was stopped: it used more than {_gib(self._most_memory)} of memory"
+                f"perf_analyzer was stopped: it used more than {_gib(most_memory)} of memory"
                 f" while it measured {self._name}, half of what was free before",
                 "it keeps all requests in memory: measure for less time, with smaller inputs or a"
                 " lower load, or where more memory is free",
