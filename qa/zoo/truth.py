@@ -56,7 +56,7 @@ class Truth:
     status: Mapping[str, int] = field(default_factory=dict)
     says: Mapping[str, str] = field(default_factory=dict)
     capacity: Mapping[str, Any] = field(default_factory=dict)
-    often: bool = False
+    often: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ class Kind:
             "model_repository": "models",
             "override_output_model_repository": True,
             "profile_models": {"m": {"cpu_only": True, **self.truth.model}},
+            "output_formats": "json",
+            "skip_detailed_reports": True,
             "concurrency": [1, 8],
             "run_config_search_max_instance_count": 2,
             "run_config_search_max_model_batch_size": 2,
