@@ -19,6 +19,7 @@ from model_analyzer.domain.numbers import chance_text, number_text, percent_text
 from model_analyzer.domain.prices import money
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.reports.changes import change_text
 from model_analyzer.reports.failure_text import failure_text
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.circumstances import differences_text
@@ -36,6 +37,8 @@ def certainty_text(answer: Answer) -> str:
     certainty = answer.certainty
     if certainty is None:
         return ""
+    if certainty.has_tried_all:
+        return f"The search stopped: {certainty.explanation}."
     missed = (
         f"a configuration more than {100 * certainty.margin:.0f} % better was not tried"
         if certainty.is_feasible
@@ -46,6 +49,15 @@ def certainty_text(answer: Answer) -> str:
         f"The search stopped: {certainty.explanation}. There is"
         f" {_a_chance(certainty.chance)} that {missed}{further}."
     )
+
+
+def changes_text(answer: Answer) -> str:
+    """What the recommendation changes in the default configuration; "" if that is unknown."""
+    default, best = answer.ranking.default, answer.best
+    if default is None or best is None or best is default:
+        return ""
+    changes = change_text(default.best, best.best)
+    return changes and f"Changes of the default: {changes}."
 
 
 def _a_chance(chance: float) -> str:
@@ -73,6 +85,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     """A sentence for each caveat of the answer."""
     ranking = answer.ranking
     return [
+        *(f"{text}." for text in ranking.refused),
         *_compliance(answer),
         *_near_misses(answer),
         *_late_misses(answer),

@@ -53,7 +53,8 @@ class Certainty:
 
     `chance` is the probability (0 to 1) that a configuration that is better by more than `margin`
     (a fraction) was not tried; if nothing `is_feasible`, one that meets the constraints.
-    `explanation` says why the search stopped, `option` continues it ("" if no option does).
+    `explanation` says why the search stopped, `option` continues it ("" if no option does). With
+    `has_tried_all`, nothing was missed.
     """
 
     chance: float
@@ -61,6 +62,7 @@ class Certainty:
     is_feasible: bool
     explanation: str
     option: str
+    has_tried_all: bool = False
 
     @property
     def is_low(self) -> bool:
@@ -181,6 +183,7 @@ def _certainty(ranking: Ranking) -> Certainty | None:
         is_feasible=conclusion.feasible,
         explanation=conclusion.explanation,
         option=option,
+        has_tried_all=conclusion.reason is StopReason.NOTHING_LEFT,
     )
 
 
