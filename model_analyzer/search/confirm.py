@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
+from model_analyzer.domain.arrivals import RANDOM, is_random
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
@@ -33,9 +34,9 @@ _NORMAL = NormalDist()
 
 def most_confirmed(subject: Subject, settings: SearchSettings) -> int:
     """The most trials of `confirm`: none if trials are not measured in instalments, or if nothing
-    is searched.
+    is searched, unless requests arrive at random: then a first look tells too little.
     """
-    confirms = subject.in_instalments and not settings.disable
+    confirms = subject.in_instalments and (not settings.disable or _is_random(subject))
     return FINALISTS * (_INSTALMENTS - 1) if confirms else 0
 
 
@@ -81,10 +82,18 @@ def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
     chances = {key: chance(key) for key in ordered}
     finalists = sorted(ordered, key=lambda key: -chances[key])[:FINALISTS]
     finalists = [key for key in finalists if chances[key] >= _LEAST_CHANCE]
-    if finalists == [best] and sure(best) >= _SURE:
+    is_first_look = len(runs[best]) == 1 and any(map(is_random, trials[best].workloads))
+    if finalists == [best] and sure(best) >= _SURE and not is_first_look:
         return ()
     again = [key for key in finalists if len(runs[key]) < _INSTALMENTS]
     return [measured_again(trials[key], len(runs[key]), runs[key]) for key in again]
+
+
+def _is_random(subject: Subject) -> bool:
+    return any(
+        model.settings.traffic is not None and model.settings.traffic.arrivals in RANDOM
+        for model in subject.models
+    )
 
 
 def _shortlisted(

@@ -149,6 +149,8 @@ class AdaptiveSearch:
         return self.most_trials(knowledge.most_under_way)
 
     def _stop_reason(self, knowledge: Knowledge) -> StopReason:
+        if knowledge.has_tried_all:
+            return StopReason.NOTHING_LEFT
         if knowledge.asked >= self._most(knowledge):
             return StopReason.LIMIT
         if is_late(knowledge.records, self._limits):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from model_analyzer.domain.conclusions import Conclusion, Outlook, StopReason
@@ -104,6 +105,8 @@ def conclude(
     `limit` is the measurement limit of the search: from the user's `limits`, or the default.
     """
     remaining = _outlook(knowledge)
+    if reason is StopReason.NOTHING_LEFT:
+        remaining = replace(remaining, chance=0.0, gain=0.0)
     return Conclusion(
         recommended=knowledge.trial(knowledge.answer[0]).key,
         goal=knowledge.goal.identity,
@@ -134,7 +137,8 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
         missed = percent_text(knowledge.goal.shortfall(knowledge.mean(best)))
         yield "No measured configuration meets the constraints."
         yield f"Closest: {knowledge.trial(best)}, which misses them by {missed}."
-        yield f"{capitalized(chance)} chance that an unmeasured configuration meets them."
+        if conclusion.reason is not StopReason.NOTHING_LEFT:
+            yield f"{capitalized(chance)} chance that an unmeasured configuration meets them."
         return
     count = len(knowledge.measured[best])
     times = "once" if count == 1 else f"{count} times"
@@ -154,6 +158,8 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
             f" chance to meet {bounds} is only {sure}."
         )
     yield from _equal(knowledge)
+    if conclusion.reason is StopReason.NOTHING_LEFT:
+        return
     yield (
         f"{capitalized(chance)} chance that a configuration more than"
         f" {percent_text(100 * conclusion.margin)} better was not tried; continuing would gain"
