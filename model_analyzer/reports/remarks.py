@@ -328,10 +328,24 @@ def _costs(ranking: Ranking) -> Iterator[str]:
 
 
 def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:
-    """Loads with which the recommended configuration failed."""
+    """Loads with which the recommended configuration failed; that everything else failed, if only
+    the default could be measured.
+    """
     if not ranking.results:
         return
     best = ranking.results[0]
+    others = {
+        trial.content: each
+        for trial, each in ranking.failed
+        if trial.content != best.best.trial.content
+    }
+    if others and len(ranking.results) == 1 and best is ranking.default:
+        first = next(iter(others.values()))
+        reason = "; ".join(filter(None, (first.message.rstrip("."), first.hint)))
+        yield (
+            f"Only the default could be measured: {counted(len(others), 'other configuration')}"
+            f" failed. The first: {reason}."
+        )
     failures = ranking.failures_of(best.best.trial.content)
     if failures:
         yield f"{failure_text(best.name, failures)}."
