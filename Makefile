@@ -4,8 +4,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help quickstart test check fix qa soak fast fuzz coverage site package environment tools
-.PHONY: browser clean
+.PHONY: help quickstart test check fix qa soak fast fuzz lowest newest coverage site package
+.PHONY: environment tools browser clean
 
 # This list: each target with the comment above it.
 help:
@@ -43,6 +43,18 @@ soak: tools
 # Nine minutes of input of every kind, right and wrong: none may end in a traceback.
 fuzz: tools
 	$(BIN)/python tools/fuzz.py --minutes 9
+
+# The fast tests with the oldest packages that pyproject.toml allows, on the oldest Python.
+lowest: tools
+	$(BIN)/uv venv -q --clear --python 3.10 .venv-lowest
+	$(BIN)/uv pip install -q --python .venv-lowest --resolution lowest-direct -e ".[dev]"
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e"
+
+# The fast tests with the newest packages, on Python 3.13 or newer.
+newest: tools
+	$(BIN)/uv venv -q --clear --python '>=3.13' .venv-newest
+	$(BIN)/uv pip install -q --python .venv-newest --upgrade -e ".[dev]"
+	.venv-newest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e"
 
 # A Chromium for the tests of reports; without one they are skipped.
 browser:
@@ -93,4 +105,4 @@ tools: .venv/tools
 
 # Removes what the other targets made.
 clean:
-	rm -rf .venv .venv.lock quick-start site dist htmlcov .coverage
+	rm -rf .venv .venv.lock .venv-lowest .venv-newest quick-start site dist htmlcov .coverage

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -73,3 +75,45 @@ def test_an_interrupted_installation_leaves_nothing_half_done(start, tmp_path: P
     cache = tmp_path / "model-analyzer"
     assert len([*cache.glob("runtime-*")]) == 1
     assert not [*cache.glob(".installing-*")]
+
+
+def test_programs_are_started_by_hand(scene) -> None:
+    def run(*words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [scene.program, "runtime", *words], cwd=scene.directory, env=scene.environment,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    variables = finish(run("env"))[1]
+    found = subprocess.run(
+        ["sh", "-c", variables + 'perf_analyzer --version; python3 -c "import numpy"'],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert "Version 2." in found.stderr
+
+    log = scene.directory / "server.log"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = "127.0.0.1:{1}".format(*free.getsockname())
+    with log.open("w") as file:
+        server = subprocess.Popen(
+            [scene.program, "runtime", "run", "tritonserver", "--model-repository=models",
+             "--model-control-mode=explicit", "--load-model=add_sub",
+             "--allow-http=false", "--allow-metrics=false",
+             f"--grpc-port={address.partition(':')[2]}"],
+            cwd=scene.directory, env=scene.environment, stdout=file, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    try:
+        while "Started GRPC" not in log.read_text():
+            assert server.poll() is None, log.read_text()
+            time.sleep(0.05)
+        measure = ["perf_analyzer", "-i", "grpc", "-u", address, "--request-count=50"]
+        status, output = finish(run("run", *measure, "-m", "add_sub"))
+        assert status == 0, output
+        assert "Throughput: " in output
+        status, output = finish(run("run", *measure, "-m", "another"))
+        assert status == 99, output
+    finally:
+        server.terminate()
+        server.wait(60)
+    assert server.returncode == 0, log.read_text()

@@ -110,6 +110,22 @@ def test_every_request_of_a_log_is_sent_once(scene) -> None:
     assert replayed.seconds == pytest.approx(3, rel=0.2)
 
 
+def test_a_trace_in_seconds_is_not_taken_for_one_in_milliseconds(scene) -> None:
+    log = scene.directory / "log.jsonl"
+    log.write_text(
+        "".join(
+            f'{{"timestamp": {0.039 + number / 20:.3f}, "input_length": 64, "turn": 1,'
+            f' "output_length": 8, "hash_ids": [{number}]}}\n'
+            for number in range(60)
+        )
+    )
+
+    (replayed,) = measured(scene, load={"replay": "log.jsonl"})
+
+    assert replayed.requests == 59
+    assert replayed.seconds == pytest.approx(3, rel=0.2)
+
+
 def test_stages_last_as_long_as_they_say(scene) -> None:
     (staged,) = measured(
         scene, load={"stages": [{"rate": 20, "for": "2s"}, {"rate": 80, "for": "1s"}]}

@@ -128,6 +128,7 @@ ADDRESSES = {
     "vl_convert": {"reports/engines.py"},
     "orjson": {
         "state/format/lines.py",
+        "runner/load/input_check.py",
         "runner/load/input_data.py",
         "runner/load/profile_export.py",
     },
@@ -154,10 +155,12 @@ ADDRESSES = {
         "search/adaptive/regression.py",
         "search/adaptive/sampling.py",
         "search/adaptive/surrogate.py",
+        "results/explain/chance.py",
         "runner/load/sampling.py",
         "runner/load/tokens.py",
         "runner/client/grpc.py",
         "runner/client/http.py",
+        "runner/load/evidence.py",
         "runner/load/generators.py",
         "runner/load/intended.py",
         "runner/load/own_schedule.py",
@@ -180,6 +183,8 @@ CALLS = {
     "sys.exit": {"cli/main.py", "runner/server/container.py"},
     "eval": set(),
     "exec": set(),
+    "os.execve": {"runner/process.py"},
+    "os.execvpe": {"runner/guard.py"},
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from model_analyzer.app.bench.models import read_models, repository_facts
 from model_analyzer.app.bench.preflight import without_gpus
 from model_analyzer.app.bench.programs import installs_load_generator, installs_server
 from model_analyzer.app.bench.repository import fetched_for_user
-from model_analyzer.app.bench.subjects import infeasible
+from model_analyzer.app.bench.subjects import ineffective, infeasible
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
 from model_analyzer.config.given_options import GivenOptions
@@ -28,6 +28,7 @@ from model_analyzer.config.table import DOCTOR
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import (
     LaunchMode,
+    ModelSettings,
     ProfileSettings,
     Protocol,
     ServerRestart,
@@ -55,10 +56,10 @@ from model_analyzer.runner.checks.machine import (
     read_synchronised,
 )
 from model_analyzer.runner.checks.models import (
+    FirstRequest,
     check_measuring,
     check_model,
     check_tiny_model,
-    shapes_of,
 )
 from model_analyzer.runner.checks.packages import check_packages
 from model_analyzer.runner.checks.ports import check_ports
@@ -68,6 +69,7 @@ from model_analyzer.runner.checks.programs import (
     check_server,
     to_be_installed,
 )
+from model_analyzer.runner.checks.served import check_served, judge_served_gpus
 from model_analyzer.runner.checks.storage import (
     check_readable,
     check_store,
@@ -79,11 +81,14 @@ from model_analyzer.runner.checks.storage import (
 )
 from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
+from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
 from model_analyzer.runner.output_directory import prepare_output
 from model_analyzer.runner.repository import ModelRepository, model_names, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
+from model_analyzer.runner.server.endpoints import each_server, remote_endpoints
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
@@ -224,6 +229,8 @@ class _Doctor:
         for error in (*self._examination.unfetched, *problems):
             fix = error.hint or f"change {error.where}"
             yield problem("option", f"{error.where}: {error.message}", fix)
+        for remark in () if problems else ineffective(self._settings, facts):
+            yield warning("option", remark, "correct it, unless that is what you want")
         for caution in warnings:
             fix = caution.hint or f"change {caution.where}"
             yield warning("option", f"{caution.where}: {caution.message}", fix)
@@ -276,6 +283,9 @@ class _Doctor:
         if self._settings.monitors.ignore_gpus:
             yield ok("GPUs", "discovery is disabled (dcgm_disable)")
             return
+        if self._settings.server.launch is LaunchMode.REMOTE:
+            yield from self._served_gpus()
+            return
         variable = self._environment.get(VISIBLE_DEVICES)
         yield from check_gpus(self._settings.monitors.gpus, variable)
 
@@ -303,7 +313,9 @@ class _Doctor:
         if not self._settings.models or self._examination.unfetched:
             return
         mode = self._settings.server.launch
-        if mode in (LaunchMode.REMOTE, LaunchMode.C_API):
+        if mode is LaunchMode.REMOTE:
+            yield from self._remote_models()
+        elif mode is LaunchMode.C_API:
             yield ok("models", f"not loaded in launch mode {mode.value}: a run checks it")
         elif mode is LaunchMode.DOCKER or (self._server and self._models_python_works):
             yield from self._own_models()
@@ -376,7 +388,7 @@ class _Doctor:
         log: ServerLog,
     ) -> Findings:
         staged = stage(repository, facts.values(), self._work / "models")
-        shapes = {model.name: shapes_of(model.perf_analyzer_flags) for model in settings.models}
+        requests = self._first_requests(settings)
         try:
             start = launcher(settings, devices, environment, staged)
         except ModelAnalyzerError as error:
@@ -384,7 +396,60 @@ class _Doctor:
             return
         with self._triton(start, settings.server, log) as server:
             for name, fact in facts.items():
-                yield check_model(server, fact, devices.setups[name], shapes[name])
+                yield check_model(server, fact, devices.setups[name], requests[name])
+
+    def _first_requests(self, settings: ProfileSettings) -> Mapping[str, FirstRequest]:
+        """The first request of each model. Options that are wrong are reported already, and
+        genai-perf makes requests that perf_analyzer alone does not know.
+        """
+
+        def is_wrong(model: ModelSettings) -> bool:
+            alone = replace(settings, models=(model,))
+            return any(infeasible(alone, self._known.facts, self._job.places))
+
+        return {
+            model.name: FirstRequest(
+                program=None if model.genai_perf_flags or is_wrong(model) else self._load,
+                settings=settings.load_generator,
+                protocol=settings.server.protocol,
+                flags=model.perf_analyzer_flags,
+                batch_size=min(model.batch_sizes),
+                work_directory=self._work,
+                user_directory=Path.cwd(),
+            )
+            for model in settings.models
+        }
+
+    def _remote_models(self) -> Findings:
+        """Each remote server, which is left as it is, with the models of the run."""
+        for of_one in each_server(self._settings.server):
+            settings = replace(self._settings, server=of_one)
+            with ExitStack() as stack:
+                job = replace(self._job, settings=settings)
+                setups = _devices(job, stack).setups
+                log = ServerLog(self._work / "none")
+                with self._triton(RemoteLauncher(of_one), of_one, log) as server:
+                    yield from check_served(
+                        server,
+                        setups,
+                        self._first_requests(settings),
+                        loads=not of_one.reload_disable,
+                    )
+
+    def _served_gpus(self) -> Findings:
+        """The GPUs that each remote server reports."""
+        settings = self._settings
+        on_gpus = [
+            model.name
+            for model in settings.models
+            if not (model.cpu_only or model.parameters or settings.search.disable)
+        ]
+        for of_one in each_server(settings.server):
+            metrics_url = remote_endpoints(of_one).metrics_url
+            flags = settings.models[0].perf_analyzer_flags if settings.models else {}
+            devices = TritonMetrics(metrics_url, access_flags(flags)).gpus()
+            chosen = [gpu.device for gpu in devices]
+            yield judge_served_gpus(chosen, on_gpus)
 
 
 def _in_the_way(path: Path, *, override: bool) -> Finding | None:

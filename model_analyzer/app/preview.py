@@ -88,6 +88,7 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
         yield replace(
             plan,
             forecast=expected,
+            replays={model.facts.name: model.replay for model in subject.models if model.replay},
             starts=server_starts(
                 expected,
                 settings.server,

@@ -1,19 +1,24 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A tritonserver and perf_analyzer in the cache directory: installs, describes or removes them."""
+"""A tritonserver and perf_analyzer in the cache directory: installs, describes or starts them."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import ConfigError, Problem, RuntimeNotFound
 from model_analyzer.runner import install as installation
 from model_analyzer.runner.install import Say
+from model_analyzer.runner.process import become
 from model_analyzer.runner.runtime import (
+    INSTALL,
     VERSION,
+    Program,
     describe_packages,
+    find_perf_analyzer,
     find_tritonserver,
     installed_runtime,
     perf_analyzer_version,
@@ -44,6 +49,51 @@ def inventory(environment: Mapping[str, str]) -> Inventory:
         "packages": describe_packages(runtime),
     }
     return Inventory(root=runtime.root, parts=parts, works=not (server_fault or load_fault))
+
+
+def shell_variables(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """The variables with which a shell finds and starts the installed programs. Raises
+    RuntimeNotFound if there are none.
+    """
+    runtime = installed_runtime(environment)
+    if not runtime.exists:
+        raise RuntimeNotFound(f"no runtime in {runtime.root}", f"run `{INSTALL}`")
+    return runtime.shell_environment(environment)
+
+
+def start(name: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Replaces this process by a program: the tritonserver or perf_analyzer that a run would find,
+    or another one with the libraries and the Python of the runtime. Raises RuntimeNotFound.
+    """
+    program = _program(name, environment)
+    given = [argument.partition("=")[0] for argument in arguments]
+    flags = [
+        f"--{flag}={value}" for flag, value in program.flags.items() if f"--{flag}" not in given
+    ]
+    try:
+        become([str(program.path), *flags, *arguments], program.environment)
+    except OSError as error:
+        raise RuntimeNotFound(f"{program.path} does not start: {error.strerror}") from None
+
+
+def _program(name: str, environment: Mapping[str, str]) -> Program:
+    try:
+        match name:
+            case "tritonserver":
+                return find_tritonserver(None, environment)
+            case "perf_analyzer":
+                return find_perf_analyzer(None, environment)
+    except RuntimeNotFound as error:
+        raise RuntimeNotFound(error.message, f"run `{INSTALL}`") from None
+    runtime = installed_runtime(environment)
+    if runtime.exists:
+        environment = {**environment, **runtime.shell_environment(environment)}
+    path = shutil.which(name, path=environment.get("PATH"))
+    if path is None:
+        where = f"on the PATH or in {runtime.root}"
+        hint = "" if runtime.exists else f"run `{INSTALL}`"
+        raise RuntimeNotFound(f"no program {name!r} {where}", hint)
+    return Program(path=Path(path), origin="PATH", environment=environment)
 
 
 def install(

@@ -63,7 +63,7 @@ def validate(name: str, environment: Mapping[str, str], *, with_models: bool) ->
         with ExitStack() as stack:
             checked = preflight(job, stack)
         problems = sorted(checked.problems, key=_place)
-        remarks += map(str, checked.warnings)
+        remarks += [*map(str, checked.warnings), *checked.remarks]
         if not problems:
             try:
                 remarks += _of_search(job, checked.models)

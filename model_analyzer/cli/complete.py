@@ -88,6 +88,13 @@ def complete_model(
     return _beginning(incomplete, measured_names(which, checkpoint_layout(typed, os.environ)))
 
 
+def complete_program(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Programs of the installed runtime."""
+    return _beginning(incomplete, ("tritonserver", "perf_analyzer", "python3"))
+
+
 def complete_metrics(
     ctx: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:

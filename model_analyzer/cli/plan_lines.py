@@ -55,6 +55,8 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
         yield f"  objectives{of}: {', '.join(_wishes(goal.objectives))}"
         if goal.constraints:
             yield f"  constraints{of}: {', '.join(map(str, goal.constraints))}"
+    for name, replay in plan.replays.items():
+        yield f"  replays for {name}: {replay}" if len(plan.goals) > 1 else f"  replays {replay}"
     for varied in forecast.varied:
         yield f"  varies {varied.model} {varied.parameter}: {_values(varied)}"
     size = "no bound" if forecast.size is None else counted(forecast.size, "combination")

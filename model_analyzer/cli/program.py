@@ -48,7 +48,7 @@ _SECTIONS: Mapping[str, Mapping[str, str]] = {
         "doctor": "Check that everything a run needs is in place.",
         "config": "Check YAML files, show option values, print the JSON Schema.",
         "cluster": "Prepare runs on several machines: check nodes, print manifests.",
-        "runtime": "Install, show or remove a tritonserver and perf_analyzer.",
+        "runtime": "Install, show, start or remove a tritonserver and perf_analyzer.",
         "completion": "Print a shell completion script.",
     },
 }

@@ -15,6 +15,7 @@ import click
 
 from model_analyzer.cli.complete import complete_option
 from model_analyzer.cli.echo import echo
+from model_analyzer.config.former_keys import FORMER_KEYS
 from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
@@ -62,6 +63,16 @@ class TableCommand(click.Command):
         """The keys of the table, by the headings under which they are shown."""
         by_group = groupby(self._table, lambda option: option.group)
         return {group: [option.key for option in options] for group, options in by_group}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            key = error.option_name.lstrip("-").replace("-", "_")
+            if key not in FORMER_KEYS:
+                raise
+            message = f"No such option {error.option_name!r}: {FORMER_KEYS[key]}"
+            raise click.UsageError(message, ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         records = {
@@ -214,8 +225,18 @@ def _parameter(option: Option) -> click.Option:
         type=str,
         metavar=option.kind.metavar,
         help=option.help + default,
+        callback=functools.partial(_no_flag, option.flags[-1]),
         shell_complete=functools.partial(complete_option, option),
     )
+
+
+def _no_flag(
+    flag: str, ctx: click.Context, parameter: click.Parameter, value: str | None
+) -> str | None:
+    """The value, unless it is a flag: the one before may be short for an option with a value."""
+    if value is not None and value.startswith("--"):
+        raise click.UsageError(f"{flag} needs a value, and {value} is none", ctx)
+    return value
 
 
 def _text(default: object) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 
+from model_analyzer.config.former_keys import FORMER_KEYS
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS
 from model_analyzer.config.sources import parse_yaml
@@ -51,14 +52,15 @@ def misspelled(environment: Mapping[str, str]) -> Iterator[str]:
     options = {option.variable.removeprefix(VARIABLE_PREFIX): option for option in OPTIONS}
     for name in environment:
         word = name.removeprefix(VARIABLE_PREFIX)
-        if name.startswith(VARIABLE_PREFIX) and word not in options:
-            matches = get_close_matches(word.upper(), options, n=1, cutoff=_LEAST_SIMILARITY)
-            matches = matches or sorted(filter(partial(_is_part, word.upper()), options), key=len)
-            if matches:
-                yield (
-                    f"{name}: unknown variable, ignored: did you mean"
-                    f" {options[matches[0]].variable}?"
-                )
+        if word == name or word in options:
+            continue
+        matches = get_close_matches(word.upper(), options, n=1, cutoff=_LEAST_SIMILARITY)
+        matches = matches or sorted(filter(partial(_is_part, word.upper()), options), key=len)
+        hint = FORMER_KEYS.get(word.lower(), "")
+        if matches:
+            hint = f"did you mean {options[matches[0]].variable}?"
+        if hint:
+            yield f"{name}: unknown variable, ignored: {hint}"
 
 
 def _is_part(word: str, option: str) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from model_analyzer.config.former_keys import FORMER_METRICS
 from model_analyzer.config.fragments import Schema, any_of, closed
 from model_analyzer.config.kinds import ListOf, Number, Text
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
@@ -30,7 +31,9 @@ class Tag:
     def parse(self, node: Node) -> str:
         word = Text().parse(node)
         if word not in _TAGS:
-            raise node.problem(f"unknown metric {word!r}", did_you_mean(word, _TAGS))
+            meant = FORMER_METRICS.get(word)
+            hint = f"write {meant}" if meant else did_you_mean(word, _TAGS)
+            raise node.problem(f"unknown metric {word!r}", hint)
         return canonical(word)
 
     def schema(self) -> Schema:

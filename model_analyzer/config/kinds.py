@@ -332,7 +332,7 @@ class Choice(Generic[E]):
         return "|".join(map(any_case, self._choices))
 
     def parse(self, node: Node) -> E:
-        word = str(node.value).strip() if node.is_scalar else ""
+        word = node.text.strip() if node.is_scalar else ""  # YAML reads `off` as false
         matches = [choice for choice in self._choices if choice.lower() == word.lower()]
         word = matches[0] if matches else word
         if word not in self._choices:

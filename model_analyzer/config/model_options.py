@@ -52,7 +52,7 @@ from model_analyzer.domain.flags import (
     TRITON_SERVER_REPEATABLE,
     TRITON_SERVER_WORDS,
 )
-from model_analyzer.domain.settings import MeasurementMode, SearchMode
+from model_analyzer.domain.settings import MeasurementMode, ResponseCache, SearchMode
 
 GENAI_PERF = Flags("genai-perf", GENAI_PERF_FLAGS, underscores=False)
 PERF_ANALYZER = Flags(
@@ -146,6 +146,10 @@ MODEL_OPTIONS: Sequence[Option] = (
     Option(
         key="measurement", kind=Choice(MeasurementMode), group=LOAD_GENERATOR,
         help="Overrides the global measurement.",
+    ),
+    Option(
+        key="response_cache", kind=Choice(ResponseCache), group=LOAD_GENERATOR,
+        help="Overrides the global response_cache.",
     ),
     Option(
         key="perf_analyzer_flags", kind=PERF_ANALYZER, group=LOAD_GENERATOR,

@@ -109,10 +109,10 @@ class Problems:
             raise ConfigError(*dict.fromkeys(self._problems))
 
 
-def did_you_mean(word: str, choices: Sequence[str]) -> str:
+def did_you_mean(word: str, choices: Sequence[str], *, similarity: float = 0.6) -> str:
     """A hint that names the most similar of the `choices`, or lists them if they are few."""
-    listed = f"one of: {', '.join(choices)}" if 0 < len(choices) <= 16 else ""
-    return nearest(word, choices) or listed
+    listed = f"one of: {', '.join(choices)}" if 0 < len(choices) <= 20 else ""
+    return nearest(word, choices, similarity=similarity) or listed
 
 
 def nearest(word: str, choices: Sequence[str], *, similarity: float = 0.6) -> str:

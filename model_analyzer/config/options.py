@@ -65,6 +65,7 @@ from model_analyzer.domain.settings import (
     OutputFormat,
     ProgressMode,
     Protocol,
+    ResponseCache,
     SearchMode,
     ServerRestart,
 )
@@ -529,6 +530,12 @@ OPTIONS: Sequence[Option] = (
         help="How long a trial is measured. auto: in instalments, first short, and longer only"
         " where it matters (docs/measuring.md). perf_analyzer: until its windows are stable, as in"
         " Triton Model Analyzer; also used if perf_analyzer_flags say how to measure.",
+    ),
+    Option(
+        key="response_cache", flags=("--response-cache",), kind=Choice(ResponseCache),
+        default=ResponseCache.OFF, group=LOAD_GENERATOR,
+        help="Models with response_cache in their configuration: off measures them without it,"
+        " since perf_analyzer repeats its requests. keep measures with it, and shows the hit rate.",
     ),
     Option(
         key="perf_analyzer_path", flags=("--perf-analyzer-path",), kind=Text(),

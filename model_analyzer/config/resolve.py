@@ -20,6 +20,7 @@ from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS, options_of
+from model_analyzer.config.placeholders import check_filled
 from model_analyzer.config.places import Places
 from model_analyzer.config.plots import ReportedVariant
 from model_analyzer.config.rules import (
@@ -61,6 +62,7 @@ from model_analyzer.domain.settings import (
     QuickSettings,
     ReportSettings,
     RepositorySettings,
+    ResponseCache,
     SearchMode,
     SearchSettings,
     ServerSettings,
@@ -77,6 +79,12 @@ _LOAD_FLAGS = {
 }
 
 _INTERVALS = "request-intervals"
+
+# Why a perf_analyzer flag has no effect, where another reason counts than for most.
+_WHY_OWNED = {
+    "warmup-request-count": "where warm-up requests are needed, model-analyzer sends as many as"
+    " perf_analyzer can end with",
+}
 
 _NOWHERE = Places()
 
@@ -256,6 +264,8 @@ def _given(
     Environment and file may serve all commands, so options of other commands are read too.
     """
     command_line, environment, yaml = sources
+    if yaml is not None:
+        check_filled(yaml)
     in_file = Given()
     with problems.collect():
         in_file = read(entries_of(yaml), OPTIONS, problems)
@@ -345,6 +355,7 @@ def _model(
         perf_analyzer_flags=MappingProxyType(flags),
         genai_perf_flags=_own_or_global("genai_perf_flags", own, values),
         in_instalments=_in_instalments(own, values, flags),
+        keeps_cache=_keeps_cache(own, values),
         server_flags=_own_or_global("triton_server_flags", own, values),
         server_environment=_own_or_global("triton_server_environment", own, values),
         docker_arguments=_own_or_global("triton_docker_args", own, values),
@@ -365,15 +376,25 @@ def _in_instalments(
     )
 
 
+def _keeps_cache(own: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Whether a model is measured with the response cache of its configuration: also if the search
+    varies it, or if nothing may be loaded.
+    """
+    return (
+        own.get("response_cache", values["response_cache"]) is ResponseCache.KEEP
+        or "response_cache" in own.get("model_config_parameters", {})
+        or values["reload_model_disable"]
+    )
+
+
 def _own_flags(entry: ModelEntry, values: Mapping[str, Any], remarks: list[str]) -> dict[str, Any]:
     """The perf_analyzer flags of a model, without those that model-analyzer sets. Adds to
     `remarks`.
     """
     flags = dict(_own_or_global("perf_analyzer_flags", entry.given.values, values))
     for name in [name for name in PERF_ANALYZER_OWNED if name in flags]:
-        remarks.append(
-            f"{entry.name}: perf_analyzer flag {name!r} is ignored: model-analyzer sets it"
-        )
+        reason = _WHY_OWNED.get(name, "model-analyzer sets it")
+        remarks.append(f"{entry.name}: perf_analyzer flag {name!r} is ignored: {reason}")
         del flags[name]
     return flags
 

@@ -67,6 +67,9 @@ _MOST_INSTANCES = 10_000
 # perf_analyzer flags that define loads and batch sizes.
 _LOADS_IN_FLAGS = frozenset({"concurrency-range", "request-rate-range", "batch-size"})
 
+# The value of perf_analyzer's flag shared-memory that is its default.
+_NO_REGIONS = "none"
+
 _MODE = "run_config_search_mode"
 _TOGETHER = "run_config_profile_models_concurrently_enable"
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
@@ -553,6 +556,7 @@ def check_models(
         )
     yield from _goodput(models, given, values)
     yield from _loads_in_flags(models, given, values)
+    yield from _shared_memory(models, given, values)
     if values[_TOGETHER]:
         for field in ("server_flags", "server_environment"):
             if any(getattr(model, field) != getattr(models[0], field) for model in models[1:]):
@@ -580,6 +584,41 @@ def _loads_in_flags(
             continue
         for limit in unsupported_loads(model):
             yield Problem(where=place.where[key], message=limit.message, hint=limit.hint)
+
+
+def _shared_memory(
+    models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """perf_analyzer names its regions of shared memory by tensor, and no flag changes that."""
+    key, flag = "perf_analyzer_flags", "shared-memory"
+    sharing = [
+        model for model in models if model.perf_analyzer_flags.get(flag, _NO_REGIONS) != _NO_REGIONS
+    ]
+    entries = {entry.name: entry.given for entry in values["profile_models"] or ()}
+    for model in sharing:
+        several = _several_at_once(model, values, are_together=len(sharing) > 1)
+        if several:
+            place = next(each for each in (entries[model.name], given) if key in each.values)
+            yield Problem(
+                where=place.where[key],
+                message=f"{model.name}: {flag} cannot be combined with {several}: several"
+                " perf_analyzers at once would use the same regions, which they name by tensor",
+                hint=f"remove {flag} from {key}, or measure with one perf_analyzer at a time",
+            )
+
+
+def _several_at_once(model: ModelSettings, values: Mapping[str, Any], *, are_together: bool) -> str:
+    """Why several perf_analyzers run on one host when this model is measured; "" if one does.
+    `are_together`: other models of the run are measured in the same way.
+    """
+    if model.traffic is not None and model.traffic.generators > 1:
+        return f"generators: {model.traffic.generators}"
+    if values[_TOGETHER] and are_together:
+        return f"{_TOGETHER}: true"
+    if values["executor"] is ExecutorKind.RAY and values["slots_per_host"] > 1:
+        return f"slots_per_host: {values['slots_per_host']}"
+    has_servers = _is_remote(values) and any(len(values[key]) > 1 for key in _ENDPOINTS)
+    return "several remote servers" if has_servers else ""
 
 
 def _goodput(

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import errno
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import yaml
 
 from model_analyzer.config.nodes import Entry, Node, Scalar
+from model_analyzer.config.placeholders import placeholder_in
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.reading import read_named
 
@@ -71,6 +73,18 @@ def read_text(path: Path) -> str:
 
 def parse_yaml(text: str, name: str) -> Node | None:
     """The top-level node of YAML `text`; `name` is the file in messages."""
+    try:
+        return _parsed(text, name)
+    except ConfigError as error:
+        where = error.problems[0].where
+        place = re.fullmatch(r".*:(\d+):\d+", where, re.DOTALL)
+        for line in text.split("\n")[int(place[1]) - 1 :][:1] if place else ():
+            if problem := placeholder_in(line, where):
+                raise ConfigError(problem) from error
+        raise
+
+
+def _parsed(text: str, name: str) -> Node | None:
     try:
         _check_size(text, name)
         loader = _Loader(text)

@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.config.former_keys import FORMER_KEYS
 from model_analyzer.config.fragments import NULL, Schema, any_of, closed
 from model_analyzer.config.kinds import Kind
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
@@ -67,6 +68,11 @@ class Option:
         return f"{VARIABLE_PREFIX}{self.key.upper()}"
 
 
+# Similarity (0 to 1) from which on an unknown key is probably a misspelled option: below, a similar
+# name misleads more often than it helps.
+_PROBABLY_MISSPELLED = 0.75
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """The parsed values that the user gave, by option key, and the place of each."""
@@ -90,8 +96,9 @@ def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems
     for entry in entries:
         with problems.collect():
             if entry.key not in by_key:
+                similar = did_you_mean(entry.key, list(by_key), similarity=_PROBABLY_MISSPELLED)
                 raise Node(entry.key, entry.where).problem(
-                    f"unknown option {entry.key!r}", did_you_mean(entry.key, list(by_key))
+                    f"unknown option {entry.key!r}", FORMER_KEYS.get(entry.key, similar)
                 )
             if entry.node.is_null:
                 continue

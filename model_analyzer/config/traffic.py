@@ -23,7 +23,8 @@ from model_analyzer.config.kinds import (
 )
 from model_analyzer.config.mappings import fields_of
 from model_analyzer.config.nodes import Node
-from model_analyzer.domain.request_log import MOST_REQUESTS, LogUnit
+from model_analyzer.domain.log_times import LogUnit
+from model_analyzer.domain.request_log import MOST_REQUESTS
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
 

@@ -8,6 +8,7 @@ Poisson process. A concurrency is a closed loop: a slow server gets fewer reques
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -47,6 +48,24 @@ def traffic_of(work: Workload) -> Traffic | None:
         return work.traffic
     is_poisson = work.flags.get("request-distribution") == "poisson"
     return Traffic(arrivals=Arrivals.POISSON if is_poisson else Arrivals.CONSTANT)
+
+
+def variation(work: Workload) -> float | None:
+    """The coefficient of variation of the times between requests; None if it is unknown."""
+    traffic, arrivals = traffic_of(work), arrivals_of(work)
+    if arrivals is Arrivals.CONSTANT:
+        return 0.0
+    if traffic is None or arrivals not in RANDOM:
+        return None
+    return traffic.cv if arrivals is Arrivals.GAMMA else 1.0
+
+
+def fewest_answers(work: Workload, seconds: float) -> float:
+    """The number of answers that a rate gives at least in so many seconds, by chance: arrivals
+    have a variance of cv² times their number.
+    """
+    expected, cv = work.load.value * seconds, variation(work)
+    return expected - _DEVIATIONS * (1.0 if cv is None else cv) * math.sqrt(expected) - _AT_ENDS
 
 
 def is_open(work: Workload) -> bool:
@@ -105,3 +124,6 @@ def poisson_flags(flags: Mapping[str, Flag], requests: int) -> Mapping[str, Flag
 
 
 _WINDOWS = 3
+
+# Deviations of a count that chance explains, and requests at the ends of windows.
+_DEVIATIONS, _AT_ENDS = 3.0, 3.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.measurements import Measurement, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,18 @@ class Budget:
 
     def covers(self, outcomes: Sequence[Outcome], trials: int = 1) -> bool:
         """Whether this number of further trials fits, one after another, if each takes as long as
-        the longest of these outcomes.
+        the longest measurement among these outcomes. A failure does not tell how long others take.
         """
         if self.seconds is None:
             return True
-        longest = max((outcome.duration_s for outcome in outcomes), default=0.0)
-        return wall_s(outcomes) + trials * longest <= self.seconds
+        measured = [outcome for outcome in outcomes if isinstance(outcome, Measurement)]
+        longest = max((outcome.duration_s for outcome in measured), default=0.0)
+        spent_s = wall_s(outcomes)
+        return spent_s < self.seconds and spent_s + trials * longest <= self.seconds
+
+    def limit_s(self, outcomes: Sequence[Outcome]) -> float | None:
+        """The seconds that are left after these outcomes; None without a limit."""
+        return None if self.seconds is None else max(self.seconds - wall_s(outcomes), 0.0)
 
     def trials(self, trial_s: float) -> int | None:
         """How many trials of `trial_s` seconds fit; None without a limit."""

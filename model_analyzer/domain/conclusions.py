@@ -14,7 +14,7 @@ class StopReason(Enum):
     LIMIT = "limit"
     BUDGET = "budget"
     NOTHING_WORTH = "nothing worth"
-    NOTHING_LEFT = "nothing left"
+    EVERYTHING = "everything"
     UNKNOWN = "unknown"
 
 
@@ -68,7 +68,7 @@ class Conclusion:
                 return f"{rest} (raise it with --budget)"
             case StopReason.NOTHING_WORTH:
                 return "no further measurement is expected to improve the answer"
-            case StopReason.NOTHING_LEFT:
-                return "every configuration within its bounds was tried"
+            case StopReason.EVERYTHING:
+                return "every configuration was measured"
             case StopReason.UNKNOWN:
                 return "the checkpoint does not say why"

@@ -64,6 +64,9 @@ def setup_differences(old: ServerSetup, new: ServerSetup) -> Iterator[Difference
     for name in ("launch", "protocol"):
         if then[name] != now[name]:
             yield Difference(subject=f"{name} mode", then=then[name], now=now[name])
+    caches = ["off" if setup.uncached else "as configured" for setup in (old, new)]
+    if caches[0] != caches[1]:
+        yield Difference(subject="response cache", then=caches[0], now=caches[1])
     for name in ("flags", "environment", "container"):
         yield from settings_differences(f"server {name}", then[name], now[name])
 

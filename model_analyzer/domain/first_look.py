@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long the first instalment of a trial lasts, and any at least."""
+"""How long the first instalment of a trial lasts, any at least, and when one is given up."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ _FEW_COUNTED, _MUCH_LONGER = 50, 1.5
 # leave it out; the margin is for a rate that is only estimated.
 _ROUNDS_AT_LEAST, _MARGIN = 2, 1.1
 
+# An instalment is given up after so many times the expected length, and so many seconds for slow
+# first requests. The user hears of it after twice the length, and after so many seconds.
+_PATIENCE, _PATIENCE_S, _LONG, _LONG_S = 10.0, 30.0, 2.0, 10.0
+
 
 def first_look_s(rate: float, in_flight: float) -> float:
     """The length for a workload with this rate of requests per second, and with so many requests
@@ -38,6 +42,16 @@ def first_look_s(rate: float, in_flight: float) -> float:
 def least_s(rate: float, in_flight: float) -> float:
     """The least length of any instalment, by the same values."""
     return _MARGIN * _ROUNDS_AT_LEAST * in_flight / rate
+
+
+def given_up_s(expected_s: float) -> float:
+    """After how many seconds an instalment is given up that was expected to take `expected_s`."""
+    return _PATIENCE_S + _PATIENCE * expected_s
+
+
+def overdue_s(expected_s: float) -> float:
+    """After how many seconds an instalment takes long enough to say so."""
+    return max(_LONG_S, _LONG * expected_s)
 
 
 def in_flight(work: Workload) -> int:

@@ -7,6 +7,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+
+# A value of the flag `shape`: NAME:SIZE,SIZE,…
+SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
+
 # the value of a flag, or its values if it may be given several times
 Flag = str | tuple[str, ...]
 
@@ -139,3 +145,15 @@ TRITON_SERVER_OWNED = frozenset(
         "metrics-port",
     }
 )  # fmt: skip
+
+
+def shapes_of(flags: Mapping[str, Flag]) -> Mapping[str, tuple[int, ...]]:
+    """The sizes of inputs in the flag `shape`, by input."""
+    matches = filter(None, map(SHAPE.fullmatch, shape_texts(flags)))
+    return {match[1]: tuple(map(int, match[2].split(","))) for match in matches}
+
+
+def shape_texts(flags: Mapping[str, Flag]) -> Sequence[str]:
+    """The values of the flag `shape`, as they are written."""
+    texts = flags.get("shape", ())
+    return (texts,) if isinstance(texts, str) else texts

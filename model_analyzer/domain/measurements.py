@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from model_analyzer.domain.doubts import Doubt
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.joint_histogram import JointHistogram
@@ -66,7 +67,8 @@ class ModelMeasurement:
     That of a language model has the times of each request in the `joint` histogram, too.
     `composing` holds server-side values of the models that an ensemble or BLS model called.
     `raised` holds the flags of perf_analyzer, with their values, that upstream raised by itself: it
-    measured over a longer window than asked for.
+    measured over a longer window than asked for. `evidence` holds numbers that only laws compare,
+    by name (see `domain.laws`).
     """
 
     values: Values
@@ -77,6 +79,7 @@ class ModelMeasurement:
     joint: JointHistogram | None = None
     composing: Mapping[str, Values] = field(default_factory=empty)
     raised: Mapping[str, Any] = field(default_factory=empty)
+    evidence: Values = field(default_factory=empty)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +105,8 @@ class Measurement:
     server for its models, including those that other models call. `started` is in seconds since
     the epoch. `loading_s` is the part of `duration_s` in which a server loaded the variant: almost
     0 with the C API, where perf_analyzer loads it. `resources` is known for a local server only.
-    `machine` is None if unknown.
+    `machine` is None if unknown. `doubts` follow from the other values (see `domain.laws`), so they
+    are not stored.
     """
 
     models: tuple[ModelMeasurement, ...]
@@ -110,6 +114,7 @@ class Measurement:
     host: Values = field(default_factory=empty)
     statistics: ServerStatistics = field(default_factory=empty)
     notices: tuple[Notice, ...] = ()
+    doubts: tuple[Doubt, ...] = field(default=(), compare=False)
     commands: tuple[str, ...] = ()
     started: float = 0.0
     duration_s: float = 0.0
@@ -134,6 +139,12 @@ class Measurement:
             reduction = metric.over_models
         present = [value for value in values if value is not None]
         return reduction.apply(present) if present else None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know about the values: a sentence for each doubt, and each notice."""
+        doubts = [doubt.sentence for doubt in self.doubts]
+        return (*doubts, *[notice.text for notice in self.notices])
 
     @property
     def is_instalment(self) -> bool:

@@ -27,6 +27,7 @@ class Source(Enum):
 
     LOAD_GENERATOR = "perf_analyzer"
     REQUESTS = "times of single requests"
+    SERVER = "the server's statistics"
     LLM = "perf_analyzer's profile export"
     GPU = "GPU monitor"
     CPU = "CPU monitor"
@@ -180,6 +181,10 @@ _ROWS = [
     _latency("perf_server_compute_input", "Server Compute Input time"),
     _latency("perf_server_compute_infer", "Server Compute Infer time"),
     _latency("perf_server_compute_output", "Server Compute Output time"),
+    Metric(
+        tag="cache_hit_rate", name="Cache Hit Rate", unit=Unit.PERCENT, better=Better.HIGHER,
+        source=Source.SERVER, over_models=Reduction.MEAN,
+    ),
     _device(
         "gpu_used_memory", "GPU Memory Usage", Unit.MEGABYTES, Better.LOWER,
         Source.GPU, Reduction.MAX, Reduction.SUM,

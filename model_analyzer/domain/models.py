@@ -124,6 +124,16 @@ def step_models(config: ModelConfig) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(step.get("model_name", "")) for step in steps))
 
 
+def is_cached(config: ModelConfig) -> bool:
+    """Whether the server may answer requests of the model from its response cache."""
+    return bool(config.get("response_cache", {}).get("enable", False))
+
+
+def without_cache(config: ModelConfig) -> ModelConfig:
+    """The configuration without a response cache."""
+    return {key: value for key, value in config.items() if key != "response_cache"}
+
+
 def is_decoupled(config: ModelConfig) -> bool:
     """Whether the model answers a request with any number of responses."""
     return bool(config.get("model_transaction_policy", {}).get("decoupled", False))

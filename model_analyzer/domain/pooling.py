@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
+from model_analyzer.domain.doubts import Doubt
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.histograms import Histogram, approximate, merged
 from model_analyzer.domain.measurements import (
@@ -62,6 +63,7 @@ def pool(measurements: Sequence[Measurement]) -> Measurement:
         },
         host=observed([(time, run.host) for time, run in runs]),
         statistics=added(run.statistics for run in measurements),
+        doubts=_doubts(measurements),
         notices=_notices(measurements, are_enough=is_counted and _are_enough(models)),
         commands=tuple(command for run in measurements for command in run.commands),
         duration_s=sum(run.duration_s for run in measurements),
@@ -187,6 +189,7 @@ def _joined(
             name: _means([(weight, own[name]) for weight, own in composing if name in own])
             for name in names
         },
+        evidence=_means([(float(model.requests or 1), model.evidence) for model in models]),
     )
 
 
@@ -227,6 +230,15 @@ def _reduce(reduction: Reduction, parts: Sequence[tuple[float, float]]) -> float
     if min(values) == max(values):
         return values[0]
     return fsum(weight * value for weight, value in parts) / fsum(weight for weight, _ in parts)
+
+
+def _doubts(measurements: Sequence[Measurement]) -> tuple[Doubt, ...]:
+    """The first doubt of each law."""
+    doubts: dict[str, Doubt] = {}
+    for run in measurements:
+        for doubt in run.doubts:
+            doubts.setdefault(doubt.law, doubt)
+    return tuple(doubts.values())
 
 
 def _notices(measurements: Sequence[Measurement], *, are_enough: bool) -> tuple[Notice, ...]:

@@ -9,7 +9,7 @@ Nothing here reads a file or parses text.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableSequence
 from functools import cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -105,7 +105,7 @@ def _value(field: FieldDescriptor, value: Any) -> Any:
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
         inner = field.message_type.fields_by_name["value"]
         return {str(key): _single(inner, value[key]) for key in sorted(value)}
-    if field.is_repeated:
+    if isinstance(value, MutableSequence):  # in all versions of protobuf; is_repeated is new
         return [_single(field, item) for item in value]
     return _single(field, value)
 

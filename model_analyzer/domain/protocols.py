@@ -14,7 +14,7 @@ from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.settings import Protocol as ClientProtocol
-from model_analyzer.domain.slots import Asked, Finished, Slot
+from model_analyzer.domain.slots import Asked, Finished, Slot, Unfinished
 from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, ServerSetup, Trial, Workload
 
@@ -68,10 +68,10 @@ class Executor(Protocol):
         run, and nothing may store it.
         """
 
-    def wait(self) -> Finished | None:
-        """The next trial that has finished or was lost; None if instead a slot works again, or will
-        not work any more. At least one trial must be running, or one slot starting. Raises only if
-        no further trial can be measured.
+    def wait(self) -> Finished | Unfinished | None:
+        """The next trial that has finished or was lost, or that takes long; None if instead a slot
+        works again, or will not work any more. At least one trial must be running, or one slot
+        starting. Raises only if no further trial can be measured.
         """
 
 
@@ -182,11 +182,16 @@ class LoadGenerator(Protocol):
     """Sends the requests of workloads to a server, and measures the answers."""
 
     def generate(
-        self, workloads: Sequence[Workload], server: Server, instalment_s: float | None, part: int
+        self,
+        workloads: Sequence[Workload],
+        server: Server,
+        instalment_s: float | None,
+        part: int,
+        limit_s: float | None,
     ) -> Readings | Failure:
-        """Readings for all workloads, or the reason why there are none. For `instalment_s`, see
-        `Trial`. `part` counts the measurements of the same trial: an open load goes on with other
-        random times.
+        """Readings for all workloads, or the reason why there are none. For `instalment_s` and
+        `limit_s`, see `Trial`. `part` counts the measurements of the same trial: an open load goes
+        on with other random times.
         """
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from model_analyzer.domain.laws.catalogue import with_doubts
 from model_analyzer.domain.pooling import is_replaced, pool
 from model_analyzer.domain.profiles import MeasuredTrial
 
@@ -59,4 +60,5 @@ def pooled_measurements(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
     if len(counted) == 1:
         return counted[0]
     runs = tuple(item.measurement for item in counted)
-    return MeasuredTrial(trial=counted[0].trial, measurement=pool(runs), repetitions=runs)
+    trial = counted[0].trial
+    return MeasuredTrial(trial, with_doubts(trial, pool(runs), len(runs)), repetitions=runs)

@@ -61,6 +61,13 @@ class MeasurementMode(Enum):
     PERF_ANALYZER = "perf_analyzer"
 
 
+class ResponseCache(Enum):
+    """Whether models are measured with the server's response cache, if they are configured so."""
+
+    OFF = "off"
+    KEEP = "keep"
+
+
 class OutputFormat(Enum):
     """The formats of results; HTML is always written.
 
@@ -130,7 +137,8 @@ class ModelSettings:
     the values to try, in the order given.
     `in_instalments` tells that its trials are measured in instalments, unless models that are not
     are measured with it. `traffic` tells how requests arrive; None leaves it to the flags of
-    perf_analyzer. `docker_arguments` go to the Docker SDK as they are.
+    perf_analyzer. With `keeps_cache`, it is measured with the response cache of its configuration,
+    if any. `docker_arguments` go to the Docker SDK as they are.
     """
 
     name: str
@@ -145,6 +153,7 @@ class ModelSettings:
     perf_analyzer_flags: Mapping[str, Any]
     genai_perf_flags: Mapping[str, Any]
     in_instalments: bool
+    keeps_cache: bool = False
     server_flags: Mapping[str, Any]
     server_environment: Mapping[str, str]
     docker_arguments: Mapping[str, Any]

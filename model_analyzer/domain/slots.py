@@ -43,6 +43,26 @@ class Finished:
     result: Outcome | Lost
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overdue:
+    """A measurement takes much longer than the seconds that were expected: it has run `for_s`, and
+    is given up after `limit_s` (None if that is not known here).
+    """
+
+    for_s: float
+    expected_s: float
+    limit_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfinished:
+    """A trial that was started on `slot` has no result yet, and is `overdue`."""
+
+    trial: Trial
+    slot: Slot
+    overdue: Overdue
+
+
 # The key of a question that was asked in vain. A search may have learnt from outcomes to answer it,
 # so a replay asks it again.
 NOTHING_NOW = ""

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics that a server counts for each model: inferences, executions, batch sizes."""
+"""Statistics that a server counts for each model: requests, inferences, executions, batch sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import reduce
 
 from model_analyzer.domain.models import empty
@@ -21,19 +21,58 @@ class BatchStatistics:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestCounts:
+    """The requests of one model: those that were `answered`, also with an error of its code, and
+    those that `failed`; and of the answered ones, those that the response cache answered (`hits`),
+    or looked up in vain (`misses`). Requests that a full queue refused are in none of them.
+    """
+
+    answered: int = 0
+    failed: int = 0
+    hits: int = 0
+    misses: int = 0
+
+    @property
+    def hit_rate(self) -> float | None:
+        """The percentage of lookups that the cache answered; None without any."""
+        lookups = self.hits + self.misses
+        return 100 * self.hits / lookups if lookups else None
+
+    def combined(self, other: RequestCounts, sign: int) -> RequestCounts:
+        """The sum with other counts, or the difference from them."""
+        return RequestCounts(
+            answered=self.answered + sign * other.answered,
+            failed=self.failed + sign * other.failed,
+            hits=self.hits + sign * other.hits,
+            misses=self.misses + sign * other.misses,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStatistics:
     """Statistics of one model. An execution computes a batch of inferences; `batches` has each size
-    once, in ascending order. For an ensemble, each request is an execution.
+    once, in ascending order. For an ensemble, each request is an execution. `requests` is None in
+    measurements of versions that did not store it.
     """
 
     inferences: int
     executions: int
     batches: tuple[BatchStatistics, ...] = ()
+    requests: RequestCounts | None = None
 
     @property
     def mean_batch(self) -> float | None:
         """Inferences for each execution, if there was one."""
         return self.inferences / self.executions if self.executions else None
+
+    @property
+    def served(self) -> float:
+        """The inferences with those that the response cache answered: each lookup in vain stands
+        for as many as were executed on average.
+        """
+        if self.requests is None or not (self.requests.hits and self.requests.misses):
+            return self.inferences
+        return self.inferences * (1 + self.requests.hits / self.requests.misses)
 
     @property
     def busy_ms(self) -> float:
@@ -48,12 +87,12 @@ class ModelStatistics:
         rest = self._combined(before, -1)
         numbers: list[float] = [rest.inferences, rest.executions]
         numbers += [number for batch in rest.batches for number in (batch.count, batch.ms)]
+        if rest.requests is not None:
+            numbers += astuple(rest.requests)
         if min(numbers) < 0:
             return None
         batches = tuple(batch for batch in rest.batches if batch.count)
-        return ModelStatistics(
-            inferences=rest.inferences, executions=rest.executions, batches=batches
-        )
+        return replace(rest, batches=batches)
 
     def _combined(self, other: ModelStatistics, sign: int) -> ModelStatistics:
         mine = {batch.size: batch for batch in self.batches}
@@ -71,6 +110,9 @@ class ModelStatistics:
                 )
                 for size in sorted({*mine, *others})
             ),
+            requests=None
+            if self.requests is None or other.requests is None
+            else self.requests.combined(other.requests, sign),
         )
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -185,6 +186,7 @@ class ServerSetup:
 
     `devices` are the names of the GPUs in use, sorted: the kind of hardware (see
     `domain.hardware`), empty on a machine without GPUs. `flags` have dashes in their names.
+    With `uncached`, variants are loaded without the response cache of their configurations.
     `container` holds the arguments of the server's container, if it is in one, by the names of the
     Docker SDK. `access` holds the perf_analyzer flags for access to the server (TLS, headers): they
     are not part of the identity, and not stored. The `veil` masks variables, also those of the
@@ -197,6 +199,7 @@ class ServerSetup:
     devices: tuple[str, ...] = ()
     flags: Mapping[str, Any] = field(default_factory=empty)
     environment: Mapping[str, str] = field(default_factory=empty)
+    uncached: bool = False
     container: Mapping[str, Any] = field(default_factory=empty)
     access: Mapping[str, Any] = field(default_factory=empty)
     veil: Veil = field(default_factory=Veil, repr=False, compare=False)
@@ -261,6 +264,7 @@ class ServerSetup:
             "flags": _without(flags, _SERVER_FLAGS_WITHOUT_MEANING),
             "environment": environment,
             "container": _without(container, _CONTAINER_ARGUMENTS_WITHOUT_MEANING),
+            **({"response cache": "off"} if self.uncached else {}),
         }
 
     @cached_property
@@ -276,14 +280,16 @@ class Trial:
     The same trial can be measured several times; `repetition` counts from 0.
 
     `instalment_s` tells the runner how long this measurement should last, in seconds: 0 leaves it
-    to the runner, None to perf_analyzer and the user's flags. It belongs neither to the identity of
-    a trial nor to the circumstances of its measurement.
+    to the runner, None to perf_analyzer and the user's flags. After `limit_s` seconds, the budget
+    of the search ends, and an instalment with it; None sets no limit. Both belong neither to the
+    identity of a trial nor to the circumstances of its measurement.
     """
 
     workloads: tuple[Workload, ...]
     setup: ServerSetup
     repetition: int = 0
     instalment_s: float | None = field(default=None, compare=False)
+    limit_s: float | None = field(default=None, compare=False)
 
     @cached_property
     def key(self) -> str:
@@ -394,11 +400,14 @@ class FailureReason(Enum):
     UNSTABLE = "the measurement did not become stable"
     NO_REQUESTS = "no request finished within the measurement window"
     TIMEOUT = "perf_analyzer did not finish in time"
+    BUDGET = "the time budget ended during the measurement"
     LOAD_GENERATOR_BUSY = "perf_analyzer used too much CPU"
+    LOAD_GENERATOR_LARGE = "perf_analyzer used too much memory"
     LOAD_GENERATOR_DIED = "perf_analyzer was killed"
     SERVER_DIED = "the server died"
     MODEL_DIED = "a process of the model died"
     NO_RESULT = "perf_analyzer ended without a result"
+    IMPOSSIBLE_VALUES = "the measured values contradict each other"
     LOST = "the machines that measured it were lost"
 
 
@@ -434,3 +443,9 @@ class Failure:
     def lacks_gpus(self) -> bool:
         """Whether a server without any GPU refused an instance of KIND_GPU."""
         return any(_NO_GPUS.search(text) for text in (self.message, *self.log))
+
+
+def has_more_time(trial: Trial, failure: Failure) -> bool:
+    """Whether a trial that failed at the end of a time budget may take longer now."""
+    limit_s = math.inf if trial.limit_s is None else trial.limit_s
+    return failure.reason is FailureReason.BUDGET and limit_s > failure.duration_s

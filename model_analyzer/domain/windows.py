@@ -50,6 +50,7 @@ class Window:
             mode=str(flags.get("measurement-mode", "count_windows")),
             request_count=_number(flags.get("measurement-request-count")),
             interval_ms=_number(flags.get("measurement-interval")),
+            total=_number(flags.get("request-count")) or None,
         )
 
     @classmethod
@@ -89,6 +90,8 @@ class Window:
         """How long perf_analyzer takes for its windows if the first ones are stable. It looks once
         a second whether there are enough requests.
         """
+        if self.total is not None:
+            return self.total / requests_per_s
         if self.is_timed:
             return WINDOWS * _LENGTHENED * self.length_ms / 1000
         return WINDOWS * max(math.ceil(self.size / requests_per_s), 1)
@@ -109,6 +112,8 @@ class Window:
     @property
     def size(self) -> int:
         """Its milliseconds or requests, depending on what counts."""
+        if self.total is not None:
+            return self.total
         return self.length_ms if self.is_timed else self.request_count or _REQUEST_COUNT
 
     @property
@@ -119,6 +124,8 @@ class Window:
     @property
     def size_flag(self) -> str:
         """The flag for its size."""
+        if self.total is not None:
+            return "request-count"
         return "measurement-interval" if self.is_timed else "measurement-request-count"
 
     @property

@@ -47,6 +47,7 @@ def _subject(plan: Plan) -> Mapping[str, Any]:
         "objectives": {name: _objectives(goal) for name, goal in plan.goals.items()},
         "constraints": {name: _constraints(goal) for name, goal in plan.goals.items()},
         "seconds_per_measurement": plan.trial_s,
+        **({"replays": dict(plan.replays)} if plan.replays else {}),
         **({"unknown": plan.unknown} if plan.forecast is None else _forecast(plan, plan.forecast)),
     }
 

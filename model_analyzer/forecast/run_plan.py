@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.goals import ModelGoal
+from model_analyzer.domain.models import empty
 from model_analyzer.domain.settings import LaunchMode, ServerRestart, ServerSettings
 from model_analyzer.forecast.durations import LOAD_S, START_S
 from model_analyzer.forecast.searches import Forecast
@@ -24,7 +25,8 @@ class Plan:
     """The plan for a subject. Without a forecast, `unknown` is the reason.
 
     `trial_s` is the duration of a measurement, and `starts` the number of server starts. All
-    numbers are upper bounds; None means unknown.
+    numbers are upper bounds; None means unknown. `replays` say what the logs of models send, and
+    how their times were read.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Plan:
     unknown: str = ""
     starts: int | None = None
     budget: Budget = field(default_factory=Budget)
+    replays: Mapping[str, str] = field(default_factory=empty)
 
     @property
     def seconds(self) -> float | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.slots import Slot
+from model_analyzer.domain.slots import Overdue, Slot
 from model_analyzer.domain.trials import Failure, Trial
 
 
@@ -36,6 +36,15 @@ class TrialFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialOverdue:
+    """A trial on a slot takes much longer than expected."""
+
+    trial: Trial
+    slot: Slot
+    overdue: Overdue
+
+
+@dataclass(frozen=True, slots=True)
 class TrialLost:
     """A trial was lost with its slot; it will be measured again."""
 
@@ -56,4 +65,4 @@ class GivenUp:
     kind: str = WITHOUT_GPU
 
 
-Event = TrialStarted | TrialFinished | TrialLost | GivenUp
+Event = TrialStarted | TrialOverdue | TrialFinished | TrialLost | GivenUp

@@ -9,10 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor, Search, State
-from model_analyzer.domain.slots import Finished, Lost, Slot
+from model_analyzer.domain.slots import Finished, Lost, Slot, Unfinished
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
-from model_analyzer.profiling.events import Event, TrialFinished, TrialLost, TrialStarted
+from model_analyzer.profiling.events import (
+    Event,
+    TrialFinished,
+    TrialLost,
+    TrialOverdue,
+    TrialStarted,
+)
 from model_analyzer.profiling.losses import Losses
 from model_analyzer.profiling.placing import best_slot
 from model_analyzer.profiling.running_lane import RunningLane
@@ -43,7 +49,9 @@ def profile(
         if not any(map(run.is_open, lanes.values())):
             break
         finished = executor.wait()
-        if finished is not None:
+        if isinstance(finished, Unfinished):
+            yield TrialOverdue(finished.trial, finished.slot, finished.overdue)
+        elif finished is not None:
             yield from run.take(lanes[finished.slot.kind], finished)
     for lane in lanes.values():
         if lane.given_up is not None:

@@ -16,7 +16,7 @@ from statistics import fmean
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.protocols import Executor
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
-from model_analyzer.domain.slots import Lost
+from model_analyzer.domain.slots import Finished, Lost
 from model_analyzer.domain.trials import Failure, Trial
 
 # Each is one measurement alone, and one on all slots at once.
@@ -104,7 +104,7 @@ def _run(
     running = set(started)
     while running:
         finished = executor.wait()
-        if finished is None:  # a slot works again
+        if not isinstance(finished, Finished):  # a slot works again, or a trial takes long
             continue
         running.discard(finished.slot.name)
         name, result = finished.slot.name, finished.result

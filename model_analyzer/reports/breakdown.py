@@ -10,6 +10,7 @@ from typing import Any
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.loads import load_text
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.parts import add_up
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.reports.plots import (
     HEIGHT,
@@ -62,7 +63,7 @@ _HALF_LINE = 6  # pixels
 
 def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> Chart:
     """Latency breakdown of a variant by load; a chart without data if no times were measured."""
-    items = [item for item in result.measured if phases(item.measurement)]
+    items = [item for item in result.measured if phases(item)]
     chosen = evenly(sorted(items, key=load_order), _MOST_BARS)
     bars = [(load_text(item.trial), item) for item in chosen]
     caption = f"Average latency breakdown by load, for {result.telling_name}."
@@ -77,9 +78,7 @@ def breakdown_of_variants(
     results: Sequence[VariantResult], *, places: Places = NO_PLACES
 ) -> Sequence[Chart]:
     """Latency breakdown of each variant at its best measurement; empty if none has times."""
-    bars = [
-        (result.telling_name, result.best) for result in results if phases(result.best.measurement)
-    ]
+    bars = [(result.telling_name, result.best) for result in results if phases(result.best)]
     if not bars:
         return ()
     caption = "Average latency breakdown of each configuration at its best measurement."
@@ -97,15 +96,17 @@ def _omission(drawn: int, count: int, noun: str) -> str:
     return f" {drawn} of {count} {noun} are shown." if drawn < count else ""
 
 
-def phases(measurement: Measurement) -> Mapping[str, float]:
+def phases(item: MeasuredTrial) -> Mapping[str, float]:
     """The known parts of the average latency in ms: of a language model, queue, first token and
-    further tokens; otherwise empty if they cover too little of a streamed response. Client waiting
-    time that the server does not account for counts as network and other.
+    further tokens; otherwise empty if the server's times do not add up, or cover too little of a
+    streamed response. Client waiting time that the server does not account for counts as network
+    and other.
     """
+    measurement = item.measurement
     tokens = _of_tokens(measurement)
     if tokens:
         return tokens
-    if covered_share(measurement) < _MIN_COVERAGE:
+    if not _adds_up(item) or covered_share(measurement) < _MIN_COVERAGE:
         return {}
     inside = _inside(measurement)
     parts = dict(inside)
@@ -113,10 +114,16 @@ def phases(measurement: Measurement) -> Mapping[str, float]:
     if client is not None:
         parts[_CLIENT] = client
     wait = measurement.value("perf_client_response_wait")
-    # for decoupled or streamed responses, or parallel parts, the sum may exceed the wait
+    # the server also counts requests that the client leaves out, so the sum may exceed the wait
     if wait is not None and inside and wait > sum(inside.values()):
         parts[_NETWORK] = wait - sum(inside.values())
     return parts
+
+
+def _adds_up(item: MeasuredTrial) -> bool:
+    """Whether the server's times of each model are parts of a request."""
+    uncached = item.trial.setup.uncached
+    return all(add_up(work.variant, uncached=uncached) for work in item.trial.workloads)
 
 
 def _of_tokens(measurement: Measurement) -> Mapping[str, float]:
@@ -143,10 +150,15 @@ def covered_share(measurement: Measurement) -> float:
     return min(1.0, sum(inside.values()) / latency) if inside and latency else 1.0
 
 
-def missing_breakdown(measurements: Sequence[Measurement]) -> str:
+def missing_breakdown(items: Sequence[MeasuredTrial]) -> str:
     """Why some of these measurements have no breakdown, as a phrase; "" if all have one."""
-    shares = [covered_share(each) for each in measurements if not _of_tokens(each)]
-    least = min(shares, default=1.0)
+    others = [item for item in items if not _of_tokens(item.measurement)]
+    if not all(map(_adds_up, others)):
+        return (
+            "not shown: the server's times are no parts of a request, since steps run at the same"
+            " time, after the response, or only if the response cache has no answer"
+        )
+    least = min((covered_share(item.measurement) for item in others), default=1.0)
     if least >= _MIN_COVERAGE:
         return ""
     return (
@@ -209,7 +221,7 @@ def _points(bars: Sequence[tuple[str, MeasuredTrial]], places: Places) -> list[d
             "row": places.get(id(item), NO_ROW),
         }
         for name, item in bars
-        for times in [phases(item.measurement)]
+        for times in [phases(item)]
         for rank, phase in enumerate(_COLOURS)
         if phase in times
     ]

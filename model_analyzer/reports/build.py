@@ -20,6 +20,7 @@ from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import Budget, budget_of
+from model_analyzer.reports.by_hand import measuring_commands
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.choices_text import choices_text
 from model_analyzer.reports.explain_text import ExplainReport
@@ -373,7 +374,7 @@ def _actions(ranking: Ranking, deployment: Deployment) -> Actions:
     texts = {
         "config.pbtxt": deployment.configuration,
         "Kubernetes command": deployment.command,
-        "measuring command": "\n".join(dict.fromkeys(best.best.measurement.commands)),
+        "measuring command": measuring_commands(best.best),
     }
     return Actions(
         changes=()
@@ -414,8 +415,8 @@ def _shortages(ranking: Ranking, best: int, *, complete: bool) -> Iterator[str]:
 
 
 def _notices(shown: Sequence[VariantResult], remarks: Sequence[str]) -> tuple[str, ...]:
-    """The notices about the shown measurements that are not among the remarks, each once."""
-    notices = (notice.text for result in shown for notice in result.best.measurement.notices)
+    """Remarks about the shown measurements that are not among those of the answer, each once."""
+    notices = (text for result in shown for text in result.best.measurement.remarks)
     return tuple(text for text in dict.fromkeys(notices) if text not in remarks)
 
 

@@ -320,6 +320,7 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
             _of_model(name, model) for name, model in zip(names, measurement.models, strict=True)
         ],
         "gpus": {uuid: dict(values) for uuid, values in measurement.gpus.items()},
+        "doubts": [{"law": doubt.law, "text": doubt.sentence} for doubt in measurement.doubts],
         "notices": [
             {"kind": notice.kind.value, "text": notice.text} for notice in measurement.notices
         ],

@@ -10,12 +10,14 @@ from typing import Any
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
+from model_analyzer.domain.measurements import REQUESTS_FOR_P99
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import FailedTrial
 from model_analyzer.domain.trials import Failure, Workload
-from model_analyzer.domain.words import capitalized, setting_text
+from model_analyzer.domain.words import capitalized, counted, setting_text
 from model_analyzer.reports.failure_text import failure_advice
+from model_analyzer.results.change import Change as ChangeOfValue
 from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.explain import Explanation
 from model_analyzer.results.explain.finding import Change, Finding
@@ -55,7 +57,30 @@ class ExplainReport:
 
     @property
     def findings(self) -> Sequence[Finding]:
-        return self.explanation.findings
+        """The causes, without those that a test of their advice refuted."""
+        refuted = {each.finding.cause for each in self.confirmations if each.refutes}
+        return [each for each in self.explanation.findings if each.cause not in refuted]
+
+    @property
+    def unsure(self) -> str:
+        """That the load was measured only briefly, and what to do; "" if it was not."""
+        situation = self.explanation.situation
+        if not situation.is_first_look:
+            return ""
+        return (
+            f"Unsure: {counted(situation.requests, 'request')} {situation.under} were measured so"
+            f" far, and {REQUESTS_FOR_P99} are needed for a p99: queues and slow requests may be"
+            " chance. Measure more, for example with --confirm or a higher rate."
+        )
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Causes that measurements rule out, unless that is among the confirmations, and whether
+        the explanation is unsure.
+        """
+        ruled_out = () if self.confirmations else self.explanation.ruled_out
+        notes = [f"Ruled out: {confirmation_text(each)}" for each in ruled_out]
+        return [*notes, self.unsure] if self.unsure else notes
 
     @property
     def failure(self) -> str:
@@ -89,15 +114,18 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
     yield ""
     if report.failure:
         yield report.failure
-    elif not explanation.findings:
+    elif not report.findings:
         yield "Nothing unusual."
-    for number, finding in enumerate(explanation.findings, start=1):
+    for number, finding in enumerate(report.findings, start=1):
         yield from _finding_lines(number, finding)
     if report.confirmations:
         yield ""
         yield "Tested on the server:"
         for confirmation in report.confirmations:
             yield f"   - {confirmation_text(confirmation)}"
+    for note in report.notes:
+        yield ""
+        yield note
     if explanation.lacks:
         yield ""
         yield f"Not measured: {'; '.join(explanation.lacks)}."
@@ -105,6 +133,11 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
 
 def _times_text(times: Times) -> str:
     """Where the time of an average request goes, the largest part first."""
+    if not times.are_known:
+        return (
+            f"An average request takes {ms(times.total)}; where that time goes is not known, since"
+            " the server's times of a decoupled or cached model do not add up to it."
+        )
     parts = {place: getattr(times, place) for place in _PLACES}
     ordered = sorted(parts, key=lambda place: -parts[place])
     shown = [
@@ -128,13 +161,21 @@ def confirmation_text(confirmation: Confirmation) -> str:
     what = f"against “{finding.cause.value}”, {_change_text(confirmation)}"
     if isinstance(after, Failure):
         return f"{what}: {confirmation.effect.value} ({after.message})."
-    before = finding.under
+    before = confirmation.before
     return (
         f"{what}, {before.under}: {number_text(before.throughput)} →"
-        f" {number_text(after.throughput)} infer/s, p99 {ms(before.value('perf_latency_p99'))} →"
-        f" {ms(after.value('perf_latency_p99'))}:"
+        f" {number_text(after.throughput)} infer/s{_interval(confirmation.throughput)},"
+        f" p99 {ms(before.value('perf_latency_p99'))} →"
+        f" {ms(after.value('perf_latency_p99'))}{_interval(confirmation.p99)}:"
         f" {confirmation.effect.value}."
     )
+
+
+def _interval(change: ChangeOfValue | None) -> str:
+    """The interval of a change in brackets, "" if it is unknown."""
+    if change is None or change.interval is None:
+        return ""
+    return f" ({change.interval.low:+.0f} to {change.interval.high:+.0f} %)"
 
 
 def _change_text(confirmation: Confirmation) -> str:
@@ -169,11 +210,15 @@ def _on_kind(report: ExplainReport) -> dict[str, Any]:
         "variant": report.variant,
         "load": _load(situation.work),
         "metrics": _metrics(situation),
-        "average_ms": {place: getattr(situation.times, place) for place in _PLACES},
+        "average_ms": {place: getattr(situation.times, place) for place in _PLACES}
+        if situation.times.are_known
+        else None,
         "measurements": explanation.measured,
-        "causes": [_finding(finding) for finding in explanation.findings],
+        "causes": [_finding(finding) for finding in report.findings],
+        "ruled_out": [_confirmation(each) for each in explanation.ruled_out],
         "failed": [_failed(each) for each in explanation.failed],
         "not_measured": list(explanation.lacks),
+        "unsure": report.unsure,
         "confirmed": [_confirmation(each) for each in report.confirmations],
     }
 
@@ -209,9 +254,24 @@ def _confirmation(confirmation: Confirmation) -> dict[str, Any]:
         "variant": confirmation.work.variant.telling_name,
         "change": _finding(confirmation.finding)["change"],
         "effect": confirmation.effect.name.lower(),
-        "before": _metrics(confirmation.finding.under),
+        "before": _metrics(confirmation.before),
         "after": None if isinstance(after, Failure) else _metrics(after),
+        "change_percent": {
+            tag: None if change is None else _change_percent(change)
+            for tag, change in (
+                ("perf_throughput", confirmation.throughput),
+                ("perf_latency_p99", confirmation.p99),
+            )
+        },
         "failure": after.message if isinstance(after, Failure) else None,
+    }
+
+
+def _change_percent(change: ChangeOfValue) -> dict[str, Any]:
+    interval = change.interval
+    return {
+        "value": change.percent,
+        "interval": None if interval is None else [interval.low, interval.high],
     }
 
 

@@ -15,6 +15,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Columns
 from model_analyzer.domain.metrics import Better
+from model_analyzer.domain.parts import add_up
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.axes import Axes, token_tags
@@ -73,7 +74,7 @@ class Explorer:
     Each of `variants` has a cell for each `own` column, and as many measurements as `counts` says.
     `cells` has, for each of `columns`, the cells of all measurements, not rounded. `decimals` are
     those of each column of numbers, by key. `starts` are the rows of the best measurement of each
-    kind.
+    kind. `times_add_up` tells whether the server's times are parts of a request for all variants.
     """
 
     own: tuple[Column[VariantResult], ...]
@@ -83,6 +84,7 @@ class Explorer:
     cells: tuple[Sequence[Cell], ...]
     decimals: Mapping[str, int]
     starts: tuple[int, ...] = (0,)
+    times_add_up: bool = True
 
     @property
     def count(self) -> int:
@@ -279,6 +281,11 @@ def _explorer(
         counts=tuple(len(result.measured) for result in results),
         columns=tuple(column for column, _ in columns),
         cells=tuple(cells for _, cells in columns),
+        times_add_up=all(
+            add_up(each, uncached=result.best.trial.setup.uncached)
+            for result in results
+            for each in result.variants
+        ),
     )
 
 
@@ -371,7 +378,7 @@ def _fewest_requests(item: MeasuredTrial) -> Cell:
 
 
 def _remarks(item: MeasuredTrial) -> Cell:
-    return " ".join(notice.text for notice in item.measurement.notices) or None
+    return " ".join(item.measurement.remarks) or None
 
 
 def _variants(

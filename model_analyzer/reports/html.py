@@ -85,6 +85,7 @@ def _render(
     instruments: Mapping[str, Any],
 ) -> str:
     """The page; `instruments` is the data of its scripts besides charts and measurements."""
+    times = SERVER_TIMES if report.explorer.times_add_up else ()
     return render_page(
         template,
         _SCRIPTS,
@@ -96,7 +97,7 @@ def _render(
         rows=_as_data(report.explorer.to_json()),
         instruments=_as_data(
             json.dumps(
-                {**instruments, "rules": dict(RANKING_RULES), "times": SERVER_TIMES},
+                {**instruments, "rules": dict(RANKING_RULES), "times": times},
                 separators=(",", ":"),
             )
         ),

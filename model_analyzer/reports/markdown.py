@@ -130,6 +130,8 @@ def _why(report: ExplainReport) -> Iterator[str]:
         evidence = "; ".join(finding.evidence)
         cause = capitalized(finding.cause.value)
         yield f"1. **{escaped(cause)}**: {escaped(evidence)}. Advice: {escaped(finding.advice)}."
+    for note in report.notes:
+        yield from ("", escaped(note))
 
 
 def _failures(report: Summary) -> Table:

@@ -175,7 +175,7 @@ def _evidence(measured: Sequence[MeasuredTrial], noise_model: NoiseModel) -> Ite
             if recommended is None
             else f"{text}, recommended load ± {recommended.percent:.1f} %",
         )
-    reason = missing_breakdown([item.measurement for item in measured])
+    reason = missing_breakdown(measured)
     if reason:
         yield "Latency breakdown", reason
     yield "Stability", _stability(measured)

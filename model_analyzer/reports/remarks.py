@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from operator import itemgetter, not_
 
+from model_analyzer.domain.arrivals import fewest_answers
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.lag import advice_on_lag, from_sending, sent_late
@@ -17,6 +18,7 @@ from model_analyzer.domain.metrics import METRICS, Source, metric_of
 from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.numbers import chance_text, number_text, percent_text
 from model_analyzer.domain.prices import money
+from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.changes import change_text
@@ -37,7 +39,7 @@ def certainty_text(answer: Answer) -> str:
     certainty = answer.certainty
     if certainty is None:
         return ""
-    if certainty.has_tried_all:
+    if certainty.has_everything:
         return f"The search stopped: {certainty.explanation}."
     missed = (
         f"a configuration more than {100 * certainty.margin:.0f} % better was not tried"
@@ -86,6 +88,8 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     ranking = answer.ranking
     return [
         *(f"{text}." for text in ranking.refused),
+        *_doubts(answer),
+        *_cache(answer),
         *_compliance(answer),
         *_near_misses(answer),
         *_late_misses(answer),
@@ -115,6 +119,33 @@ def _different_beside(ranking: Ranking) -> Iterator[str]:
         ):
             place = capitalized(place_text(other.kind))
             yield f"{place}, not only the hardware is different: {text}."
+
+
+def _doubts(answer: Answer) -> Iterator[str]:
+    """Why the values of the recommendation, and those of the default, may be wrong."""
+    shown = [answer.best, answer.ranking.default]
+    items = {id(result.best): result.best for result in shown if result is not None}
+    for item in items.values():
+        yield from (doubt.sentence for doubt in item.measurement.doubts)
+
+
+def _cache(answer: Answer) -> Iterator[str]:
+    """What the response cache of the recommended configuration means for its values."""
+    best = answer.best
+    if best is None:
+        return
+    rate = best.best.measurement.value(HIT_RATE)
+    if rate:
+        yield (
+            f"{best.name}: {number_text(rate)} % of the requests were answered from the response"
+            " cache, since perf_analyzer repeats its requests: with your clients, the values hold"
+            " only for the same hit rate."
+        )
+    elif best.best.trial.setup.uncached:
+        yield (
+            f"{best.name} was measured without its response cache, which the configuration to"
+            " deploy still has: repeated requests will be answered faster."
+        )
 
 
 def _compliance(answer: Answer) -> Iterator[str]:
@@ -228,7 +259,9 @@ def _overloaded(answer: Answer) -> Iterator[str]:
         if throughput is None or work.load.kind is not LoadKind.REQUEST_RATE:
             continue
         answered = throughput / work.load.batch_size
-        if answered < _REACHED * work.load.value:
+        requests = measurement.models[index].requests
+        is_chance = requests and requests >= fewest_answers(work, requests / answered)
+        if answered < _REACHED * work.load.value and not is_chance:
             name = f" to {work.variant.model}" if len(trial.workloads) > 1 else ""
             yield (
                 f"{best.name}: only {number_text(answered)} of {work.load.value} requests/sec{name}"

@@ -20,6 +20,7 @@ from model_analyzer.domain.metrics import METRICS, Source, canonical
 from model_analyzer.domain.numbers import decimals_of, number_text, percent_text
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import gain_text, times_text
@@ -395,6 +396,10 @@ def _answer_columns(
     others = _goal_tags(results, goal, _IN_ANSWER)
     if _has_ram(results) and "cpu_used_ram" not in others:
         others.append("cpu_used_ram")
+    if HIT_RATE not in others and any(
+        HIT_RATE in result.best.measurement.totals for result in results
+    ):
+        others.append(HIT_RATE)
     has_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
     usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not has_tokens]
     at_best = [
@@ -543,6 +548,7 @@ _DETAILED = {
     "perf_server_compute_input": "Server Compute Input",
     "perf_server_compute_infer": "Server Compute Infer",
     "perf_server_compute_output": "Server Compute Output",
+    HIT_RATE: "Cache Hit Rate",
     "perf_throughput": "Throughput",
     "time_to_first_token_p99": "p99 Time To First Token",
     "inter_token_latency_p99": "p99 Inter Token Latency",

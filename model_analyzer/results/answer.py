@@ -53,8 +53,8 @@ class Certainty:
 
     `chance` is the probability (0 to 1) that a configuration that is better by more than `margin`
     (a fraction) was not tried; if nothing `is_feasible`, one that meets the constraints.
-    `explanation` says why the search stopped, `option` continues it ("" if no option does). With
-    `has_tried_all`, nothing was missed.
+    `explanation` says why the search stopped, `option` continues it ("" if no option does).
+    `has_everything` tells that each configuration was measured.
     """
 
     chance: float
@@ -62,7 +62,7 @@ class Certainty:
     is_feasible: bool
     explanation: str
     option: str
-    has_tried_all: bool = False
+    has_everything: bool = False
 
     @property
     def is_low(self) -> bool:
@@ -127,7 +127,11 @@ class Answer:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the search probably missed something better, or a constraint may be broken."""
+        """Whether the search probably missed something better, a constraint may be broken, or the
+        values of the recommendation are doubtful.
+        """
+        if self.best is not None and self.best.best.measurement.doubts:
+            return True
         return (self.certainty is not None and self.certainty.is_low) or (
             self.compliance is not None and self.compliance.is_doubtful
         )
@@ -183,7 +187,7 @@ def _certainty(ranking: Ranking) -> Certainty | None:
         is_feasible=conclusion.feasible,
         explanation=conclusion.explanation,
         option=option,
-        has_tried_all=conclusion.reason is StopReason.NOTHING_LEFT,
+        has_everything=conclusion.reason is StopReason.EVERYTHING,
     )
 
 

@@ -52,15 +52,20 @@ class Circumstances:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intended:
     """The circumstances that a configuration file asks for. It does not name the server version and
-    the GPUs, so `setup` is without them.
+    the GPUs, so `setup` is without them. With `any_cache`, it does not say either whether models
+    have a response cache that they are measured without.
     """
 
     setup: ServerSetup
     conditions: tuple[str, ...]
+    any_cache: bool = False
 
     def holds_for(self, trial: Trial) -> bool:
         """Whether a trial was measured so; trials of upstream have no setup to compare."""
-        is_alike = not trial.setup.launch or not any(setup_differences(trial.setup, self.setup))
+        setup = self.setup
+        if self.any_cache:
+            setup = replace(setup, uncached=trial.setup.uncached)
+        is_alike = not trial.setup.launch or not any(setup_differences(trial.setup, setup))
         return is_alike and self.conditions == Circumstances.of(trial).conditions
 
 

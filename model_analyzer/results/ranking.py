@@ -17,6 +17,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.laws.catalogue import with_doubts
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant
@@ -433,7 +434,8 @@ def _with_goodput(item: MeasuredTrial, goal: Goal) -> MeasuredTrial:
     runs = tuple(with_goodput(run, goal) for run in item.runs)
     if all(map(is_, runs, item.runs)):
         return item
-    return item._replace(measurement=pool(runs), repetitions=runs if item.repetitions else ())
+    pooled = with_doubts(item.trial, pool(runs), len(runs))
+    return item._replace(measurement=pooled, repetitions=runs if item.repetitions else ())
 
 
 def _costs_of_first(rankings: Sequence[Ranking], ordered: Sequence[VariantResult]) -> Costs | None:

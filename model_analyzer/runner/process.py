@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, NoReturn
 
 import psutil
 
@@ -251,6 +251,14 @@ def run(
     except OSError as error:
         return 127, f"{command[0]}: {error.strerror}"
     return child.returncode, output.decode(errors="replace")
+
+
+def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    """Replaces this process by a program, which gets its streams and its signals, and whose exit
+    status is that of the process. Raises OSError if it cannot start.
+    """
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, programs should not
+    os.execve(command[0], [*command], environment)
 
 
 class _Endless(Exception):

@@ -14,10 +14,20 @@ import shlex
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, step_models
+from model_analyzer.domain.ensembles import (
+    Step,
+    available_versions,
+    own_mistakes,
+    part_mistakes,
+    steps_of,
+    version_mistake,
+    with_streams,
+)
+from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.reading import read_regular
@@ -79,17 +89,12 @@ class ModelRepository:
     ) -> ModelFacts:
         if name in above:
             raise RepositoryError(f"ensemble {name} contains itself: {' > '.join((*above, name))}")
-        directory = self._model(name)
+        directory = self._model(name, above)
         for _ in files_under(directory):
             pass  # raises for unreadable files
         config = self._config(name)
-        steps = step_models(config)
-        if "" in steps:
-            raise RepositoryError(
-                f"{directory / CONFIG}: a step of the ensemble has no model_name: add it"
-            )
-        if not steps:
-            self._check_files(directory, config)
+        _refuse(directory, own_mistakes(config))
+        self._check_files(directory, config)
         files = self._fingerprint(directory)
         if not is_complete(config):
             if complete is None:
@@ -97,22 +102,45 @@ class ModelRepository:
                     f"{directory / CONFIG}: backend, inputs or outputs are missing: add them"
                 )
             config = complete(name, config, files)
-        parts = [
-            self._facts(part, complete, (), (*above, name))
-            for part in dict.fromkeys((*steps, *calls))
-        ]
-        return ModelFacts(name=name, config=config, files=files, composing=tuple(parts))
+        above = (*above, name)
+        _refuse(directory, self._wrong_versions(config, above))
+        steps: dict[str, Step] = {}  # the first of each model
+        for step in steps_of(config):
+            steps.setdefault(step.model, step)
+        parts = [self._part(step, complete, above) for step in steps.values()]
+        others = [call for call in dict.fromkeys(calls) if call not in steps]
+        parts += [self._facts(call, complete, (), above) for call in others]
+        facts = ModelFacts(name=name, config=config, files=files, composing=tuple(parts))
+        _refuse(directory, part_mistakes(facts))
+        return replace(facts, config=with_streams(facts))
 
-    def _model(self, name: str) -> Path:
+    def _part(self, step: Step, complete: Complete | None, above: Sequence[str]) -> ModelFacts:
+        """The facts of the model of a step; an error also names the step."""
+        try:
+            return self._facts(step.model, complete, (), above)
+        except RepositoryError as error:
+            raise RepositoryError(f"{step}: {error.message}", error.hint) from error
+
+    def _wrong_versions(self, config: ModelConfig, above: Sequence[str]) -> Iterator[str]:
+        """Versions of models that steps name and the server does not load."""
+        for step in steps_of(config):
+            directory = self.path / step.model
+            if step.model not in above and directory.is_dir():
+                present = available_versions(self._config(step.model), _versions(directory))
+                if present and (mistake := version_mistake(step, present)):
+                    yield mistake
+
+    def _model(self, name: str, above: Sequence[str]) -> Path:
         directory = self.path / name
         with _readable(directory):
             exists = os.path.isdir(directory)
         if not exists:
-            hint = self._whereabouts(name, model_names(self.path))
+            others = [other for other in model_names(self.path) if other not in above]
+            hint = self._whereabouts(name, others, is_called=bool(above))
             raise RepositoryError(f"no model {name!r} in {self.path} ({hint})")
         return directory
 
-    def _whereabouts(self, name: str, models: Sequence[str]) -> str:
+    def _whereabouts(self, name: str, models: Sequence[str], *, is_called: bool) -> str:
         """Where the user may find a missing model."""
         if (self.path / CONFIG).is_file():
             return f"it is the directory of a model: give --model-repository {self.path.parent}"
@@ -121,6 +149,8 @@ class ModelRepository:
             return f"did you mean --model-repository {self.path / below[0]}?"
         if matches := get_close_matches(name, models, n=1):
             return f"did you mean {matches[0]!r}?"
+        if is_called:
+            return "add it, or correct its name"
         return f"available: {first_few(models)}" if models else f"it has no models: {LAYOUT}"
 
     def _config(self, name: str) -> ModelConfig:
@@ -155,15 +185,46 @@ class ModelRepository:
                     " passes the name to a shell: rename it, using only letters A to Z, digits and"
                     " _@%+=:,.-"
                 )
-        versions = [path for path in directory.iterdir() if path.is_dir() and path.name.isdecimal()]
+        versions = _versions(directory)
         if not versions:
+            own = directory / "1"
             raise RepositoryError(
-                f"{directory}: no version directory: put the model's files into {directory / '1'}"
+                f"{directory}: no version directory: an ensemble needs one, too (git keeps no empty"
+                f" directory): create {own}"
+                if "ensemble_scheduling" in config
+                else f"{directory}: no version directory: put the model's files into {own}"
             )
-        if is_python and not any((version / file).exists() for version in versions):
+        if not available_versions(config, versions):
+            present = ", ".join(map(str, versions))
+            raise RepositoryError(
+                f"{directory / CONFIG}: version_policy leaves none of the versions {present}:"
+                " correct it"
+            )
+        if is_python and not any((directory / str(each) / file).exists() for each in versions):
             raise RepositoryError(
                 f"{directory}: no version contains {file}, which the Python backend needs"
             )
+        for output in config.get("output", ()):
+            label = output.get("label_filename")
+            if label and not (directory / label).exists():
+                raise RepositoryError(
+                    f"{directory / CONFIG}: output {output['name']} has label_filename {label!r},"
+                    f" which is not in {directory}: add the file, or remove label_filename"
+                )
+
+
+def _versions(directory: Path) -> Sequence[int]:
+    """The versions that have a directory."""
+    return sorted(
+        int(path.name) for path in directory.iterdir() if path.name.isdecimal() and path.is_dir()
+    )
+
+
+def _refuse(directory: Path, mistakes: Iterable[str]) -> None:
+    """Raises RepositoryError with the mistakes in a configuration, if there are any."""
+    texts = [*mistakes]
+    if texts:
+        raise RepositoryError(f"{directory / CONFIG}: {'; '.join(texts)}")
 
 
 def model_names(path: Path) -> Sequence[str]:

@@ -126,8 +126,20 @@ class InstalledRuntime:
 
     def server_environment(self, base: Mapping[str, str]) -> Mapping[str, str]:
         """`base`, with a PATH whose first python3 is the interpreter of the models."""
-        path = os.pathsep.join(filter(None, (str(self.python.parent), base.get("PATH", ""))))
+        path = _joined(self.python.parent, behind=base.get("PATH", ""))
         return {**base, "PATH": path, **_library_path(base, self.libpython)}
+
+    def shell_environment(self, base: Mapping[str, str]) -> Mapping[str, str]:
+        """`PATH` and `LD_LIBRARY_PATH` with which all programs of the runtime start, the
+        Python of the models first; behind them what `base` has.
+        """
+        own = (self.python.parent, self.perf_analyzer.parent, self.server.parent)
+        return {
+            "PATH": _joined(*own, behind=base.get("PATH", "")),
+            "LD_LIBRARY_PATH": _joined(
+                self.libpython, self.libraries, behind=base.get("LD_LIBRARY_PATH", "")
+            ),
+        }
 
     def lay_out_library(self, directory: Path) -> Path:
         """Creates links to the server's library and backends in `directory`, laid out as in a
@@ -150,8 +162,12 @@ class InstalledRuntime:
 
 
 def _library_path(base: Mapping[str, str], directory: Path) -> Mapping[str, str]:
-    paths = filter(None, (str(directory), base.get("LD_LIBRARY_PATH", "")))
-    return {"LD_LIBRARY_PATH": os.pathsep.join(paths)}
+    return {"LD_LIBRARY_PATH": _joined(directory, behind=base.get("LD_LIBRARY_PATH", ""))}
+
+
+def _joined(*directories: Path, behind: str) -> str:
+    """A search path: the directories, then another search path, which may be empty."""
+    return os.pathsep.join(filter(None, (*map(str, directories), behind)))
 
 
 def installed_runtime(environment: Mapping[str, str]) -> InstalledRuntime:

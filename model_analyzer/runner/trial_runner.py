@@ -16,6 +16,7 @@ from model_analyzer.domain.energy import (
     with_metered_power,
 )
 from model_analyzer.domain.hardware import Machine
+from model_analyzer.domain.laws.catalogue import judged
 from model_analyzer.domain.measurements import (
     CounterReading,
     Measurement,
@@ -26,6 +27,7 @@ from model_analyzer.domain.measurements import (
     Values,
 )
 from model_analyzer.domain.protocols import LoadGenerator, Monitor, Server
+from model_analyzer.domain.response_cache import with_hits
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.runner.repository import OutputRepository
@@ -38,6 +40,7 @@ _SPOILS_SERVER = frozenset(
     {
         FailureReason.REQUEST_FAILED,
         FailureReason.TIMEOUT,
+        FailureReason.BUDGET,
         FailureReason.SERVER_DIED,
         FailureReason.MODEL_DIED,
         FailureReason.LOAD_TIMEOUT,
@@ -98,7 +101,8 @@ class TrialRunner:
             self._server.discard()
         # as in the checkpoint, so that a resumed search sees the same
         duration_s = round(time.monotonic() - clock, 3)
-        return replace(outcome, started=started, duration_s=duration_s, machine=self._machine)
+        outcome = replace(outcome, started=started, duration_s=duration_s, machine=self._machine)
+        return judged(trial, outcome)
 
     def _measure(self, trial: Trial, clock: float) -> Outcome:
         """The outcome, without secrets, of a trial that began at `clock`."""
@@ -113,17 +117,22 @@ class TrialRunner:
         with ExitStack() as stack:
             for monitor in monitors:
                 stack.enter_context(monitor)
+            left_s = trial.limit_s and trial.limit_s - (time.monotonic() - clock)
             readings = self._load_generator.generate(
-                trial.workloads, self._server, trial.instalment_s, trial.repetition
+                trial.workloads, self._server, trial.instalment_s, trial.repetition, left_s
             )
         if isinstance(readings, Failure):
             return readings
         observed = _merged(monitor.observation for monitor in monitors)
         gpus = with_metered_power(observed.gpus, observed.counters, readings.during)
+        models = tuple(
+            with_hits(model, work, readings.statistics)
+            for work, model in zip(trial.workloads, readings.models, strict=True)
+        )
         return Measurement(
-            models=readings.models,
+            models=models,
             gpus=gpus,
-            host=_with_energy(observed.host, gpus, readings.models),
+            host=_with_energy(observed.host, gpus, models),
             statistics=readings.statistics,
             notices=(*readings.notices, *observed.notices),
             commands=readings.commands,

@@ -8,13 +8,14 @@ import logging
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
-from model_analyzer.domain.arrivals import RANDOM, is_random
+from model_analyzer.domain.arrivals import has_own_times, is_open
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.ties import Comparison, assured_first, chance_to_meet
-from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import Plan, Subject, recorded, side_by_side
 
@@ -34,9 +35,12 @@ _NORMAL = NormalDist()
 
 def most_confirmed(subject: Subject, settings: SearchSettings) -> int:
     """The most trials of `confirm`: none if trials are not measured in instalments, or if nothing
-    is searched, unless requests arrive at random: then a first look tells too little.
+    is searched and no load is open.
     """
-    confirms = subject.in_instalments and (not settings.disable or _is_random(subject))
+    has_open_load = any(
+        model.settings.load_kind is not LoadKind.CONCURRENCY for model in subject.models
+    )
+    confirms = subject.in_instalments and (has_open_load or not settings.disable)
     return FINALISTS * (_INSTALMENTS - 1) if confirms else 0
 
 
@@ -82,17 +86,17 @@ def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
     chances = {key: chance(key) for key in ordered}
     finalists = sorted(ordered, key=lambda key: -chances[key])[:FINALISTS]
     finalists = [key for key in finalists if chances[key] >= _LEAST_CHANCE]
-    is_first_look = len(runs[best]) == 1 and any(map(is_random, trials[best].workloads))
-    if finalists == [best] and sure(best) >= _SURE and not is_first_look:
+    if finalists == [best] and sure(best) >= _SURE and not _is_first_look(trials[best], runs[best]):
         return ()
     again = [key for key in finalists if len(runs[key]) < _INSTALMENTS]
     return [measured_again(trials[key], len(runs[key]), runs[key]) for key in again]
 
 
-def _is_random(subject: Subject) -> bool:
-    return any(
-        model.settings.traffic is not None and model.settings.traffic.arrivals in RANDOM
-        for model in subject.models
+def _is_first_look(trial: Trial, runs: Sequence[Measurement]) -> bool:
+    """Whether so few requests of an open load were measured that queues and p99 are chance."""
+    counts = [model.requests or 0 for model in pool(runs).models]
+    return min(counts) < REQUESTS_FOR_P99 and any(
+        is_open(work) and not has_own_times(work) for work in trial.workloads
     )
 
 

@@ -13,7 +13,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.lanes import Lane
-from model_analyzer.domain.models import ModelFacts, ModelVariant, empty
+from model_analyzer.domain.models import ModelFacts, ModelVariant, empty, is_cached
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload, conditions_of
@@ -79,14 +79,16 @@ class SearchedModel:
     """One profiled model: its facts and its settings.
 
     `inputs` is a fingerprint of the user's input files, `own_s` the length of a load with its own
-    times (otherwise 0). `times_tokens` is set for language models: see `Workload`. `composing` has
-    the settings of the models that it calls, by name.
+    times (otherwise 0); `replay` says what is sent if it is a log. `times_tokens` is set for
+    language models: see `Workload`. `composing` has the settings of the models that it calls, by
+    name.
     """
 
     facts: ModelFacts
     settings: ModelSettings
     inputs: str = ""
     own_s: float = 0.0
+    replay: str = ""
     times_tokens: bool = False
     composing: Mapping[str, ComposingSettings] = field(default_factory=empty)
 
@@ -129,6 +131,12 @@ class SearchedModel:
             genai_perf=self.settings.genai_perf_flags if self.times_tokens else empty(),
             base=self.facts.identity,
         )
+
+
+def is_uncached(model: SearchedModel) -> bool:
+    """Whether the model, or one that it calls, has a response cache that it is measured without."""
+    parts = model.facts.with_parts()
+    return not model.settings.keeps_cache and any(is_cached(part.config) for part in parts)
 
 
 def _on_cpus(model: SearchedModel) -> SearchedModel:
@@ -182,6 +190,11 @@ class Subject:
     def lists_loads(self) -> bool:
         """Whether the user listed the loads of at least one model."""
         return any(model.settings.loads for model in self.models)
+
+    @property
+    def uncached(self) -> bool:
+        """Whether its variants are loaded without the response cache of their configurations."""
+        return any(map(is_uncached, self.models))
 
     def without_gpus(self) -> Subject:
         """The same subject for a machine without GPUs, where no GPU instances can run."""

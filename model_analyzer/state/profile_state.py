@@ -21,7 +21,7 @@ from model_analyzer.domain.pooling import is_replaced
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked
-from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.domain.trials import Failure, Trial, has_more_time
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
 from model_analyzer.state.checkpoint import (
     Checkpoint,
@@ -225,8 +225,9 @@ class ProfileState:
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
         """The outcome recorded for this trial. None if it is to be measured again: a failure of an
-        earlier run may be retried, and an instalment does not answer for perf_analyzer's own
-        windows, or if these have measured the trial since.
+        earlier run may be retried, one at the end of its budget if more is left now, and an
+        instalment does not answer for perf_analyzer's own windows, or if these have measured the
+        trial since.
         """
         record = (
             self._records.of_trial(trial.key)
@@ -235,8 +236,8 @@ class ProfileState:
         )
         outcome = None if record is None else record.outcome
         is_retried = (
-            self._retry_failed
-            and isinstance(outcome, Failure)
+            isinstance(outcome, Failure)
+            and (self._retry_failed or has_more_time(trial, outcome))
             and not self._earlier.isdisjoint((trial.key, trial.former_key))
         )
         return None if is_retried or self._is_replaced(trial, outcome) else outcome

@@ -62,9 +62,17 @@ _BATCH = {"batch_size": 1} | {
     phase: {"count": 5, "ns": 1000}
     for phase in ("compute_input", "compute_infer", "compute_output")
 }
-_STATISTICS = {
-    "model_stats": [{"inference_count": 10, "execution_count": 5, "batch_stats": [_BATCH]}]
+_REQUESTS = {
+    outcome: {"count": count, "ns": 1000}
+    for outcome, count in {"success": 10, "fail": 1, "cache_hit": 2, "cache_miss": 3}.items()
 }
+_VERSION = {
+    "inference_count": 10,
+    "execution_count": 5,
+    "batch_stats": [_BATCH],
+    "inference_stats": _REQUESTS,
+}
+_STATISTICS = {"model_stats": [_VERSION]}
 _INFERENCE = {"outputs": [{"name": "OUT", "parameters": {"binary_data_size": 16}}]}
 
 # of each path (the first that fits counts): what is right
@@ -150,11 +158,7 @@ _GRPC_RIGHT: Mapping[str, list[Message]] = {
     "ModelConfig": [
         service_pb2.ModelConfigResponse(config=_config(text)) for text in (PLAIN, ENSEMBLE)
     ],
-    "ModelStatistics": [
-        service_pb2.ModelStatisticsResponse(
-            model_stats=[{"inference_count": 10, "execution_count": 5, "batch_stats": [_BATCH]}]
-        )
-    ],
+    "ModelStatistics": [service_pb2.ModelStatisticsResponse(model_stats=[_VERSION])],
     "ModelInfer": [
         service_pb2.ModelInferResponse(
             outputs=[{"name": "OUT", "datatype": "FP32", "shape": [4]}],

@@ -66,6 +66,19 @@ def test_a_variant_is_alone_in_its_repository_under_its_models_own_name(server, 
     assert repository.facts("m").config["instance_group"][0]["count"] == 1
 
 
+def test_a_model_is_measured_without_its_response_cache(server, repository) -> None:
+    plain = variant(repository)
+    model = replace(plain, config={**plain.config, "response_cache": {"enable": True}})
+
+    configs = []
+    for setup in (ServerSetup(uncached=True), ServerSetup()):
+        server.serve([model], setup)
+        served = Path(server.route(model, Protocol.GRPC).flags["model-repository"])
+        configs.append(parse_text((served / "m" / "config.pbtxt").read_text(), "served"))
+
+    assert ["response_cache" in config for config in configs] == [False, True]
+
+
 def test_composing_models_lie_beside_the_one_that_calls_them(server, repository) -> None:
     part = VariantNames().default(repository.facts("other"))
     whole = replace(variant(repository), composing=(part,))

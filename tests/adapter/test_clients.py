@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.settings import Protocol
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.errors import ConfigError
 from model_analyzer.runner.client.connect import connect
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient
@@ -109,7 +109,10 @@ def test_statistics_are_the_sum_over_all_versions(client: Connect) -> None:
         server.infer_zeros(CONFIG, 60)
 
     assert server.statistics("m") == ModelStatistics(
-        inferences=3, executions=3, batches=(BatchStatistics(1, 3, 3.0),)
+        inferences=3,
+        executions=3,
+        batches=(BatchStatistics(1, 3, 3.0),),
+        requests=RequestCounts(answered=3),
     )
 
 

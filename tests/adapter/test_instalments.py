@@ -12,15 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from model_analyzer.domain import first_look
 from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol
+from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
-from model_analyzer.runner.load import stalls
+from model_analyzer.runner.load import stalls, time_limits
 from model_analyzer.runner.load.generators import shares
 from model_analyzer.runner.load.intended import LEAD_S
 from model_analyzer.runner.load.launches import Reading
@@ -464,3 +466,89 @@ def test_a_language_model_without_an_export_fails(pretend, make) -> None:
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.NO_RESULT
     assert "input-data" in failure.hint
+
+
+# ------------------------------------------------------------------------- what takes too long
+
+
+@pytest.fixture
+def short_patience(monkeypatch) -> None:
+    """A first look of 1.08 s is named after 0.5 s, and given up after 1.5 s."""
+    for name, value in {"_LONG": 0, "_LONG_S": 0.5, "_PATIENCE": 0.01, "_PATIENCE_S": 1.5}.items():
+        monkeypatch.setattr(first_look, name, value)
+
+
+def test_a_first_look_that_never_ends_is_named_and_given_up(pretend, make, short_patience) -> None:
+    told: list[Overdue] = []
+    generator = make(pretend.perf_analyzer({"hang": True}), tell=told.append)
+    failure = generator.generate([work(33)], AliveServer(), 0.0)
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.TIMEOUT
+    assert "with 33 concurrent requests: given up after 2 s (1.1 s expected)" in failure.message
+    assert len(pretend.launches) == 1
+    assert failure.commands
+    ((expected_s, limit_s),) = {(each.expected_s, each.limit_s) for each in told}
+    assert expected_s == 1.08
+    assert limit_s == pytest.approx(1.51, abs=0.01)
+
+
+def test_a_slow_model_that_goes_on_answering_is_not_given_up(pretend, make, short_patience) -> None:
+    """Its requests in flight would take an hour at the rate at which it answers."""
+
+    class SlowServer(AliveServer):
+        def __init__(self) -> None:
+            self.count = 0
+
+        def statistics(self, variants: Any) -> ServerStatistics:
+            self.count += 1
+            return {"m": ModelStatistics(inferences=self.count, executions=self.count)}
+
+    step = {"service_ms": 5, "sleep_s": 4}
+    reading = make(pretend.perf_analyzer(step)).generate([work(1000)], SlowServer(), 20.0)
+    assert isinstance(reading, Reading), reading
+
+
+def test_a_slow_model_is_measured_as_long_as_its_answers_tell(pretend, make, monkeypatch) -> None:
+    """No request ended in the first windows, but the server answered two in about a second."""
+    monkeypatch.setattr(first_look, "_LONG", 0)
+    monkeypatch.setattr(first_look, "_LONG_S", 0.5)
+
+    class SlowServer(AliveServer):
+        readings = iter([0, 0, 2])
+
+        def statistics(self, variants: Any) -> ServerStatistics:
+            count = next(self.readings, 2)
+            return {"m": ModelStatistics(inferences=count, executions=count)}
+
+    steps = [{**EMPTY, "sleep_s": 1}, {"service_ms": 5}]
+    make(pretend.perf_analyzer(*steps)).generate([work(64)], SlowServer(), 0.0)
+    first, second = lengths(pretend)
+    assert first == pytest.approx(1.08, abs=0.02)
+    assert second > 64  # twice what is in flight, at two requests in less than two seconds
+
+
+def test_it_is_given_up_when_the_budget_ends(pretend, make, monkeypatch) -> None:
+    monkeypatch.setattr(time_limits, "_LEAST_LEFT_S", 0.0)
+    generator = make(pretend.perf_analyzer({"hang": True}))
+    failure = generator.generate([work()], AliveServer(), 0.0, 0, 1.0)
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.BUDGET
+    assert "the time budget ended after" in failure.message
+    assert "--budget" in failure.hint
+
+
+def test_windows_that_the_user_sized_are_not_bounded_by_the_budget(
+    pretend, make, short_patience, monkeypatch
+) -> None:
+    monkeypatch.setattr(time_limits, "_LEAST_LEFT_S", 0.0)
+    generator = make(pretend.perf_analyzer({"service_ms": 5, "sleep_s": 2}))
+    reading = generator.generate([work()], AliveServer(), None, 0, 1.0)
+    assert isinstance(reading, Reading)
+
+
+def test_generators_of_sequences_have_different_ids(pretend, make) -> None:
+    pair = replace(work(1), traffic=Traffic(arrivals=Arrivals.CONSTANT, generators=2))
+    pair = replace(pair, load=Load(kind=LoadKind.REQUEST_RATE, value=100))
+    make(pretend.perf_analyzer({"service_ms": 5})).generate([pair], AliveServer(), 1.0)
+    ranges = {option(launch, "--sequence-id-range") for launch in pretend.launches}
+    assert ranges == {"1:1073741824", "1073741824:2147483647"}

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames
+from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames, freeze
 from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
@@ -340,6 +340,32 @@ def test_a_server_that_never_gets_ready_is_given_up(pretend, make: Make, mark) -
 
 def test_a_slow_start_is_waited_for(pretend, make: Make) -> None:
     assert make(pretend.tritonserver(start_s=1)).serve([variants()[0]], ServerSetup()) is None
+
+
+def cached(count: int = 1) -> ModelVariant:
+    plain = variants()[count - 1]
+    return replace(plain, config=freeze({**plain.config, "response_cache": {"enable": True}}))
+
+
+def test_a_model_is_measured_without_its_response_cache(pretend, make: Make) -> None:
+    server, setup = make(pretend.tritonserver()), ServerSetup(uncached=True)
+
+    server.serve([cached()], setup)
+
+    config = server.client(setup).model_config("m")
+    assert "response_cache" not in config
+    assert config["instance_group"][0]["count"] == 1
+
+
+def test_a_response_cache_that_is_kept_is_empty_for_each_variant(pretend, make: Make) -> None:
+    """Variants share it, since they have the model's name, and unloading does not empty it."""
+    server, setup = make(pretend.tritonserver()), ServerSetup()
+
+    for count in (1, 1, 2):
+        server.serve([cached(count)], setup)
+        assert server.client(setup).model_config("m")["response_cache"] == {"enable": True}
+
+    assert started(pretend) == 2
 
 
 def test_a_model_that_fails_is_a_failure_with_reason_and_hint(pretend, make: Make) -> None:

@@ -16,15 +16,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
+from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.errors import OutputError
+from model_analyzer.runner.checks.limits import Group
+from model_analyzer.runner.load import child, launches
 from model_analyzer.runner.load.launches import Reading
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.transcript import Transcript
@@ -74,6 +78,7 @@ def make(tmp_path: Path):
         genai_perf: Any = None,
         transcript: Any = None,
         most_bytes: int = 2**32,
+        tell: Callable[[Overdue], None] = lambda _: None,
         **settings: Any,
     ) -> PerfAnalyzer:
         defaults: dict[str, Any] = {
@@ -90,6 +95,7 @@ def make(tmp_path: Path):
             genai_perf=genai_perf,
             transcript=transcript,
             most_bytes=most_bytes,
+            tell=tell,
         )
 
     return build
@@ -335,6 +341,52 @@ def test_few_requests_are_noticed(pretend, make) -> None:
     assert "40 requests" in reading.notices[0].text
 
 
+def test_a_stream_that_failed_is_not_waited_for(pretend, make) -> None:
+    """perf_analyzer says that a request failed, and waits for the others forever."""
+    step = {"server_says": ["Failed to retrieve results from inference request."], "hang": True}
+
+    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.REQUEST_FAILED
+    assert "answered a request with an error in its stream" in failure.message
+    assert failure.hint
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "hint"),
+    [
+        (
+            "[request id: 281474976710657] Exceeds maximum queue size",
+            "m_config_0: the server refused a request, since its queue was full: Exceeds maximum"
+            " queue size",
+            "raise max_queue_size",
+        ),
+        (
+            "Request timeout expired",
+            "m_config_0: a request waited longer in the queue than it may: Request timeout expired",
+            "raise default_timeout_microseconds",
+        ),
+        (
+            "out of luck",
+            "m_config_0: a request failed: out of luck",
+            "the model answered a request with this error",
+        ),
+    ],
+)
+def test_a_request_that_fails_is_told_by_its_kind(
+    pretend, make, error: str, message: str, hint: str
+) -> None:
+    text = f"Failed to maintain requested inference load.\nThread [3] had error: {error}"
+    step = {"status": 99, "text": text}
+
+    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.message == message
+    assert hint in failure.hint
+
+
 @pytest.mark.parametrize(
     ("step", "reason", "words"),
     [
@@ -347,8 +399,7 @@ def test_few_requests_are_noticed(pretend, make) -> None:
             # the other threads go on, and there is a table
             {"status": 0, "text": "Concurrency: 4, throughput: 400 infer/sec, latency 9 usec\n"
              "Thread [2] had error: out of luck"},
-            FailureReason.REQUEST_FAILED, "m_config_0: perf_analyzer failed: Thread [2] had error:"
-            " out of luck",
+            FailureReason.REQUEST_FAILED, "m_config_0: a request failed: out of luck",
         ),
         ({"status": 0, "table": False}, FailureReason.NO_RESULT, "without a result"),
         ({"status": 0, "table": "what is this"}, FailureReason.NO_RESULT, "without a result"),
@@ -390,6 +441,18 @@ def test_a_request_that_was_counted_after_its_window_is_measured_again(
     intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
     assert intervals == ["100", "200"]
     assert "measurement window is too small, increased to 200 ms" in caplog.text
+
+
+def test_refused_input_data_is_hinted_at(pretend, make) -> None:
+    text = "error: Failed to init manager inputs: unable to find float data in json"
+
+    failure = make(pretend.perf_analyzer({"status": 99, "text": text})).generate(
+        [work()], AliveServer()
+    )
+
+    assert isinstance(failure, Failure)
+    assert "unable to find float data" in failure.message
+    assert "`model-analyzer config validate` names input and element" in failure.hint
 
 
 def test_a_called_model_without_requests_is_hinted_at(pretend, make) -> None:
@@ -498,6 +561,28 @@ def test_a_run_that_takes_too_much_cpu_is_stopped(pretend, make) -> None:
 
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.LOAD_GENERATOR_BUSY
+
+
+def test_a_run_that_takes_too_much_memory_is_stopped(pretend, make, monkeypatch) -> None:
+    monkeypatch.setattr(launches, "most_memory_of_each", lambda count: 200 * 2**20 / count)
+    program = pretend.perf_analyzer({"fills": 400 * 2**20, "hang": True})
+
+    failure = make(program).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.LOAD_GENERATOR_LARGE
+    assert "it used more than 0.195 GiB of memory while it measured m_config_0" in failure.message
+    assert "half of what was free before" in failure.message
+    assert "it keeps all requests in memory" in failure.hint
+
+
+def test_perf_analyzers_share_half_of_the_free_memory(monkeypatch) -> None:
+    whole = child.most_memory_of_each(1)
+    assert 0 < whole < psutil.virtual_memory().total / 2
+    assert child.most_memory_of_each(4) == pytest.approx(whole / 4, rel=0.2)
+    tight = Group(memory=10 * 2**30, memory_used=9 * 2**30)
+    monkeypatch.setattr(child, "read_group", lambda: tight)
+    assert child.most_memory_of_each(2) == 2**30 / 4
 
 
 def test_output_that_is_not_text_is_read(pretend, make, tmp_path: Path) -> None:
@@ -791,7 +876,9 @@ def test_an_endless_table_is_ignored(pretend, make, memory) -> None:
 
 
 @pytest.mark.parametrize(
-    "export", ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}']
+    "export",
+    ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}'],
+    ids=["list", "number", "deep", "numbers"],
 )
 def test_an_export_that_is_none_is_a_failure(pretend, make, export: str) -> None:
     program = pretend.perf_analyzer({"export": export})

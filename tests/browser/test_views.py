@@ -41,7 +41,9 @@ def test_the_answer_is_copied_and_said_to_be(
     for name, text in {
         "config.pbtxt": 'name: "m"\nmax_batch_size: 8\n',
         "Kubernetes command": "model-analyzer best -m m --format kubernetes",
-        "measuring command": "perf_analyzer -m m --concurrency-range 16",
+        "measuring command": (
+            "model-analyzer runtime run perf_analyzer -m m --concurrency-range 16"
+        ),
         "link to this view": page.url,
     }.items():
         page.get_by_role("button", name=f"Copy {name}").click()

@@ -212,6 +212,25 @@ def test_no_programs_at_all(setting, run, tmp_path: Path) -> None:
     assert not (tmp_path / "output_model_repository").exists()  # nothing half done
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--cpu-only --latency-budget 60",
+         "--cpu-only-composing-models needs a value, and --latency-budget is none"),
+        ("--budget --quiet", "--budget needs a value, and --quiet is none"),
+        ("--model-names m", "No such option '--model-names': write profile_models"),
+        ("--perf-measurement-window=5",
+         "No such option '--perf-measurement-window': write perf_analyzer_flags:"
+         " {measurement-interval: MILLISECONDS}"),
+    ],
+)  # fmt: skip
+def test_flags_that_are_not_what_they_seem(run, words: str, message: str) -> None:
+    status, _, error = run("profile", *words.split())
+
+    assert status == 2
+    assert error.splitlines()[-1] == f"Error: {message}"
+
+
 def test_a_runtime_that_cannot_be_installed(setting, run, tmp_path: Path) -> None:
     cache = tmp_path / "c" / "model-analyzer"
     (cache / ".installing-killed" / "runtime").mkdir(parents=True)

@@ -11,14 +11,16 @@ import pytest
 import yaml
 
 from model_analyzer import __version__
+from model_analyzer.runner.runtime import installed_runtime
 
 
 @pytest.fixture
 def run(program: str, mark, tmp_path: Path):
     """Runs the program in an empty directory, with an empty cache and nothing on the PATH."""
 
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {**mark.environment, "PATH": "", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    def call(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+        environment = {**mark.environment, "PATH": "", **cache, **variables}
         work = tmp_path / "work"
         work.mkdir(exist_ok=True)
         return subprocess.run(
@@ -117,3 +119,95 @@ def test_profile_without_a_server_says_what_to_run(run, tmp_path: Path) -> None:
 def test_runtime_show_and_remove_when_there_is_none(run) -> None:
     assert run("runtime", "show").returncode == 1
     assert run("runtime", "remove").returncode == 0
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A runtime whose programs tell what they were started with."""
+    root = installed_runtime({"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    says = """#!/bin/sh
+case "$1" in
+--version) echo Perf Analyzer Version 9.9;;
+--help) echo --model-repository;;
+*) echo "$0: $*"; echo "$PATH : $LD_LIBRARY_PATH"; exit 7;;
+esac
+"""
+    for path in (root.server, root.perf_analyzer, root.python):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(says)
+        path.chmod(0o755)
+    root.backends.mkdir()
+    return root.root
+
+
+def test_a_program_of_the_runtime_gets_all_arguments_and_gives_its_status(
+    run, installed: Path
+) -> None:
+    done = run("runtime", "run", "perf_analyzer", "-m", "a b", "--help", "-h")
+
+    assert done.returncode == 7
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        f"{installed}/bin/perf_analyzer: -m a b --help -h",
+        f" : {installed}/nvidia_pytriton.libs",
+    ]
+
+
+@pytest.mark.parametrize("given", [[], ["--backend-directory=mine"], ["--backend-directory", "x"]])
+def test_a_server_started_by_hand_finds_its_backends_and_the_python_of_the_models(
+    run, installed: Path, given: list[str]
+) -> None:
+    done = run("runtime", "run", "tritonserver", "--model-repository", "models", *given)
+
+    home = installed / "pytriton" / "tritonserver"
+    flags = [] if given else [f"--backend-directory={home / 'backends'}"]
+    words = " ".join([*flags, "--model-repository", "models", *given])
+    assert done.stdout.splitlines() == [
+        f"{home}/bin/tritonserver: {words}",
+        f"{installed}/python/bin : {installed}/libpython",
+    ]
+
+
+def test_other_programs_run_with_the_python_of_the_runtime(run, installed: Path) -> None:
+    done = run("runtime", "run", "python3", "-c", "x")
+
+    assert done.stdout.startswith(f"{installed}/python/bin/python3: -c x\n")
+    assert done.returncode == 7
+
+
+def test_a_program_that_is_nowhere_is_named(run, installed: Path) -> None:
+    done = run("runtime", "run", "elsewhere")
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"model-analyzer: no program 'elsewhere' on the PATH or in {installed}\n"
+    )
+
+
+@pytest.mark.parametrize("words", ["run perf_analyzer", "run tritonserver", "run python3", "env"])
+def test_without_a_runtime_one_line_says_how_to_install_it(run, words: str) -> None:
+    done = run("runtime", *words.split())
+
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert line.endswith("; run `model-analyzer runtime install`")
+
+
+def test_a_shell_reads_the_variables_whatever_is_in_them(
+    run, installed: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "cache's $(home)"
+    (tmp_path / "cache").rename(home)
+    root = installed_runtime({"XDG_CACHE_HOME": str(home)}).root
+
+    done = run("runtime", "env", XDG_CACHE_HOME=str(home), LD_LIBRARY_PATH="/mine")
+    shown = subprocess.run(
+        ["/bin/sh", "-c", done.stdout + 'echo "$PATH"; echo "$LD_LIBRARY_PATH"'],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+
+    triton = root / "pytriton" / "tritonserver" / "bin"
+    assert shown.stdout.splitlines() == [
+        f"{root}/python/bin:{root}/bin:{triton}",
+        f"{root}/libpython:{root}/nvidia_pytriton.libs:/mine",
+    ]

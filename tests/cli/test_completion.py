@@ -105,6 +105,7 @@ def test_another_shell_is_a_usage_error(run) -> None:
         (["compare", "a", "b", "--metrics", "perf_latency_p9"],
          ["perf_latency_p90", "perf_latency_p95", "perf_latency_p99"]),
         (["completion", "f"], ["fish"]),
+        (["runtime", "run", ""], ["tritonserver", "perf_analyzer", "python3"]),
         (["profile", "--no-such-option", ""], []),
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -294,6 +295,92 @@ def test_a_server_elsewhere_has_to_listen(examine, elsewhere) -> None:
     server.process.wait()
     status, findings = examine(**remote, triton_grpc_endpoint=server.grpc)
     assert status == FAILS
+
+
+def reached(server) -> dict[str, Any]:
+    """The options that lead to a server elsewhere."""
+    return {
+        "triton_launch_mode": "remote",
+        "triton_http_endpoint": server.http,
+        "triton_grpc_endpoint": server.grpc,
+        "triton_metrics_url": server.metrics,
+    }
+
+
+def test_a_server_in_poll_mode_cannot_be_searched(examine, elsewhere, pretend) -> None:
+    server = elsewhere(loaded=["m"], polls=True)
+
+    status, findings = examine(**reached(server))
+    assert status == FAILS
+    assert findings["model control"]["level"] == "problem"
+    assert "the server does not allow loading models" in findings["model control"]["found"]
+    assert "--model-control-mode=explicit" in findings["model control"]["fix"]
+
+    status, findings = examine(**reached(server), reload_model_disable=True)
+    assert status == WORKS
+    assert findings["model m"]["found"] == "loads, and answers a request"
+    assert pretend.launches[-1][pretend.launches[-1].index("--request-count") + 1] == "1"
+
+
+def test_a_model_elsewhere_is_left_as_it_is(examine, elsewhere, pretend) -> None:
+    server = elsewhere(repository=["m"])
+
+    status, findings = examine(**reached(server))
+    assert status == WORKS
+    assert "the run loads it" in findings["model m"]["found"]
+    status, findings = examine(**reached(server), reload_model_disable=True)
+    assert status == FAILS
+    assert "is not loaded on the server" in findings["model m"]["found"]
+    assert not [call for call in pretend.server_calls if call.startswith("load m")]
+
+
+def test_a_model_that_the_server_does_not_have(examine, elsewhere) -> None:
+    server = elsewhere(repository=["other"])
+
+    status, findings = examine(**reached(server))
+
+    assert status == FAILS
+    assert findings["model m"]["found"] == (
+        "the server's repository has no such model (it has other)"
+    )
+
+
+def test_a_server_without_gpus_is_told_with_the_remedy(examine, elsewhere) -> None:
+    server = elsewhere(repository=["m"])
+
+    _, findings = examine(**reached(server))
+    assert findings["GPUs of the server"]["level"] == "ok"
+    _, findings = examine(**reached(server), profile_models=["m"])
+    assert findings["GPUs of the server"]["level"] == "warning"
+    assert "cpu_only: true" in findings["GPUs of the server"]["fix"]
+    assert "GPUs of a run" not in findings
+
+
+def test_the_first_request_of_the_run_is_sent_with_its_flags(examine, setting, pretend) -> None:
+    flags = {"string-length": "7", "percentile": "99", "measurement-interval": "9000"}
+
+    status, _ = examine(
+        profile_models={"m": {"cpu_only": True, "perf_analyzer_flags": flags}}, batch_sizes=[4, 2]
+    )
+
+    assert status == WORKS
+    launch = pretend.launches[-1]
+    sent = dict(pairwise(launch))
+    assert (sent["-m"], sent["-b"], sent["--string-length"]) == ("m", "2", "7")
+    assert sent["--request-count"] == "1"
+    assert not {"--percentile", "--measurement-interval"} & {*launch}
+
+
+def test_a_model_that_refuses_the_requests_of_the_run_is_a_problem(examine, pretend) -> None:
+    refusal = "Thread [0] had error: [request id: 0] x must be between 0 and 100"
+    pretend.perf_analyzer({}, {"status": 99, "text": refusal})
+
+    status, findings = examine()
+
+    assert status == FAILS
+    assert "does not answer the requests of this run" in findings["model m"]["found"]
+    assert "x must be between 0 and 100" in findings["model m"]["found"]
+    assert "give input-data that it accepts" in findings["model m"]["fix"]
 
 
 def test_variables_are_told_and_wrong_ones_are_usage_errors(examine, setting) -> None:

@@ -245,3 +245,34 @@ def test_of_several_models_each_is_told_and_all_together(setting, make_model, pr
     assert [subject["models"] for subject in together["subjects"]] == [["m", "n"]]
     assert together["subjects"][0]["mode"] == "quick"
     assert pretend.server_calls == []
+
+
+def test_the_requests_of_a_log_are_told_with_their_unit(setting) -> None:
+    """Times with fractions of a trace that has the same columns as one in milliseconds."""
+    text = (
+        '{"timestamp": %.3f, "input_length": 64, "output_length": 8, "turn": 1, "hash_ids": [%d]}'
+    )
+    lines = [text % (0.039 + number / 10, number) for number in range(61)]
+    (setting.directory / "log.jsonl").write_text("\n".join(lines))
+    replay = {"load": {"replay": "log.jsonl"}, "run_config_search_disable": True}
+    expected = (
+        "log.jsonl: 61 requests in 6.00 s (10.2/s, at most 10 in a second), times read as seconds,"
+        " as in Bailian's traces"
+    )
+
+    assert f"  replays {expected}\n" in setting.profile("--dry-run", **replay)[1]
+    (subject,) = planned(setting, **replay)["subjects"]
+    assert subject["replays"] == {"m": expected}
+
+    replay["load"] = {"replay": "log.jsonl", "unit": "ms", "speed": 0.001}
+    assert "61 requests in 6.00 s" in setting.profile("--dry-run", **replay)[1]
+
+
+def test_a_log_without_a_certain_unit_is_refused(setting) -> None:
+    (setting.directory / "log.csv").write_text("time\n0\n5\n10\n")
+
+    status, output = setting.profile("--dry-run", load={"replay": "log.csv"})
+
+    assert status == 2
+    assert "log.csv: does not say whether its times are seconds or milliseconds" in output
+    assert "say unit: s or unit: ms (or us, ns)" in output

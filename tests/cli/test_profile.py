@@ -16,6 +16,7 @@ from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.reports.document import results_schema
 from model_analyzer.runner.timings import Timings
 from model_analyzer.state.checkpoint import load
+from tests.ensemble_cases import Ensemble, step
 from tests.phrases import DID_NOT_LOAD, FAILED_TRIALS, FOREIGN_ENTRY
 
 
@@ -401,11 +402,9 @@ def test_memory_is_measured_when_asked_for(setting) -> None:
 
 def test_an_ensemble_is_measured_as_it_is(setting, make_model, pretend) -> None:
     models = make_model("part")
-    (models / "whole" / "1").mkdir(parents=True)
-    (models / "whole" / "config.pbtxt").write_text(
-        'name: "whole"\nplatform: "ensemble"\nensemble_scheduling { step [ '
-        '{ model_name: "part" model_version: -1 } ] }\n'
-    )
+    steps = [step("part", inputs="IN:IN", outputs="OUT:OUT")]
+    whole = Ensemble(steps=steps, inputs=["IN FP32 4"], outputs=["OUT FP32 4"])
+    whole.write(models / "whole")
 
     status, output = setting.profile("--run-config-search-disable", profile_models=["whole"])
 

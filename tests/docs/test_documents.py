@@ -22,8 +22,14 @@ from tests.docs.documents import DOCS, DOCUMENTS, ROOT, Block, blocks, parts_of
 
 # Flags of other programs that the documents speak of.
 OF_OTHERS = {
-    "perf_analyzer": {"--request-count", "--collect-metrics", "--profile-export-file"},
+    "perf_analyzer": {
+        "--collect-metrics",
+        "--concurrency-range",
+        "--profile-export-file",
+        "--request-count",
+    },
     "tritonserver": {
+        "--backend-directory",
         "--disable-auto-complete-config",
         "--model-control-mode",
         "--model-repository",

@@ -20,7 +20,7 @@ NEVER = float("inf")
 
 def next_finished(executor: Executor) -> Finished:
     """The next trial that finishes, whatever else happens to slots."""
-    while (finished := executor.wait()) is None:
+    while not isinstance(finished := executor.wait(), Finished):
         pass
     return finished
 

@@ -11,13 +11,13 @@ FAKE_PERF_ANALYZER names a JSON file:
 A step may have: `status`, `text` (instead of the usual output), `table` (false: write none, or the
 text to write), `sleep_s` (before anything else), `until` (a file: waits for it), `throughput`,
 `p99_us`, `requests`, `windows` (throughputs of the passes), `signal` (kills itself), `hang` (never
-ends), `deaf` (ignores SIGINT and SIGTERM), `burn` (uses CPU for that many seconds), `server_says`
-(what a server inside says while it loads the model; a list of lines), `loads` (false: it never
-has), `export` (the text of the profile export), `service_ms` (without `export`: it exports what a
-server would answer that needs so long for each request, one after another, and the table agrees
-with that), `stub` (a process of a Python model that it runs: the text of a shell script), `shows`
-(a flag: prints the file that it names), `hole` (bytes of output that take no disk space, before
-all other output), `babbles` (prints for ever).
+ends), `deaf` (ignores SIGINT and SIGTERM), `fills` (so many bytes of memory), `burn` (uses CPU for
+that many seconds), `server_says` (what a server inside says while it loads the model; a list of
+lines), `loads` (false: it never has), `export` (the text of the profile export), `service_ms`
+(without `export`: it exports what a server would answer that needs so long for each request, one
+after another, and the table agrees with that), `stub` (a process of a Python model that it runs:
+the text of a shell script), `shows` (a flag: prints the file that it names), `hole` (bytes of
+output that take no disk space, before all other output), `babbles` (prints for ever).
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ HEADER = (
     "Server Compute Input,Server Compute Infer,Server Compute Output,Client Recv,"
     "p50 latency,p90 latency,p95 latency,p99 latency,Avg latency,request/response,response wait"
 )
+
+# Memory that it keeps until it ends.
+FILLED: list[bytes] = []
 
 
 def option(name: str, default: str) -> str:
@@ -74,6 +77,7 @@ def wait(step: dict) -> None:
     time.sleep(step.get("sleep_s", 0))
     while "until" in step and not os.path.exists(step["until"]):
         time.sleep(0.01)
+    FILLED.append(b"x" * step.get("fills", 0))
     end = time.monotonic() + step.get("burn", 0)
     while time.monotonic() < end:
         pass
@@ -102,7 +106,11 @@ def measure(step: dict) -> int:
         with open(option("--profile-export-file", ""), "w") as file:
             file.write(step["export"])
     if step.get("table", True) and step.get("status", 0) == 0:
-        row = f"{load},{throughput},1,2,3,4,5,6,7,{p99 // 2},{p99},{p99},{p99},{p99 // 2},8,9"
+        average = p99 // 2
+        if "--concurrency-range" in sys.argv and throughput:  # so many requests are in flight
+            average = round(1e6 * load * int(option("-b", "1")) / throughput)
+        p50 = min(average, p99)
+        row = f"{load},{throughput},1,2,3,4,5,6,7,{p50},{p99},{p99},{p99},{average},8,9"
         text = step["table"] if isinstance(step.get("table"), str) else f"{HEADER}\n{row}\n"
         with open(option("-f", "missing.csv"), "w") as file:
             file.write(text)

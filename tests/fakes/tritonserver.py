@@ -141,7 +141,17 @@ class Models:
         rows = [(count, [batch] if count else []), (0, [])]
         return {
             "model_stats": [
-                {"inference_count": made, "execution_count": made, "batch_stats": batches}
+                {
+                    "inference_count": made,
+                    "execution_count": made,
+                    "batch_stats": batches,
+                    "inference_stats": {
+                        "success": {"count": made, "ns": 0},
+                        "fail": {"count": 0, "ns": 0},
+                        "cache_hit": {"count": 0, "ns": 0},
+                        "cache_miss": {"count": 0, "ns": 0},
+                    },
+                }
                 for made, batches in rows
             ]
         }

@@ -23,6 +23,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, No
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
+from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import (
     Failure,
     FailureReason,
@@ -152,6 +153,7 @@ def trial(
     setup: ServerSetup | None = None,
     repetition: int = 0,
     base: str = "",
+    traffic: Traffic | None = None,
 ) -> Trial:
     """One variant under one load."""
     work = Workload(
@@ -160,6 +162,7 @@ def trial(
         flags=flags or {},
         inputs=inputs,
         base=base,
+        traffic=traffic,
     )
     return Trial(workloads=(work,), setup=setup or ServerSetup(), repetition=repetition)
 

@@ -20,6 +20,7 @@ from model_analyzer.domain.models import empty
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.protocols import Executor, Monitor
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
+from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.trials import Trial
 from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
@@ -55,9 +56,10 @@ def set_up(
     *,
     conceal: Conceal,
     show: Callable[[str], None],
+    tell: Callable[[Overdue], None],
     interruptible: Callable[[], AbstractContextManager[object]],
 ) -> Bench:
-    """The last stage on this machine."""
+    """The last stage on this machine. `tell` is called if a measurement takes long."""
     settings = job.settings
     is_remote = settings.server.launch is LaunchMode.REMOTE
     output = OutputRepository(settings.repository.output, None if is_remote else place.repository)
@@ -69,6 +71,7 @@ def set_up(
         output,
         conceal=conceal,
         show=show,
+        tell=tell,
         interruptible=interruptible,
     )
     subjects = serving.subjects
@@ -91,9 +94,10 @@ def make_runner(
     conceal: Conceal,
     show: Callable[[str], None],
     interruptible: Callable[[], AbstractContextManager[object]],
+    tell: Callable[[Overdue], None] = lambda _: None,
 ) -> TrialRunner:
     """The runner of trials on this machine. perf_analyzer's output goes to the user's file, or else
-    to `show`.
+    to `show`. `tell` is for the only slot: an executor with several notices what takes long.
     """
     settings = job.settings
     place.guards.prepare()
@@ -106,6 +110,7 @@ def make_runner(
         genai_perf=place.genai_perf,
         guards=place.guards,
         transcript=_transcript(settings, show, conceal),
+        tell=tell,
     )
     return TrialRunner(
         server,

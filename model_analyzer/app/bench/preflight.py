@@ -14,7 +14,7 @@ from functools import partial
 from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import Models, read_models
-from model_analyzer.app.bench.subjects import infeasible
+from model_analyzer.app.bench.subjects import ineffective, infeasible
 from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
@@ -25,12 +25,15 @@ from model_analyzer.runner.load.instances import without_any, without_some
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preflight:
-    """The first two stages, their problems, and warnings about variants that will be left out."""
+    """The first two stages, their problems, and warnings about variants that will be left out.
+    `remarks` are about options without effect: the search says them, too.
+    """
 
     devices: Devices
     models: Models
     problems: Sequence[Problem]
     warnings: Sequence[Problem]
+    remarks: Sequence[str]
 
     def raise_any(self) -> None:
         """Raises ConfigError with all problems, if there are any."""
@@ -57,7 +60,11 @@ def preflight(job: Job, stack: ExitStack) -> Preflight:
     except ConfigError as error:
         problems += error.problems
     return Preflight(
-        devices=devices_of(job, gpus), models=models, problems=problems, warnings=warnings
+        devices=devices_of(job, gpus),
+        models=models,
+        problems=problems,
+        warnings=warnings,
+        remarks=() if problems else [*ineffective(settings, models.facts)],
     )
 
 

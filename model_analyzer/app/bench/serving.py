@@ -145,4 +145,7 @@ def machine_of(job: Job, place: Workplace, gpus: ObservedGpus) -> Machine:
 def _placed(subject: Subject, devices: Devices, version: str, gpus: ObservedGpus) -> Subject:
     """The subject with its server setup, which is the same for all models of a group."""
     setup = devices.setups[subject.models[0].facts.name]
-    return replace(subject, setup=replace(setup, version=version, devices=kind_of(gpus.devices)))
+    placed = replace(
+        setup, version=version, devices=kind_of(gpus.devices), uncached=subject.uncached
+    )
+    return replace(subject, setup=placed)

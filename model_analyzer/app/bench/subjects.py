@@ -15,10 +15,11 @@ from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import ModelSettings, ModelType, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import ConfigError, Problem, RepositoryError
 from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.feasible import impossible, own_length_s, without_effect
+from model_analyzer.runner.load.feasible import impossible, on_cache, own_length_s, without_effect
+from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.search.choose import check
 from model_analyzer.search.plan import SearchedModel, Subject
 
@@ -34,7 +35,7 @@ def searched_subjects(
     logged. The server setup is still empty. Raises ConfigError if something cannot be measured.
     """
     subjects, remarks = examined_subjects(settings, facts, places)
-    for remark in remarks:
+    for remark in (*ineffective(settings, facts), *remarks):
         log.warning("%s", remark)
     return subjects
 
@@ -42,7 +43,7 @@ def searched_subjects(
 def examined_subjects(
     settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places = _NOWHERE
 ) -> tuple[Sequence[Subject], Sequence[str]]:
-    """The same, with the remarks."""
+    """The same, with the remarks about the search."""
     problems = [*infeasible(settings, facts, places)]
     if problems:
         raise ConfigError(*problems)
@@ -52,6 +53,7 @@ def examined_subjects(
             settings=model,
             inputs=inputs_of(model),
             own_s=own_length_s(model, Path.cwd()),
+            replay=_replay_text(model),
             times_tokens=settings.load_generator.model_type is ModelType.LLM,
             composing=settings.composing,
         )
@@ -59,12 +61,10 @@ def examined_subjects(
     ]
     groups = [models] if settings.search.together else [[model] for model in models]
     subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
-    remarks = [
-        remark
-        for model in settings.models
-        for remark in without_effect(model, facts[model.name], settings.search)
-    ]
-    return subjects, [*remarks, *check(subjects, settings.search)]
+    for searched in models:
+        if searched.replay:
+            log.info("Replaying %s", searched.replay)
+    return subjects, check(subjects, settings.search)
 
 
 def with_complete_models(
@@ -93,7 +93,8 @@ def on_each_kind(
     for subject in subjects:
         setup = replace(setups[subject.models[0].facts.name], version=version)
         for devices in kinds:
-            placed = replace(subject, setup=replace(setup, devices=devices))
+            own = replace(setup, devices=devices, uncached=subject.uncached)
+            placed = replace(subject, setup=own)
             yield placed if devices or not without_gpus else placed.without_gpus()
 
 
@@ -124,11 +125,40 @@ def infeasible(
             )
 
 
+def ineffective(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> Iterator[str]:
+    """Remarks about options and fields of models (those in `facts`) that have no effect, or
+    another one.
+    """
+    for model in settings.models:
+        if model.name in facts:
+            yield from without_effect(model, facts[model.name], settings.search, Path.cwd())
+            yield from on_cache(model, facts[model.name])
+
+
 def inputs_of(model: ModelSettings) -> str:
     """A fingerprint of the files in the model's perf_analyzer flags, and of the log of its traffic.
     Raises RepositoryError if one cannot be read.
     """
-    paths = [path for _, path in named_files(model.perf_analyzer_flags)]
+    prints = [
+        fingerprint_files(Path.cwd() / path) for _, path in named_files(model.perf_analyzer_flags)
+    ]
     if model.traffic is not None and model.traffic.log:
-        paths.append(model.traffic.log)
-    return ",".join(fingerprint_files(Path.cwd() / path) for path in paths)
+        # what is sent, not how the log is written: a log that is read otherwise is another load
+        prints.append(_replayed(model).log.identity)
+    return ",".join(prints)
+
+
+def _replay_text(model: ModelSettings) -> str:
+    """What the replay of a log sends, and how its times were read; "" without a log."""
+    if model.traffic is None or not model.traffic.log:
+        return ""
+    return f"{model.traffic.log}: {_replayed(model).log.described(model.traffic.speed)}"
+
+
+def _replayed(model: ModelSettings) -> Replay:
+    """The requests of the log of the model's traffic. Raises RepositoryError."""
+    assert model.traffic is not None, "it has a log"
+    try:
+        return read_replay(model.traffic, model.perf_analyzer_flags, Path.cwd())
+    except ReplayProblem as error:
+        raise RepositoryError(error.message) from None

@@ -15,6 +15,7 @@ from model_analyzer.app.progress.events import (
     ModelStarted,
     PhaseStarted,
     RunStarted,
+    StillMeasuring,
     TrialFailed,
     TrialFinished,
     TrialLost,
@@ -46,10 +47,17 @@ def document_of(event: Event) -> Mapping[str, Any]:
             return {**about, "phase": event.phase.value, "model": event.model or None}
         case TrialStarted():
             return {**about, **_place(event), **_expected(event.outlook), **_trial(event.trial)}
+        case StillMeasuring():
+            lasting = {
+                "for_s": event.for_s,
+                "expected_s": event.expected_s,
+                "given_up_after_s": event.limit_s,
+            }
+            return {**about, **_slot(event.slot), **_trial(event.trial), **lasting}
         case TrialFinished():
             outcome = _outcome(event.measurement, event.resumed)
             measured = _measured(event.trial, event.measurement)
-            notices = [notice.text for notice in event.measurement.notices]
+            notices = [*event.measurement.remarks]
             return {**about, **_place(event), **outcome, **measured, "notices": notices}
         case TrialFailed():
             failure = event.failure
@@ -90,13 +98,16 @@ def document_of(event: Event) -> Mapping[str, Any]:
 
 
 def _place(event: TrialStarted | TrialFinished | TrialFailed) -> Mapping[str, Any]:
-    slot = {"slot": event.slot} if event.slot else {}
     return {
         "time_left_s": event.time_left_s,
         "number": event.number,
         "expected_trials": event.expected_trials,
-        **slot,
+        **_slot(event.slot),
     }
+
+
+def _slot(name: str) -> Mapping[str, Any]:
+    return {"slot": name} if name else {}
 
 
 def _expected(outlook: Outlook | None) -> Mapping[str, Any]:

@@ -76,6 +76,21 @@ class TrialStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StillMeasuring:
+    """A trial takes much longer than the seconds that were expected: it has been measured `for_s`,
+    and is given up after `limit_s`, None if that is unknown. `slot` is its name, "" if there is one
+    slot.
+    """
+
+    elapsed_s: float
+    trial: Trial
+    for_s: float
+    expected_s: float
+    limit_s: float | None
+    slot: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialFinished:
     """A trial has a measurement: from this run, or `resumed` from an earlier one."""
 
@@ -168,6 +183,7 @@ Event = (
     | PhaseStarted
     | ModelStarted
     | TrialStarted
+    | StillMeasuring
     | TrialFinished
     | TrialFailed
     | TrialLost

@@ -18,6 +18,7 @@ from model_analyzer.app.progress.events import (
     RunFinished,
     RunStarted,
     Sink,
+    StillMeasuring,
     TrialFailed,
     TrialFinished,
     TrialLost,
@@ -31,7 +32,7 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.slots import Slot
+from model_analyzer.domain.slots import Overdue, Slot
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.expectation import Stage
 from model_analyzer.forecast.time_left import TimeLeft
@@ -77,6 +78,7 @@ class Tracker:
         self._phase: tuple[Phase, str] | None = None
         self._count, self._failures, self._given_up = 0, 0, False
         self._under_way = 0
+        self._latest: Trial | None = None  # what was started last
         self._slots: tuple[str, ...] = ()  # empty if there is one
         self._is_replaying = False
         self._expected = 0
@@ -137,6 +139,8 @@ class Tracker:
                 self._started(trial, slot, outlook)
             case events.TrialFinished(trial, outcome, slot):
                 self._finished(trial, outcome, slot)
+            case events.TrialOverdue(trial, slot, overdue):
+                self._still_measuring(trial, overdue, self._name_of(slot))
             case events.TrialLost(trial, slot, reason):
                 self._under_way -= 1
                 log.warning("%s: lost on %s (%s): measuring it again", trial, slot.name, reason)
@@ -155,6 +159,11 @@ class Tracker:
                     if resumed
                     else "",
                 )
+
+    def overdue(self, overdue: Overdue) -> None:
+        """The only trial under way takes long."""
+        if self._latest is not None and self._under_way:
+            self._still_measuring(self._latest, overdue, "")
 
     def model_finished(self) -> None:
         self._sink.show(
@@ -187,6 +196,7 @@ class Tracker:
         self.phase(_PHASES[self._estimate.stage_of(trial)], self._model)
         self._estimate.start(trial)
         self._under_way += 1
+        self._latest = trial
         self._sink.show(
             TrialStarted(
                 elapsed_s=self._elapsed_s,
@@ -196,6 +206,19 @@ class Tracker:
                 expected_trials=max(self._expected, self._count + self._under_way),
                 slot=self._name_of(slot),
                 outlook=outlook,
+            )
+        )
+
+    def _still_measuring(self, trial: Trial, overdue: Overdue, slot: str) -> None:
+        limit_s = overdue.limit_s
+        self._sink.show(
+            StillMeasuring(
+                elapsed_s=self._elapsed_s,
+                trial=trial,
+                for_s=round(overdue.for_s, 1),
+                expected_s=round(overdue.expected_s, 2),
+                limit_s=None if limit_s is None else round(limit_s, 1),
+                slot=slot,
             )
         )
 

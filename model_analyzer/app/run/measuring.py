@@ -106,6 +106,7 @@ def _make_bench(beginning: Beginning, caller: Caller, stack: ExitStack) -> Bench
             beginning.server,
             conceal=conceal,
             show=show,
+            tell=caller.tracker.overdue,
             interruptible=interruptible,
         )
     claim_output(job.settings, stack)
@@ -216,10 +217,11 @@ def _test_shared_hosts(placed: Sequence[Subject], session: Session, caller: Call
 def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None:
     """Runs the search for a subject, on all kinds of hardware at the same time."""
     settings, state = session.job.settings, session.state
-    complete = session.priced.completion(placed[0].goal)
-    names = VariantNames.known(state.profile.variants)
+    profile = session.priced
+    complete = profile.completion(placed[0].goal)
+    names = VariantNames.known(profile.variants)
     searches = {
-        each.lane: CompletedSearch(choose(each, settings.search, names), complete)
+        each.lane: CompletedSearch(choose(each, settings.search, names), complete, profile.failed)
         for each in placed
     }
     events = measure_all(

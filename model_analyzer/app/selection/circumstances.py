@@ -123,6 +123,7 @@ def _intended(run: ProfileSettings, names: Sequence[str]) -> Intended | None:
             )
             for name in names
         ),
+        any_cache=not all(models[name].keeps_cache for name in names),
     )
 
 

@@ -140,7 +140,7 @@ def _confirm(
         circumstances=question.circumstances,
         explanation=reports[0].explanation,
     )
-    if not order.findings:
+    if not order.again:
         complain("--confirm: nothing to test: no advice is another configuration")
         return EXIT_OK, ()
     resolved = given_options(given, config_file, os.environ).profile()

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import click
 
-from model_analyzer.cli.echo import echo
+from model_analyzer.cli.complete import complete_program
+from model_analyzer.cli.echo import echo, echo_data
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
 
 @click.group("runtime", context_settings={"help_option_names": ["-h", "--help"]})
 def runtime() -> None:
-    """Install, show or remove a tritonserver and perf_analyzer in your cache directory.
+    """Install, show, start or remove a tritonserver and perf_analyzer in your cache directory.
 
     Needs Linux on x86_64 with glibc 2.34 or newer (Debian 12, Ubuntu 22.04); no root, no Docker
     and no GPU.
@@ -89,6 +90,47 @@ def show() -> int:
     for name, text in installed.parts.items():
         echo(f"{name:14} {text}")
     return EXIT_OK if installed.works else EXIT_RUN_FAILED
+
+
+@runtime.command(context_settings={"allow_interspersed_args": False})
+@click.argument("program", shell_complete=complete_program)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run(program: str, arguments: tuple[str, ...]) -> int:
+    """Start tritonserver, perf_analyzer or python3 by hand.
+
+    PROGRAM finds its libraries, and models the Python of the runtime. tritonserver and
+    perf_analyzer are those that a run would use. All ARGUMENTS are passed on; the exit status is
+    that of PROGRAM.
+
+    \b
+    Examples:
+      model-analyzer runtime run tritonserver --model-repository models
+      model-analyzer runtime run perf_analyzer -m my_model --concurrency-range 8
+      model-analyzer runtime run python3 -c "import numpy; print(numpy.__version__)"
+    """
+    from model_analyzer.app.runtime import start
+
+    start(program, arguments, os.environ)
+    return EXIT_OK
+
+
+@runtime.command("env")
+def env() -> int:
+    """Print the variables with which a shell starts the installed programs.
+
+    tritonserver also needs --backend-directory, which `runtime run tritonserver` adds.
+
+    \b
+    Example:
+      eval "$(model-analyzer runtime env)"
+    """
+    from shlex import quote
+
+    from model_analyzer.app.runtime import shell_variables
+
+    variables = shell_variables(os.environ)
+    echo_data("".join(f"export {name}={quote(value)}\n" for name, value in variables.items()))
+    return EXIT_OK
 
 
 @runtime.command()

@@ -14,12 +14,14 @@ from model_analyzer.app.progress.events import (
     ModelStarted,
     Phase,
     PhaseStarted,
+    StillMeasuring,
     TrialFailed,
     TrialFinished,
     TrialStarted,
 )
-from model_analyzer.cli.progress.values import duration, values_text
+from model_analyzer.cli.progress.values import duration, expectation_text, values_text
 from model_analyzer.domain.hardware import place_text
+from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.numbers import percent_text
 from model_analyzer.domain.trials import Trial
 
@@ -53,6 +55,14 @@ class Lines:
                 for work in event.trial.workloads:
                     # scripts count these lines
                     log.info("Profiling %s: %s%s", work.variant.name, work.load_text, place)
+            case StillMeasuring():
+                log.info(
+                    "Still measuring: %s%s, for %s; %s",
+                    trial_words(event.trial),
+                    f" on {event.slot}" if event.slot else "",
+                    duration(event.for_s),
+                    expectation_text(event),
+                )
             case TrialFinished():
                 self._finished(event)
             case TrialFailed(resumed=True):
@@ -71,6 +81,8 @@ class Lines:
         if event.resumed:
             _skipped(event.trial)
             return
+        for doubt in event.measurement.doubts:
+            log.warning(doubt.sentence)
         values = values_text(event.measurement, self._tags, separator=", ")
         kind = event.trial.setup.kind
         own = self._best.get(kind) or self._best.get("")

@@ -17,6 +17,7 @@ from model_analyzer.app.progress.events import (
     Phase,
     PhaseStarted,
     RunStarted,
+    StillMeasuring,
     TrialFailed,
     TrialFinished,
     TrialLost,
@@ -26,6 +27,7 @@ from model_analyzer.cli.progress.scatter import Dot, scatter
 from model_analyzer.cli.progress.values import (
     clock,
     duration,
+    expectation_text,
     value_text,
     values_text,
 )
@@ -81,6 +83,7 @@ class Screen:
     model: ModelStarted | None = None
     # by slot; with one slot its name is ""
     under_way: dict[str, TrialStarted] = field(default_factory=dict)
+    overdue: Mapping[str, StillMeasuring] = field(default_factory=dict)  # by slot
     best: Mapping[str, BestChanged] = field(default_factory=dict)  # by kind, "" if there is one
     # values: they are drawn by another thread
     outcomes: tuple[TrialFinished | TrialFailed, ...] = ()
@@ -108,6 +111,8 @@ class Screen:
                 self.number, self.expected = event.number, event.expected_trials
                 self.outlook = event.outlook
                 self._expect(event)
+            case StillMeasuring():
+                self.overdue = {**self.overdue, event.slot: event}
             case TrialFinished() | TrialFailed():
                 self._ended(event)
             case TrialLost():
@@ -232,7 +237,11 @@ class Screen:
             return Text("idle" if self.model and self.model.slots else self._between(), style="dim")
         since = clock(max(elapsed_s - event.elapsed_s, 0.0))
         again = " again" if event.trial.repetition else ""
-        return Text.assemble((f"{since}  ", "dim"), _named(event.trial) + again)
+        text = Text.assemble((f"{since}  ", "dim"), _named(event.trial) + again)
+        overdue = self.overdue.get(event.slot)
+        if overdue is not None and overdue.trial is event.trial:
+            text.append(f"  still measuring: {expectation_text(overdue)}", style="yellow")
+        return text
 
     def _between(self) -> str:
         """What is done while nothing is measured."""
@@ -342,12 +351,13 @@ class Screen:
                 yield Text.assemble(("✗", "red"), (place, "dim"), (event.failure.message, "red"))
                 continue
             resumed = " (resumed)" if event.resumed else ""
+            doubtful = " (doubtful)" if event.measurement.doubts else ""
             passes = self._passes(event)
             yield Text.assemble(
                 ("✓", "green") if passes else (_MISSES, "yellow"),
                 (place, "dim"),
                 (text.ljust(column), "" if passes else "yellow"),
-                (f"  {_named(event.trial)}{resumed}", "dim"),
+                (f"  {_named(event.trial)}{resumed}{doubtful}", "dim"),
             )
 
     def _passes(self, event: TrialFinished) -> bool:

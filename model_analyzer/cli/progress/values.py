@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from model_analyzer.app.progress.events import StillMeasuring
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import number_text
@@ -48,6 +49,12 @@ def duration(seconds: float) -> str:
     if step == 60 or (minutes and not rest):
         return f"{minutes} min"
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def expectation_text(event: StillMeasuring) -> str:
+    """`expected 1 s, given up after 41 s`: the limit is left out if it is unknown."""
+    limit = "" if event.limit_s is None else f", given up after {duration(event.limit_s)}"
+    return f"expected {max(event.expected_s, 1):.0f} s{limit}"
 
 
 def clock(seconds: float) -> str:

@@ -9,13 +9,16 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames, apply_parameters
 from model_analyzer.domain.trials import Failure, Workload
-from model_analyzer.results.explain.finding import Change, Finding
+from model_analyzer.results.change import Change as ChangeOfValue
+from model_analyzer.results.explain.chance import change_between, fell, rose
+from model_analyzer.results.explain.finding import Cause, Change, Finding
 from model_analyzer.results.explain.situation import Situation
 
-# Smaller changes of throughput or p99 may be noise.
-_REAL = 0.1
+# Smaller changes (percent) do not matter; an interval that reaches further says nothing.
+_REAL, _VAGUE = 5.0, 25.0
 
 
 class Effect(Enum):
@@ -25,35 +28,68 @@ class Effect(Enum):
     NOTHING = "it changes nothing"
     HARMS = "it makes it worse"
     MIXED = "one gets better, the other worse"
+    UNSURE = "the measurements differ too much to say"
     FAILED = "it could not be measured"
+
+
+# The same throughput confirms these: fewer instances are enough, or memory is copied elsewhere.
+_WITHOUT_GAIN = {Cause.TOO_MANY_INSTANCES, Cause.TENSORS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """The advice of a finding, tested: the situation after the change, or why there is none."""
+    """The advice of a finding, tested: the situation before and after the change, or why there is
+    none.
+    """
 
     finding: Finding
     work: Workload
+    before: Situation
     after: Situation | Failure
 
     @property
+    def throughput(self) -> ChangeOfValue | None:
+        """The change of the throughput, with its interval; None if it could not be measured."""
+        return self._change(DEFAULT_OBJECTIVE)
+
+    @property
+    def p99(self) -> ChangeOfValue | None:
+        """The same for the p99 latency."""
+        return self._change("perf_latency_p99")
+
+    @property
     def effect(self) -> Effect:
-        """Judged by throughput and p99; changes that may be noise do not count."""
-        if isinstance(self.after, Failure):
+        """Judged by throughput and p99: a change counts if chance does not explain it."""
+        throughput, p99 = self.throughput, self.p99
+        if throughput is None or p99 is None:
             return Effect.FAILED
-        before = self.finding.under
-        gains = [
-            _gain(self.after.throughput, before.throughput),
-            _gain(before.value("perf_latency_p99"), self.after.value("perf_latency_p99")),
-        ]
-        is_better, is_worse = max(gains) > 1 + _REAL, min(gains) < 1 / (1 + _REAL)
-        if is_better and is_worse:
+        signs = {_sign(throughput), -_sign(p99)}
+        if signs == {1, -1}:
             return Effect.MIXED
-        return Effect.HELPS if is_better else Effect.HARMS if is_worse else Effect.NOTHING
+        if signs != {0}:
+            return Effect.HELPS if 1 in signs else Effect.HARMS
+        interval = throughput.interval
+        if interval is None or max(-interval.low, interval.high) > _VAGUE:
+            return Effect.UNSURE
+        return Effect.NOTHING
+
+    @property
+    def refutes(self) -> bool:
+        """Whether the change shows that the cause is none."""
+        is_confirmed = self.finding.cause in _WITHOUT_GAIN
+        return self.effect is Effect.HARMS or (self.effect is Effect.NOTHING and not is_confirmed)
+
+    def _change(self, tag: str) -> ChangeOfValue | None:
+        if isinstance(self.after, Failure):
+            return None
+        return change_between(self.before, self.after, tag)
 
 
-def _gain(better: float, worse: float) -> float:
-    return better / worse if better and worse else 1.0
+def _sign(change: ChangeOfValue) -> int:
+    """1 if a value rose by more than noise, -1 if it fell, 0 otherwise."""
+    if abs(change.percent or 0.0) < _REAL:
+        return 0
+    return rose(change) - fell(change)
 
 
 def changed(work: Workload, change: Change, names: VariantNames) -> Workload:

@@ -4,20 +4,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.numbers import number_text
+from model_analyzer.results.explain.chance import change_between, fell, rose
 from model_analyzer.results.explain.finding import Cause, Finding
-from model_analyzer.results.explain.picture import Pair, Picture
+from model_analyzer.results.explain.over_time import slowdown
+from model_analyzer.results.explain.picture import Pair, Picture, latest
 from model_analyzer.results.explain.pipeline import more_instances
-from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Station
-from model_analyzer.results.explain.texts import gpu_line, instances, ms, percent
+from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, Station
+from model_analyzer.results.explain.texts import cpu_line, gpu_line, instances, ms
 
 # An execution takes so many times as long when others run at the same time.
 _SLOWER = 1.6
 # Of the executions that were added, at most this share was won as throughput.
 _WON = 0.5
-# A throughput that grows less than that does not grow.
+# A part of an instance that is not worth another one.
+_NEARLY = 0.1
+# Instances that are worth no more than so many without a lock have one.
 _GROWS = 1.3
 # Other instances are as good with this part of the throughput, and better with that multiple.
 _AS_GOOD, _BETTER = 0.95, 1.1
@@ -31,30 +37,45 @@ _WITHOUT_LOCK = (
 
 
 def contention(picture: Picture) -> Iterator[Finding]:
-    """Executions that take longer the more of them run at the same time."""
-    low, high = picture.lowest, picture.highest
-    before, after = low.top, high.top
-    if before is None or after is None or after.instances < 2:
+    """Executions that take longer the more of them run at the same time: of the variant, or of a
+    model that it calls.
+    """
+    low, high = latest(picture.lowest), latest(picture.highest)
+    if _have_others_the_cores(low, high):
         return
-    slower, more = _slower(before, after), after.running / max(before.running, 0.01)
+    for after in high.stations:
+        before = low.station(after.model)
+        if before is not None and after.instances > 1:
+            yield from _contended(picture, low, high, before, after)
+
+
+def _contended(
+    picture: Picture, low: Situation, high: Situation, before: Station, after: Station
+) -> Iterator[Finding]:
+    own = after.execution_ms - _called_ms(high, after) + _called_ms(low, before) - high.noise_ms
+    # what larger batches, and time, explain
+    factor = max(after.batch / before.batch, 1.0) * slowdown(picture, low, high)
+    slower, more = own / before.execution_ms / factor, after.running / max(before.running, 0.01)
     rate = high.throughput / low.throughput if low.throughput else 0.0
-    is_slow = after.execution_ms - before.execution_ms > NEGLIGIBLE_MS
+    is_slow = own - before.execution_ms * factor > NEGLIGIBLE_MS
     if slower < _SLOWER or more < _SLOWER or not is_slow or rate - 1 > _WON * (more - 1):
         return
-    fewer = _fewer(picture)
+    # executions at the same time that would have this throughput without slowing each other down
+    worth = rate * before.running
+    useful = max(math.ceil(worth - _NEARLY), 1)
     evidence = [
-        f"an execution takes {ms(before.execution_ms)} {low.under}, and"
+        f"an execution{_of(high, after)} takes {ms(before.execution_ms)} {low.under}, and"
         f" {ms(after.execution_ms)} {high.under}, when {after.running:.2g} run at the same"
         f" time: {rate:.2g} x the throughput for {more:.2g} x the executions"
     ]
     if high.cpu is not None:
-        evidence.append(f"all programs used {percent(high.cpu)} of {high.cores} cores")
-    useful = max(round(rate * max(before.running, 1.0)), 1)
+        evidence.append(cpu_line(high))
     if high.is_full:
         useful = min(useful, high.cores or useful)
     if high.has_busy_gpus:
         evidence.append(gpu_line(high))
-    is_lock = rate < _GROWS and not high.is_full and not high.has_busy_gpus
+    is_lock = worth < _GROWS and not high.is_full and not high.has_busy_gpus
+    fewer = _fewer(picture)
     if fewer is not None and not is_lock:
         evidence.append(_as_good(fewer))
     yield Finding(
@@ -64,10 +85,23 @@ def contention(picture: Picture) -> Iterator[Finding]:
         evidence=tuple(evidence),
         advice=_WITHOUT_LOCK
         if is_lock
-        else f"use fewer instances: {useful} instead of {after.instances}; the others only make"
-        " each execution slower",
-        change=more_instances(after.variant, useful) if useful < after.instances else None,
+        else f"use fewer instances{_of(high, after)}: {useful} instead of {after.instances}; the"
+        " others only make each execution slower",
+        change=None
+        if is_lock or useful >= after.instances
+        else more_instances(after.variant, useful),
     )
+
+
+def _called_ms(situation: Situation, station: Station) -> float:
+    """The time of an execution in which a caller waits for other models."""
+    if station.variant is not situation.variant:
+        return 0.0
+    return station.batch * sum(each.time_ms for each in situation.called)
+
+
+def _of(situation: Situation, station: Station) -> str:
+    return "" if station.variant is situation.variant else f" of {station.model}"
 
 
 def too_many(picture: Picture) -> Iterator[Finding]:
@@ -76,7 +110,10 @@ def too_many(picture: Picture) -> Iterator[Finding]:
     if fewer is None:
         return
     own, other = (each.value("perf_latency_p99") for each in (fewer.own, fewer.other))
-    if fewer.gain < _BETTER and _BETTER * other > own:
+    throughput = change_between(fewer.own, fewer.other, DEFAULT_OBJECTIVE)
+    p99 = change_between(fewer.own, fewer.other, "perf_latency_p99")
+    is_faster = fewer.gain >= _BETTER and rose(throughput)
+    if not is_faster and not (_BETTER * other <= own and fell(p99)):
         return
     yield Finding(
         cause=Cause.TOO_MANY_INSTANCES,
@@ -99,10 +136,11 @@ def shared_lock(picture: Picture) -> Iterator[Finding]:
         return
     if own.busy < _BUSY or more.other.is_full or more.other.has_busy_gpus:
         return
+    if _have_others_the_cores(more.own, more.other):
+        return
     slower = _slower(own, other)
     if slower < _SLOWER or other.execution_ms - own.execution_ms < NEGLIGIBLE_MS:
         return
-    cpu = more.other.cpu
     yield Finding(
         cause=Cause.LOCK,
         under=more.own,
@@ -111,7 +149,7 @@ def shared_lock(picture: Picture) -> Iterator[Finding]:
             f"{more.own.under}, {instances(other.instances)} ({more.other.variant.name}) have"
             f" {more.gain:.2g} x the throughput of {own.instances}, and an execution takes"
             f" {ms(other.execution_ms)} instead of {ms(own.execution_ms)}",
-            *([] if cpu is None else [f"all programs used {percent(cpu)} of the cores"]),
+            *([] if more.other.cpu is None else [cpu_line(more.other)]),
         ),
         advice=_WITHOUT_LOCK,
     )
@@ -121,6 +159,11 @@ def most_gained(picture: Picture) -> Pair | None:
     """The variant with more instances that gains most; None if there is none."""
     more = [pair for pair in picture.by_instances if pair.added > 0]
     return max(more, key=lambda pair: pair.gain, default=None)
+
+
+def _have_others_the_cores(few: Situation, many: Situation) -> bool:
+    """Whether other programs explain that many executions at once gain nothing over few."""
+    return few.is_computing and many.is_crowded
 
 
 def _slower(before: Station, after: Station) -> float:

@@ -10,18 +10,21 @@ from functools import partial
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, TrialRecord
 from model_analyzer.domain.trials import Workload
 from model_analyzer.results.explain import (
     contention,
+    falling,
     outside,
     over_time,
     pipeline,
     queueing,
     tail,
 )
+from model_analyzer.results.explain.confirmation import Confirmation, changed
 from model_analyzer.results.explain.finding import CONSEQUENCES, Finding
-from model_analyzer.results.explain.picture import Picture, are_siblings
+from model_analyzer.results.explain.picture import Picture
 from model_analyzer.results.explain.situation import Situation
 from model_analyzer.results.ranking import Ranking, VariantResult
 
@@ -37,10 +40,13 @@ _RULES: Sequence[Rule] = (
     pipeline.serial_calls,
     queueing.queue_delay,
     queueing.batches,
+    falling.large_batches,
     queueing.arrivals,
+    queueing.held_back,
     contention.contention,
     contention.shared_lock,
     contention.too_many,
+    falling.collapse,
     queueing.instance_limit,
     tail.slow_requests,
     tail.noise,
@@ -51,13 +57,17 @@ _RULES: Sequence[Rule] = (
 class Explanation:
     """Why a variant is as fast as it is, under the load of `situation`.
 
-    `findings` are the causes, the most important one first; none if nothing is unusual. `measured`
-    is the number of measurements behind them; `lacks` says which values some causes would need.
-    `failed` are the trials of the variant without a measurement, under any load.
+    `findings` are the causes, the most important one first; none if nothing is unusual.
+    `ruled_out` are causes whose advice was measured without an effect. `lowest` is the variant
+    under its lowest load. `measured` is the number of measurements behind them; `lacks` says which
+    values some causes would need. `failed` are the trials of the variant without a measurement,
+    under any load.
     """
 
     situation: Situation
+    lowest: Situation
     findings: tuple[Finding, ...]
+    ruled_out: tuple[Confirmation, ...]
     measured: int
     lacks: tuple[str, ...]
     failed: tuple[FailedTrial, ...]
@@ -70,29 +80,48 @@ def explain(
     Raises ValueError if the ranking has no such variant, or if its models were measured together.
     """
     picture = picture_of(ranking, variant, cores=cores)
+    findings, ruled_out = causes(picture)
     return Explanation(
         situation=picture.focus,
-        findings=causes(picture),
+        lowest=picture.lowest,
+        findings=findings,
+        ruled_out=ruled_out,
         measured=len(picture.course),
         lacks=tuple(_lacks(picture)),
         failed=ranking.failures_of(picture.variant.identity),
     )
 
 
-def causes(picture: Picture) -> tuple[Finding, ...]:
+def causes(picture: Picture) -> tuple[tuple[Finding, ...], tuple[Confirmation, ...]]:
     """The causes that the measurements show, the most important one first, without those that
-    others explain.
+    others explain; and those that measurements of their advice rule out, which explain nothing.
     """
     early, warming = over_time.cold(picture)
     findings = [] if warming is None else [warming]
     usual = picture.without(early)
     findings += [finding for rule in _RULES for finding in rule(usual)]
-    explained = {cause for each in findings for cause in CONSEQUENCES.get(each.cause, ())}
-    left = [each for each in findings if each.cause not in explained]
+    tested = [_tested(each, picture) for each in findings]
+    ruled_out = [test for test in tested if test is not None and test.refutes]
+    refuted = [test.finding for test in ruled_out]
+    shown = [each for each in findings if each not in refuted]
+    explained = {cause for each in shown for cause in CONSEQUENCES.get(each.cause, ())}
+    left = [each for each in shown if each.cause not in explained]
     best = {
         each.cause: each for each in sorted(left, key=lambda each: each.weight)
     }  # each cause once
-    return tuple(sorted(best.values(), key=lambda each: -each.weight))
+    return tuple(sorted(best.values(), key=lambda each: -each.weight)), tuple(ruled_out)
+
+
+def _tested(finding: Finding, picture: Picture) -> Confirmation | None:
+    """What the advice of a finding changed, if it was measured."""
+    if finding.change is None or not finding.change.parameters:
+        return None
+    work = changed(finding.under.work, finding.change, VariantNames())
+    for other in picture.others:
+        is_it = other.variant.identity == work.variant.identity
+        if is_it and other.work.load == work.load:
+            return Confirmation(finding=finding, work=other.work, before=finding.under, after=other)
+    return None
 
 
 def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> Picture:
@@ -102,10 +131,10 @@ def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> P
     focus = result.best
     same = [item for item in result.measured if _is_alike(_work(focus), _work(item))]
     same.sort(key=lambda item: _work(item).load.value)
-    siblings = [
+    others = [
         make(item)
         for other in ranking.results
-        if other is not result and are_siblings(_work(focus).variant, _work(other.best).variant)
+        if other is not result
         for item in other.measured
         if _is_alike(_work(focus), _work(item))
     ]
@@ -117,7 +146,7 @@ def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> P
             for record in _course(ranking, result)
             if isinstance(record.outcome, Measurement)
         ),
-        siblings=tuple(siblings),
+        others=tuple(others),
     )
 
 

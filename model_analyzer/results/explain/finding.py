@@ -26,10 +26,13 @@ class Cause(Enum):
     SERIAL_CALLS = "calls of other models one after the other"
     QUEUE_DELAY = "queue delay too long"
     BATCHES = "batches are not filled"
+    LARGE_BATCHES = "large batches are slower"
     ARRIVALS = "requests arrive in bursts"
+    HELD_BACK = "requests wait although instances are free"
     TOO_FEW_INSTANCES = "too few instances"
     TOO_MANY_INSTANCES = "too many instances"
     LOCK = "instances wait for each other"
+    COLLAPSE = "the throughput falls under more load"
     SINGLE_CORE = "each execution computes on one core"
     MACHINE_FULL = "the machine is full"
     GPU_FULL = "the GPU is always busy"
@@ -38,26 +41,33 @@ class Cause(Enum):
 
 
 # A cause that explains others: these are only consequences of it.
+_LIMITS = {Cause.TOO_FEW_INSTANCES, Cause.SINGLE_CORE, Cause.MACHINE_FULL, Cause.GPU_FULL}
 CONSEQUENCES: Mapping[Cause, Set[Cause]] = MappingProxyType(
     {
         Cause.CLIENT: {Cause.NOISE, Cause.MACHINE_FULL},
         Cause.TENSORS: {
-            Cause.CLIENT, Cause.TOO_FEW_INSTANCES, Cause.SINGLE_CORE, Cause.MACHINE_FULL,
-            Cause.GPU_FULL, Cause.TOO_MANY_INSTANCES, Cause.LOCK,
+            *_LIMITS, Cause.CLIENT, Cause.TOO_MANY_INSTANCES, Cause.LOCK, Cause.COLLAPSE,
         },
         Cause.MEMORY_GROWTH: {Cause.SLOWING_DOWN},
         Cause.COMPOSING_MODEL: {
             Cause.TOO_FEW_INSTANCES, Cause.SERIAL_CALLS, Cause.BATCHES, Cause.ARRIVALS,
         },
         Cause.SERIAL_CALLS: {Cause.TOO_FEW_INSTANCES, Cause.ARRIVALS},
-        Cause.QUEUE_DELAY: {Cause.BATCHES, Cause.ARRIVALS, Cause.TOO_FEW_INSTANCES},
-        Cause.BATCHES: {
-            Cause.TOO_FEW_INSTANCES, Cause.SINGLE_CORE, Cause.MACHINE_FULL, Cause.GPU_FULL,
+        Cause.QUEUE_DELAY: {
+            Cause.BATCHES, Cause.ARRIVALS, Cause.TOO_FEW_INSTANCES, Cause.HELD_BACK,
         },
-        Cause.LOCK: {Cause.TOO_FEW_INSTANCES, Cause.SINGLE_CORE, Cause.TOO_MANY_INSTANCES},
-        Cause.TOO_MANY_INSTANCES: {
-            Cause.TOO_FEW_INSTANCES, Cause.MACHINE_FULL, Cause.GPU_FULL, Cause.SINGLE_CORE,
+        Cause.HELD_BACK: {Cause.ARRIVALS, Cause.TOO_FEW_INSTANCES, Cause.COMPOSING_MODEL},
+        Cause.BATCHES: _LIMITS,
+        Cause.LARGE_BATCHES: {
+            *_LIMITS, Cause.LOCK, Cause.TOO_MANY_INSTANCES, Cause.COLLAPSE,
+            Cause.COMPOSING_MODEL,
         },
+        Cause.SLOW_REQUESTS: {Cause.HELD_BACK},
+        Cause.LOCK: {
+            Cause.TOO_FEW_INSTANCES, Cause.SINGLE_CORE, Cause.TOO_MANY_INSTANCES,
+            Cause.COMPOSING_MODEL, Cause.COLLAPSE,
+        },
+        Cause.TOO_MANY_INSTANCES: {*_LIMITS, Cause.COMPOSING_MODEL, Cause.COLLAPSE},
         Cause.SINGLE_CORE: {Cause.TOO_FEW_INSTANCES},
     }
 )  # fmt: skip

@@ -4,27 +4,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from model_analyzer.domain.arrivals import waits_in_client
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.arrivals import fewest_answers, waits_in_client
+from model_analyzer.domain.flags import shapes_of
+from model_analyzer.domain.lag import SEND_LAG, sent_late
 from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.trials import Workload
 from model_analyzer.domain.words import size_text
 from model_analyzer.results.explain.finding import Cause, Change, Finding
 from model_analyzer.results.explain.picture import Picture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
 from model_analyzer.results.explain.texts import ms, percent
 
-# An answered share of the requested rate that is too low.
-_BEHIND = 0.95
 # Instances that are less busy than that do not make requests wait.
 _FREE = 0.8
 # The share of a latency that counts.
 _MUCH = 0.4
 # The share of all cores that load generators may use.
 _HALF = 0.4
+
+# The part of the time in which the server copies tensors that are large.
+_COPYING = 0.2
 
 # Copying and (de)serialising so many bytes for a request takes as long as a small model.
 _LARGE_BYTES = 256 * 1024
@@ -70,10 +74,16 @@ def late_client(picture: Picture) -> Iterator[Finding]:
 
 
 def _is_behind(situation: Situation) -> bool:
+    """Whether fewer requests were answered than chance explains, because they were sent late: by
+    the lag of the client where it is known.
+    """
+    rate, answered = situation.requests_per_s, situation.requests
     return (
         not situation.is_closed
         and situation.work.load.value > 0
-        and situation.requests_per_s < _BEHIND * situation.work.load.value
+        and rate > 0
+        and answered < fewest_answers(situation.work, answered / rate)
+        and (SEND_LAG not in situation.measurement.totals or sent_late(situation.measurement))
         and bool(situation.stations)
         and max(each.busy for each in situation.stations) < _FREE
         and situation.times.share(situation.times.queue) < _MUCH
@@ -87,8 +97,10 @@ def busy_client(picture: Picture) -> Iterator[Finding]:
     if use is None or not cores or not situation.is_full or not situation.stations:
         return
     times = situation.times
-    is_outside = times.share(times.outside) > _MUCH and (
-        max(each.busy for each in situation.stations) < _FREE
+    is_outside = (
+        times.are_known
+        and times.share(times.outside) > _MUCH
+        and (max(each.busy for each in situation.stations) < _FREE)
     )
     if not is_outside or use.client_cores < _HALF * cores:
         return
@@ -110,17 +122,24 @@ def busy_client(picture: Picture) -> Iterator[Finding]:
 def tensors(picture: Picture) -> Iterator[Finding]:
     """Time for copying and (de)serialising tensors, which grows with their size."""
     situation = picture.calmest
-    times, size = situation.times, situation.work.load.batch_size
-    request, response = (size * tensor_bytes(situation.variant, key) for key in ("input", "output"))
+    times, tensors = situation.times, tensors_of(situation.work)
     moving = times.inputs + times.outputs + times.outside
-    if request + response < _LARGE_BYTES or times.share(moving) < _MUCH or moving < NEGLIGIBLE_MS:
+    least = NEGLIGIBLE_MS + situation.noise_ms
+    if not times.are_known or times.share(moving) < _MUCH or moving < least:
         return
+    request, response = tensors.request, tensors.response
+    copying = times.inputs + times.outputs
+    if request + response < _LARGE_BYTES and (
+        tensors.are_known or copying < max(_COPYING * times.total, NEGLIGIBLE_MS)
+    ):
+        return
+    sizes = f"a request has {size_text(request)}, a response {size_text(response)}"
     yield Finding(
         cause=Cause.TENSORS,
         under=situation,
         weight=times.share(moving),
         evidence=(
-            f"a request has {size_text(request)}, a response {size_text(response)}",
+            sizes if tensors.are_known else f"{sizes}, without tensors whose shape is not known",
             f"{situation.under}, {number_text(moving)} of {ms(times.total)} are spent on sending"
             f" and copying them, {ms(times.compute)} on executing the model",
         ),
@@ -129,17 +148,36 @@ def tensors(picture: Picture) -> Iterator[Finding]:
         change=Change(
             model=situation.variant.model,
             flags={"shared-memory": "system", "output-shared-memory-size": str(max(response, 1))},
-        ),
+        )
+        if tensors.are_known
+        else None,
     )
 
 
-def tensor_bytes(variant: ModelVariant, key: str) -> int:
-    """The bytes of the inputs or outputs of one inference, as far as their shapes are fixed."""
-    return sum(map(_bytes, variant.config.get(key, ())))
+@dataclass(frozen=True, slots=True)
+class TensorSizes:
+    """The bytes of the tensors of a `request` and of its `response`, as far as they are known."""
+
+    request: int
+    response: int
+    are_known: bool
 
 
-def _bytes(tensor: Mapping[str, Any]) -> int:
-    shape = [int(size) for size in tensor.get("dims", ())]
-    if any(size < 0 for size in shape):
-        return 0
-    return prod(shape) * _SIZES.get(str(tensor.get("data_type", "")), 0)
+def tensors_of(work: Workload) -> TensorSizes:
+    """The sizes of a workload's tensors. Free dimensions of inputs are those of perf_analyzer's
+    flag `shape`; those of outputs, of texts and of input files are unknown.
+    """
+    config, shapes = work.variant.config, shapes_of(work.flags)
+    inputs = [_bytes(tensor, shapes) for tensor in config.get("input", ())]
+    outputs = [_bytes(tensor, {}) for tensor in config.get("output", ())]
+    request, response = (sum(size or 0 for size in sizes) for sizes in (inputs, outputs))
+    size = work.load.batch_size
+    return TensorSizes(size * request, size * response, None not in [*inputs, *outputs])
+
+
+def _bytes(tensor: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) -> int | None:
+    sizes = [int(size) for size in tensor.get("dims", ())]
+    if any(size < 0 for size in sizes):
+        sizes = list(shapes.get(str(tensor.get("name")), sizes))
+    each = _SIZES.get(str(tensor.get("data_type", "")))
+    return None if each is None or any(size < 0 for size in sizes) else prod(sizes) * each

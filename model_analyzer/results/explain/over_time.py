@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 
 from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.words import counted
+from model_analyzer.results.explain.chance import window_noise
 from model_analyzer.results.explain.finding import Cause, Finding
-from model_analyzer.results.explain.picture import Picture
-from model_analyzer.results.explain.situation import Situation
+from model_analyzer.results.explain.picture import Picture, earliest, latest
+from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
 from model_analyzer.results.explain.texts import ms
 
 # An early execution is slow if it takes so many times as long as later ones, and so many ms more.
@@ -23,8 +26,11 @@ _STEP_MB, _GROWTH_MB = 1.0, 16.0
 # The fewest measurements that show a growth, and how far their growth for an inference may differ.
 _RUNS, _EVEN = 3, 3.0
 
-# The part of its throughput that a measurement loses from the first to the last third.
-_LOST = 0.25
+# The part of its throughput that a variant loses with time; the logarithm of the factor in a
+# measurement that is more than noise; and how far windows rise although it falls.
+_LOST, _FALLS, _STEADY = 0.25, 0.05, 1.03
+# Deviations of a window that are chance.
+_DEVIATIONS = 2.0
 
 
 def cold(picture: Picture) -> tuple[Sequence[Situation], Finding | None]:
@@ -72,7 +78,8 @@ def _was_slow(situation: Situation, picture: Picture, index: int) -> bool:
         # larger batches and more executions at once take longer, never less
         if (time := _execution_ms(each)) and _batch(each) >= 0.9 * _batch(situation)
     ]
-    return bool(own and later) and own > max(_SLOW * min(later), min(later) + _SLOW_MS)
+    own -= situation.noise_ms
+    return bool(later) and own > max(_SLOW * min(later), min(later) + _SLOW_MS)
 
 
 def _execution_ms(situation: Situation) -> float:
@@ -152,29 +159,82 @@ def growth(picture: Picture) -> Iterator[Finding]:
 
 
 def slowing(picture: Picture) -> Iterator[Finding]:
-    """A throughput that falls within the measurements, under the same load."""
-    falling = [
-        each for each in picture.loads if _has_windows(each) and _falls(each) and not each.disturbed
-    ]
-    if 2 * len(falling) <= len(picture.loads):
+    """Executions that become slower with time, under the same load: in most measurements, or in
+    one that was repeated after others.
+    """
+    closed = [each for each in picture.course if _has_windows(each) and not each.disturbed_much]
+    falling = [each for each in closed if _falls(each)]
+    lost = 1 - math.exp(-sum(map(_log_fall, falling)))
+    evidence = []
+    if len(falling) > 1 and 3 * len(falling) >= 2 * len(closed) and lost > _LOST:
+        first, last = _ends(falling[-1])
+        evidence.append(
+            f"{falling[-1].under}, the throughput fell from {number_text(first)} to"
+            f" {number_text(last)} infer/s within the measurement; it fell in {len(falling)} of"
+            f" {counted(len(closed), 'measurement')}"
+        )
+    evidence += list(_repeated(picture))
+    if not evidence:
         return
-    first, last = _ends(falling[-1])
     yield Finding(
         cause=Cause.SLOWING_DOWN,
-        under=falling[-1],
-        weight=1 - last / first,
-        evidence=(
-            f"{falling[-1].under}, the throughput fell from {number_text(first)} to"
-            f" {number_text(last)} infer/s within the measurement; it also fell under"
-            f" {len(falling) - 1} other loads",
-        ),
+        under=falling[-1] if falling else picture.lowest,
+        weight=max(lost, _LOST),
+        evidence=tuple(evidence),
         advice="look for clocks that are throttled (temperature or power limit: nvidia-smi -q -d"
         " PERFORMANCE), and for work in the model that grows with the requests so far",
     )
 
 
+def _repeated(picture: Picture) -> Iterator[str]:
+    """That the lowest load was slower after the others; or that the highest one was faster when it
+    was measured before them.
+    """
+    for situation, (sooner, later) in (
+        (picture.lowest, (earliest, latest)),
+        (picture.highest, (latest, earliest)),
+    ):
+        fast, slow = (_execution_ms(choose(situation)) for choose in (sooner, later))
+        noise = later(situation).noise_ms
+        if fast and slow - noise > max(fast / (1 - _LOST), fast + NEGLIGIBLE_MS):
+            yield (
+                f"{situation.under}, an execution took {ms(slow)} after other loads, and {ms(fast)}"
+                " before them"
+            )
+
+
+def slowdown(picture: Picture, low: Situation, high: Situation) -> float:
+    """How many times as long an execution takes under the `high` load only because time has passed
+    since the `low` one: by what the measurements in between lost within themselves.
+    """
+    begin, end = (each.measurement.started for each in (low, high))
+    between = [
+        each
+        for each in picture.course
+        if begin <= each.measurement.started <= end and _has_windows(each)
+    ]
+    if begin >= end or len(between) < 2:
+        return 1.0
+    falls = [_log_fall(each) if _falls(each) else 0.0 for each in between]
+    return math.exp(sum(falls) - (falls[0] + falls[-1]) / 2)
+
+
 def _falls(situation: Situation) -> bool:
+    """Whether the throughput fell from window to window."""
     windows = situation.measurement.models[0].windows
+    is_falling = all(
+        later < _STEADY * min(windows[: place + 1]) for place, later in enumerate(windows)
+    )
+    # a difference of two windows
+    chance = _DEVIATIONS * math.sqrt(2) * window_noise(situation)
+    return is_falling and _log_fall(situation) > max(_FALLS, chance)
+
+
+def _log_fall(situation: Situation) -> float:
+    """The logarithm of the factor by which the throughput fell from the beginning of a measurement
+    to its end, by its first and last windows; negative if it rose.
+    """
     first, last = _ends(situation)
-    is_falling = all(later < 1.1 * min(windows[: place + 1]) for place, later in enumerate(windows))
-    return is_falling and last < (1 - _LOST) * first
+    windows = len(situation.measurement.models[0].windows)
+    apart = windows - max(windows // 3, 1)
+    return math.log(first / last) * windows / apart if first > 0 and last > 0 else 0.0

@@ -18,14 +18,14 @@ class Picture:
 
     `loads` has the situations with arrivals and client batch size as in `focus`, by ascending
     load: each once, repetitions pooled. `focus` is the one to explain. `course` has the single
-    measurements of the variant while it stayed loaded, in order of time. `siblings` are variants
-    that differ from it in nothing but the number of instances, under loads like these.
+    measurements of the variant while it stayed loaded, in order of time. `others` are other
+    variants under loads like these.
     """
 
     loads: tuple[Situation, ...]
     focus: Situation
     course: tuple[Situation, ...]
-    siblings: tuple[Situation, ...] = ()
+    others: tuple[Situation, ...] = ()
 
     @property
     def variant(self) -> ModelVariant:
@@ -49,6 +49,15 @@ class Picture:
         many = [each for each in self.loads if _requests(each) >= _ENOUGH] or [self.lowest]
         return min(many, key=lambda each: each.times.share(each.times.queue))
 
+    @cached_property
+    def calm(self) -> Situation:
+        """The situation with the most requests, among those in which requests hardly wait: rare
+        slow ones may be missing among few.
+        """
+        waiting = self.calmest.times.share(self.calmest.times.queue)
+        calm = [each for each in self.loads if each.times.share(each.times.queue) < waiting + _CALM]
+        return max(calm, key=_requests)
+
     def without(self, unusual: Sequence[Situation]) -> Picture:
         """The picture without measurements that are not representative; the picture itself if
         nothing would be left.
@@ -64,21 +73,38 @@ class Picture:
 
     @cached_property
     def by_instances(self) -> Sequence[Pair]:
-        """The variant with each sibling that has another number of instances, under the highest
-        load that both have.
+        """The variant with each one that differs from it in nothing but the number of instances,
+        under the highest load that both have.
         """
         own = {each.work.load: each for each in self.loads}
         pairs: dict[str, Pair] = {}
-        for each in sorted(self.siblings, key=lambda each: each.work.load.value):
-            if each.work.load in own:
+        for each in sorted(self.others, key=lambda each: each.work.load.value):
+            if each.work.load in own and _are_siblings(self.variant, each.variant):
                 pair = Pair(own=own[each.work.load], other=each)
                 if pair.added:
                     pairs[each.variant.identity] = pair
         return list(pairs.values())
 
 
+def earliest(situation: Situation) -> Situation:
+    """The situation by its first measurement."""
+    first = min(situation.runs, key=lambda run: run.started)
+    return replace(situation, runs=(first,))
+
+
+def latest(situation: Situation) -> Situation:
+    """The situation by its last measurement. If loads were measured again, in another order, what
+    only time changed is no effect of the load.
+    """
+    last = max(situation.runs, key=lambda run: run.started)
+    return replace(situation, runs=(last,))
+
+
 # Requests for a 99th percentile that is more than the slowest few.
 _ENOUGH = 100
+
+# Requests wait hardly longer if the share of the queue differs by less.
+_CALM = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +138,7 @@ def _instances(situation: Situation) -> int:
     return sum(count for count, _ in situation.variant.instances(gpus=situation.gpus))
 
 
-def are_siblings(one: ModelVariant, other: ModelVariant) -> bool:
+def _are_siblings(one: ModelVariant, other: ModelVariant) -> bool:
     """Whether two variants differ in nothing but their instances."""
     return _but_instances(one) == _but_instances(other)
 

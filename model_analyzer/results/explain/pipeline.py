@@ -13,11 +13,11 @@ from model_analyzer.results.explain.picture import Picture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS
 from model_analyzer.results.explain.texts import instances, ms, percent
 
-# Instances that are busier than that make their callers wait; others are idle compared with them.
-_BUSY, _IDLE = 0.8, 0.65
-
-# The share of the latency in the queue from which more instances may help.
-_WAITING = 0.3
+# Instances that are busier than that make their callers wait.
+_BUSY = 0.8
+# The share of the latency in a queue from which more instances may help. Requests wait for one
+# model only if they wait less than this part of that for any other.
+_WAITING, _LESS = 0.3, 0.5
 
 # The share of the time of a call that calls one after the other take; the longest of them takes at
 # most so much: if one call is nearly everything, calling others at the same time gains nothing.
@@ -25,29 +25,45 @@ _SERIAL, _LONGEST = 0.75, 0.75
 
 
 def bottleneck(picture: Picture) -> Iterator[Finding]:
-    """A called model whose instances are always busy, while the others are not."""
+    """A called model for which requests wait, because its instances are always busy."""
     situation = picture.highest
-    stations = sorted(situation.called, key=lambda each: each.busy)
+    latency = situation.times.total
+    stations = sorted(situation.called, key=lambda each: each.waiting_ms)
     if not stations or stations[-1].busy < _BUSY:
         return
-    *others, busiest = stations
-    if any(each.busy > _IDLE * busiest.busy for each in others):
+    *others, worst = stations
+    wait = worst.waiting_ms - situation.noise_ms
+    if wait < max(_WAITING * latency, NEGLIGIBLE_MS):
         return
-    spent = (busiest.queue_ms + busiest.compute_ms) * busiest.calls
-    latency = situation.times.total
+    queues = [each for each in others if each.waiting_ms > _LESS * worst.waiting_ms]
+    busy = [each for each in others if each not in queues]
+    evidence = [
+        f"{situation.under}, {instances(worst.instances)} of {worst.model}"
+        f" worked {percent(worst.busy)} of the time"
+        + "".join(f", those of {each.model} {percent(each.busy)}" for each in busy),
+        *(
+            f"a request waits {ms(each.waiting_ms)} for {each.model}, of {ms(latency)}"
+            for each in (worst, *queues)
+        ),
+    ]
+    if queues:
+        names = " and ".join(each.model for each in (*queues, worst))
+        yield Finding(
+            cause=Cause.TOO_FEW_INSTANCES,
+            under=situation,
+            weight=min(wait / latency, 1.0),
+            evidence=tuple(evidence),
+            advice=f"give {names} more instances; those of one of them alone change little",
+        )
+        return
     yield Finding(
         cause=Cause.COMPOSING_MODEL,
         under=situation,
-        weight=min(max(spent / latency if latency else 0.0, busiest.busy / 2), 1.0),
-        evidence=(
-            f"{situation.under}, {instances(busiest.instances)} of {busiest.model}"
-            f" worked {percent(busiest.busy)} of the time"
-            + "".join(f", those of {each.model} {percent(each.busy)}" for each in others),
-            f"a request waits {ms(busiest.queue_ms)} for {busiest.model}, of {ms(latency)}",
-        ),
-        advice=f"give {busiest.model} more instances ({busiest.instances} now), or make it faster;"
+        weight=min((worst.time_ms) / latency, 1.0),
+        evidence=tuple(evidence),
+        advice=f"give {worst.model} more instances ({worst.instances} now), or make it faster;"
         " more instances of other models change nothing",
-        change=more_instances(busiest.variant, 2 * busiest.instances),
+        change=more_instances(worst.variant, 2 * worst.instances),
     )
 
 
@@ -57,12 +73,9 @@ def serial_calls(picture: Picture) -> Iterator[Finding]:
     top, called = situation.top, situation.called
     if top is None or not called:
         return
-    calls = [(each.queue_ms + each.compute_ms) * each.calls for each in called]
     longest = max((each.queue_ms + each.compute_ms) * min(each.calls, 1.0) for each in called)
-    count, spent = sum(each.calls for each in called), sum(calls)
+    count, spent = (sum(each.calls for each in called), sum(each.time_ms for each in called))
     own = top.execution_ms / top.batch
-    waiting = picture.highest.times
-    is_waiting = waiting.share(waiting.queue) > _WAITING
     if count < 1.5 or spent < NEGLIGIBLE_MS or not _SERIAL * own < spent < own / _SERIAL:
         return
     if longest > _LONGEST * own:
@@ -80,7 +93,6 @@ def serial_calls(picture: Picture) -> Iterator[Finding]:
         advice="call models that do not need each other's outputs at the same time (async_exec and"
         f" asyncio.gather): about {ms(longest)} instead of {ms(spent)}; more instances of"
         f" {top.model} answer more requests, but none sooner",
-        change=more_instances(top.variant, 2 * top.instances) if is_waiting else None,
     )
 
 

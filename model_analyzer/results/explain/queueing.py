@@ -4,59 +4,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from model_analyzer.domain.arrivals import arrivals_of
 from model_analyzer.domain.models import queue_delay_us
 from model_analyzer.domain.traffic import Arrivals
+from model_analyzer.results.explain.chance import explained_wait
 from model_analyzer.results.explain.contention import most_gained
 from model_analyzer.results.explain.finding import Cause, Change, Finding
 from model_analyzer.results.explain.picture import Picture
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, Station
-from model_analyzer.results.explain.texts import gpu_line, instances, ms, percent
+from model_analyzer.results.explain.texts import cpu_line, gpu_line, instances, ms, percent
 
-# Instances that are busier than that are the limit; below the second one, they are mostly free.
-_BUSY, _FREE = 0.85, 0.5
+# Instances that are busier than that are the limit; under an open load, only beyond the second one:
+# up to that, the arrivals are. Below the third one, they are mostly free; below the fourth one,
+# nothing waits for them.
+_BUSY, _BUSY_ALWAYS, _FREE, _SOME = 0.85, 0.95, 0.5, 0.3
 # The share of the latency in the queue that counts.
 _WAITING = 0.5
 # The part of the configured delay that requests really wait.
 _DELAYED = 0.5
 # More instances help if they have that multiple of the throughput.
 _GAINS = 1.1
-# The cores of an execution that computes all the time.
-_COMPUTING = 0.6
+# Requests are held back if at least this share of the latency is in the queue, while this part of
+# the instances is free; if requests arrive at random, only beyond what that explains.
+_HELD, _UNUSED, _BEYOND = 0.3, 0.25, 2.0
 # Batches are not filled if they have less than this part of what would fit.
 _FILLED = 0.5
 
 
 def queue_delay(picture: Picture) -> Iterator[Finding]:
-    """Requests that wait for a batch to fill, while instances are free."""
-    for situation in picture.loads:
-        top, times = situation.top, situation.times
-        delay_ms = queue_delay_us(situation.variant.config) / 1000
-        if top is None or not delay_ms or top.busy > _FREE:
+    """Requests that wait for a batch to fill, while instances are free, under the load that is
+    explained: under lower ones, batches cannot fill.
+    """
+    situation = picture.focus
+    for station in situation.stations:
+        delay_ms = queue_delay_us(station.variant.config) / 1000
+        waiting = situation.times.share(station.waiting_ms)
+        if not delay_ms or station.busy > _FREE or waiting < _WAITING:
             continue
-        waiting = times.share(times.queue)
-        if times.queue < max(_DELAYED * delay_ms, NEGLIGIBLE_MS) or waiting < _WAITING:
+        if station.queue_ms < max(_DELAYED * delay_ms, NEGLIGIBLE_MS):
             continue
         yield Finding(
             cause=Cause.QUEUE_DELAY,
             under=situation,
-            weight=waiting,
+            weight=min(waiting, 1.0),
             evidence=(
-                f"{situation.under}, a request waits {ms(times.queue)} of {ms(times.total)}"
-                f" in the queue, while the instances work {percent(top.busy)} of the time",
+                f"{situation.under}, a request waits {ms(station.waiting_ms)} of"
+                f" {ms(situation.times.total)} in the queue of {station.model}, while its"
+                f" instances work {percent(station.busy)} of the time",
                 f"max_queue_delay_microseconds is {1000 * delay_ms:.0f}; a batch gets"
-                f" {top.batch:.3g} of at most {situation.variant.max_batch_size} inferences",
+                f" {station.batch:.3g} of at most {station.variant.max_batch_size} inferences",
             ),
             advice="lower max_queue_delay_microseconds: 0 still makes batches of what waits",
             change=Change(
-                model=situation.variant.model,
+                model=station.model,
                 parameters={"dynamic_batching": {"max_queue_delay_microseconds": 0}},
             ),
         )
-        return
 
 
 def batches(picture: Picture) -> Iterator[Finding]:
@@ -91,7 +98,13 @@ def arrivals(picture: Picture) -> Iterator[Finding]:
     top, times = situation.top, situation.times
     if top is None or arrivals_of(situation.work) in (Arrivals.CLOSED, Arrivals.CONSTANT):
         return
-    if not 0.3 < top.busy < _BUSY or times.share(times.queue) < 0.4:
+    if not _SOME < top.busy < _BUSY_ALWAYS or times.share(times.queue) < _WAITING:
+        return
+    explained = explained_wait(situation, top)
+    if explained is not None and (
+        # in the long run, requests would wait less; or they wait for something else
+        explained.usual < times.total - times.queue or times.queue > _BEYOND * explained.longest
+    ):
         return
     yield Finding(
         cause=Cause.ARRIVALS,
@@ -101,11 +114,73 @@ def arrivals(picture: Picture) -> Iterator[Finding]:
             f"{situation.under}, the instances work {percent(top.busy)} of the time, but"
             f" {percent(times.share(times.queue))} of the latency is in the queue: requests come at"
             " random, several at once",
+            *(
+                []
+                if explained is None
+                else [
+                    f"such arrivals explain {ms(explained.usual)} in the queue, measured:"
+                    f" {ms(times.queue)}"
+                ]
+            ),
         ),
         advice=f"plan for less load on each instance: {instances(top.instances + 1)} instead of"
         f" {top.instances}, or more replicas (model-analyzer capacity)",
         change=more_instances(top.variant, top.instances + 1),
     )
+
+
+def held_back(picture: Picture) -> Iterator[Finding]:
+    """Requests that wait although instances are free, and neither the arrivals nor a delay for
+    batches explains it.
+    """
+    situation = picture.highest
+    for station in situation.stations:
+        waiting = situation.requests_per_s * station.waiting_ms / 1000
+        # between two executions, an instance is neither free nor busy
+        taken = station.running * (1 + NEGLIGIBLE_MS / station.execution_ms)
+        free = station.instances - taken
+        if min(waiting, free) < 1 or free < _UNUSED * station.instances:
+            continue
+        if situation.times.share(station.waiting_ms) < _HELD or _waits_for_batches(station):
+            continue
+        if not situation.is_closed:
+            explained = explained_wait(situation, station)
+            if explained is None or station.queue_ms < _BEYOND * explained.longest + NEGLIGIBLE_MS:
+                continue
+        reason, advice = _holder(station.variant.config)
+        yield Finding(
+            cause=Cause.HELD_BACK,
+            under=situation,
+            weight=min(situation.times.share(station.waiting_ms), 1.0),
+            evidence=(
+                f"{situation.under}, {waiting:.2g} requests wait for {station.model} on average,"
+                f" while {free:.2g} of its {instances(station.instances)} are free",
+                *reason,
+            ),
+            advice=advice,
+        )
+
+
+def _waits_for_batches(station: Station) -> bool:
+    """Whether the delay for batches explains how long requests wait."""
+    return station.queue_ms < 2 * queue_delay_us(station.variant.config) / 1000
+
+
+def _holder(config: Mapping[str, Any]) -> tuple[Sequence[str], str]:
+    """What in a configuration holds requests back: evidence and advice."""
+    if any("rate_limiter" in group for group in config.get("instance_group", ())):
+        return (
+            ["rate_limiter in instance_group lets instances wait for a resource"],
+            "give the resource of the rate limiter a higher count, or let an instance need less"
+            " of it, if more executions at the same time are allowed",
+        )
+    if "sequence_batching" in config:
+        return (
+            ["sequence_batching executes the requests of a sequence one after the other"],
+            "there are more sequences than slots, or too few for the instances: raise"
+            " max_batch_size or max_candidate_sequences, or send more sequences at once",
+        )
+    return [], "look for what the server waits for: its log, priorities, other models"
 
 
 def instance_limit(picture: Picture) -> Iterator[Finding]:
@@ -124,7 +199,7 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
         " queue"
     ]
     if situation.cpu is not None:
-        evidence.append(f"all programs used {percent(situation.cpu)} of {situation.cores} cores")
+        evidence.append(cpu_line(situation))
     if more is not None:
         evidence.append(
             f"{more.other.variant.name} has {instances(more.added)} more and {more.gain:.2g} x"
@@ -140,8 +215,7 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
             " instances help only if the GPU can execute them side by side",
         )
         return
-    cores = situation.cores_of_executions
-    is_computing = cores is not None and cores > _COMPUTING and not situation.gpus
+    cores, is_computing = situation.cores_of_executions, situation.is_computing
     if situation.is_full or (is_computing and top.instances >= (situation.cores or 1)):
         yield Finding(
             cause=Cause.MACHINE_FULL,
@@ -177,4 +251,5 @@ def instance_limit(picture: Picture) -> Iterator[Finding]:
 def _is_limit(situation: Situation, top: Station) -> bool:
     """Whether requests wait because all instances are busy."""
     times = situation.times
-    return top.busy > _BUSY and times.share(times.queue) >= _WAITING and times.queue > NEGLIGIBLE_MS
+    busy = _BUSY if situation.is_closed else _BUSY_ALWAYS
+    return top.busy > busy and times.share(times.queue) >= _WAITING and times.queue > NEGLIGIBLE_MS

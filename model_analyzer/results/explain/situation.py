@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.loads import under_load
-from model_analyzer.domain.measurements import Measurement, NoticeKind
+from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
+from model_analyzer.domain.parts import add_up, longest_path
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
 
@@ -22,10 +24,11 @@ _COMPUTE, _OUTPUT = "perf_server_compute_infer", "perf_server_compute_output"
 NEGLIGIBLE_MS = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Times:
     """The average time of a request in ms, by place: waiting in the queue of a model, copying
-    inputs, executing, copying outputs; the rest is outside the models (client, network, server).
+    inputs, executing, copying outputs; the rest is outside the models (client, network, server). It
+    has all the time if those of the models are not known, because they do not add up.
     """
 
     queue: float
@@ -33,6 +36,7 @@ class Times:
     compute: float
     outputs: float
     outside: float
+    are_known: bool = True
 
     @property
     def total(self) -> float:
@@ -71,6 +75,23 @@ class Station:
         """The average number of its executions at the same time."""
         return self.busy * self.instances
 
+    @property
+    def largest_batch(self) -> int:
+        """The number of inferences that the server puts into an execution at most."""
+        config = self.variant.config
+        is_batching = "dynamic_batching" in config or "sequence_batching" in config
+        return max(self.variant.max_batch_size, 1) if is_batching else 1
+
+    @property
+    def time_ms(self) -> float:
+        """The time that a request of the top model spends in this one, in its queue, too."""
+        return (self.queue_ms + self.compute_ms) * self.calls
+
+    @property
+    def waiting_ms(self) -> float:
+        """The time that a request of the top model waits in the queue of this one."""
+        return self.queue_ms * self.calls
+
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
@@ -105,9 +126,20 @@ class Situation:
         return self.throughput / self.work.load.batch_size
 
     @property
+    def requests(self) -> int:
+        """The number of requests behind its values; 0 if unknown."""
+        return self.measurement.models[0].requests or 0
+
+    @property
     def is_closed(self) -> bool:
         """Whether each request waits for a response to an earlier one."""
         return self.work.load.kind is LoadKind.CONCURRENCY
+
+    @property
+    def is_first_look(self) -> bool:
+        """Whether too few requests were measured for a p99, because it was only looked at."""
+        is_short = self.measurement.is_instalment and not has_own_times(self.work)
+        return is_short and self.requests < REQUESTS_FOR_P99
 
     @property
     def under(self) -> str:
@@ -121,18 +153,40 @@ class Situation:
             NoticeKind.BUSY_MACHINE in [notice.kind for notice in run.notices] for run in self.runs
         )
 
+    @property
+    def disturbed_much(self) -> bool:
+        """Whether most of its time may be noise."""
+        return self.noise_ms > _MUCH_NOISE * self.value(_AVERAGE)
+
     @cached_property
     def times(self) -> Times:
-        """Where the time of an average request goes."""
+        """Where the time of an average request goes: of an ensemble, along its critical path."""
+        average = self.value(_AVERAGE)
         if self.variant.is_ensemble:
-            inputs = outputs = 0.0
-            queue = sum(station.queue_ms * station.calls for station in self.stations)
-            compute = sum(station.compute_ms * station.calls for station in self.stations)
+            path = self._critical_path()
+            queue, compute = (sum(times) for times in zip(*path, strict=True)) if path else (0, 0)
+            inside = [queue, 0.0, compute, 0.0]
+        elif add_up(self.variant):
+            inside = [self.value(tag) for tag in (_QUEUE, _INPUT, _COMPUTE, _OUTPUT)]
         else:
-            queue, compute = self.value(_QUEUE), self.value(_COMPUTE)
-            inputs, outputs = self.value(_INPUT), self.value(_OUTPUT)
-        outside = max(self.value(_AVERAGE) - queue - inputs - compute - outputs, 0.0)
+            return Times(0.0, 0.0, 0.0, 0.0, outside=average, are_known=False)
+        # the server also counts requests that the client leaves out
+        share = min(average / sum(inside), 1.0) if average and sum(inside) else 1.0
+        queue, inputs, compute, outputs = [time * share for time in inside]
+        outside = max(average - sum(inside), 0.0)
         return Times(queue=queue, inputs=inputs, compute=compute, outputs=outputs, outside=outside)
+
+    def _critical_path(self) -> Sequence[tuple[float, float]]:
+        """The times in the queue and in the model (ms) of each step on the longest path."""
+        times = {
+            station.variant.full_name: (station.queue_ms, station.compute_ms)
+            for station in self.stations
+        }
+
+        def of(part: ModelVariant) -> tuple[float, float]:
+            return times.get(part.full_name, (0.0, 0.0))
+
+        return [of(part) for part in longest_path(self.variant, lambda part: sum(of(part)))]
 
     @cached_property
     def stations(self) -> tuple[Station, ...]:
@@ -152,18 +206,22 @@ class Situation:
         """The stations of the models that the variant calls."""
         return tuple(each for each in self.stations if each.variant is not self.variant)
 
+    def station(self, model: str) -> Station | None:
+        """The station of a model, if it has one."""
+        return next((each for each in self.stations if each.model == model), None)
+
     def _station(self, variant: ModelVariant) -> Station | None:
         statistics = self.measurement.statistics
         own, top = statistics.get(variant.model), statistics.get(self.variant.model)
-        if own is None or top is None or not (own.executions and own.busy_ms and top.inferences):
+        if own is None or top is None or not (own.executions and own.busy_ms and top.served):
             return None
         instances = sum(count for count, _ in variant.instances(gpus=self.gpus))
-        calls = own.inferences / top.inferences
+        calls = own.served / top.served
         values = self._values_of(variant)
         return Station(
             variant=variant,
             instances=instances,
-            busy=own.busy_ms / top.inferences * self.throughput / 1000 / max(instances, 1),
+            busy=own.busy_ms / top.served * self.throughput / 1000 / max(instances, 1),
             execution_ms=own.busy_ms / own.executions,
             batch=own.inferences / own.executions,
             calls=calls,
@@ -189,6 +247,41 @@ class Situation:
     def is_full(self) -> bool:
         """Whether server and load generator used nearly all cores."""
         return self.cpu is not None and self.cpu > _FULL
+
+    @property
+    def others(self) -> float:
+        """The share (0 to 1) of all cores that other programs used; 0 if unknown."""
+        use = self.measurement.resources
+        return 0.0 if use is None or not self.cores else min(use.other_cores / self.cores, 1.0)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether nearly all cores were used only because of other programs."""
+        return self.cpu is not None and self.cpu <= _FULL < self.cpu + self.others
+
+    @property
+    def is_computing(self) -> bool:
+        """Whether executions compute most of their time, on cores: as far as other programs let
+        them.
+        """
+        cores, left = self.cores_of_executions, max(1 - self.others, 1 - _MOST_OF_OTHERS)
+        return cores is not None and cores > _COMPUTING * left and not self.gpus
+
+    @property
+    def noise_ms(self) -> float:
+        """The time by which other programs may have made an average request longer.
+
+        Server and load generator compute so long for a request; that takes longer by the share of
+        the cores that others had. Time in which an execution waits does not grow. The load
+        generator also computes before it sends, so it counts as what is outside the model at most.
+        """
+        use = self.measurement.resources
+        if use is None or not self.requests_per_s:
+            return 0.0
+        others = min(self.others, _MOST_OF_OTHERS)
+        longer = 1000 / self.requests_per_s * others / (1 - others)
+        client = min(use.client_cores * longer, self.times.outside)
+        return use.server_cores * longer + client
 
     @property
     def gpu_share(self) -> float | None:
@@ -220,3 +313,12 @@ _BUSY_GPU = 0.95
 
 # So much of all cores is as good as all of them: perf_analyzer's start is idle.
 _FULL = 0.8
+
+# A measurement with that part of noise shows nothing about time.
+_MUCH_NOISE = 0.2
+
+# The cores of an execution that computes all the time.
+_COMPUTING = 0.6
+
+# Other programs never take everything: the scheduler shares.
+_MOST_OF_OTHERS = 0.8

@@ -8,60 +8,102 @@ from collections.abc import Iterator
 
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.words import counted
+from model_analyzer.results.explain.chance import Wait, explained_wait
 from model_analyzer.results.explain.finding import Cause, Finding
 from model_analyzer.results.explain.picture import Picture
-from model_analyzer.results.explain.situation import Situation
+from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
 from model_analyzer.results.explain.texts import ms, percent
 
 # The p99 is so many times the median of a load without queue, and that many ms above it.
 _FAR, _FAR_MS = 3.0, 5.0
-# Slow requests in the model add that part to its average time.
-_ADDED = 0.1
+# Slow requests, and other programs, add that part to the average time at least.
+_ADDED, _NOISE = 0.03, 0.05
 # That part of what they add to the average latency is in the executions; the rest may be overhead.
 _INSIDE = 0.3
+# Requests that wait so many times as long as the arrivals explain wait for something else: times of
+# executions that vary as much as arrivals double the wait.
+_BEYOND = 2.0
 
 
 def slow_requests(picture: Picture) -> Iterator[Finding]:
     """Few requests that take much longer in the model, whatever the load."""
-    situation = picture.calmest
+    situation = picture.calm
     if not _has_tail(situation):
         return
-    p50, p99 = situation.value("perf_latency_p50"), situation.value("perf_latency_p99")
-    average, compute = situation.times.total, situation.times.compute
+    p50, p90, p99 = (situation.value(f"perf_latency_p{share}") for share in (50, 90, 99))
+    average, times = situation.times.total, situation.times
+    standing = _standing(situation)
     # slow executions are part of the average time in the model, but not of the median
-    added = average - p50
-    if added < _ADDED * average or compute < p50 + _INSIDE * added:
+    added, inside = average - p50, times.compute
+    if standing is not None:
+        inside += times.queue - standing.longest
+    # other programs would make more requests slower than the slowest few
+    noise = min(situation.noise_ms, p90 - p50)
+    if added < max(_ADDED * average, noise) or inside < p50 + _INSIDE * added:
         return
     yield Finding(
         cause=Cause.SLOW_REQUESTS,
         under=situation,
         weight=1 - p50 / p99,
         evidence=(
-            f"{situation.under}, half of the requests take at most {ms(p50)}, but p99 is"
-            f" {ms(p99)}, without waiting: the queue takes {ms(situation.times.queue)}",
-            f"{_share_text(situation)}, and their time is in the executions: {ms(compute)} on"
-            " average",
+            f"{situation.under}, half of the requests take at most {ms(p50)}, but p99 is {ms(p99)}",
+            f"{_share_text(situation)}, and their time is in the model: {ms(times.compute)} of"
+            f" executing on average, and {ms(times.queue)} in the queue",
+            *(
+                []
+                if standing is None
+                else [
+                    f"these arrivals explain {ms(standing.usual)} in the queue: the instances"
+                    " stood still meanwhile"
+                ]
+            ),
         ),
         advice="look for what happens in the model now and then: garbage collection, a cache that"
         " misses, a reconnect, a rare kind of input; log the time of each execution",
     )
 
 
+def _standing(situation: Situation) -> Wait | None:
+    """The wait that the arrivals explain, if requests wait much longer; None otherwise."""
+    top = situation.top
+    wait = None if top is None else explained_wait(situation, top)
+    if wait is None or situation.times.queue < max(_BEYOND * wait.longest, NEGLIGIBLE_MS):
+        return None
+    return wait
+
+
 def noise(picture: Picture) -> Iterator[Finding]:
-    """Other programs on the machine."""
+    """Other programs on the machine, by the time that they may explain."""
     measured = sum(len(each.runs) for each in picture.loads)
     disturbed = sum(each.disturbed for each in picture.loads)
-    if 2 * disturbed <= measured:
+    situation = max(picture.loads, key=_noise_share)
+    share, use = _noise_share(situation), situation.measurement.resources
+    is_known, is_often = use is not None and use.other_cpu_s is not None, 2 * disturbed > measured
+    has_tail = any(map(_has_tail, picture.loads))
+    if share < _NOISE and not (is_often and (has_tail or not is_known)):
         return
     yield Finding(
         cause=Cause.NOISE,
-        under=picture.focus,
-        weight=0.1,
+        under=situation,
+        weight=max(share, _NOISE),
         evidence=(
             f"other programs were busy during {disturbed} of {counted(measured, 'measurement')}",
+            *(
+                [
+                    f"{situation.under}, they may explain {ms(situation.noise_ms)} of"
+                    f" {ms(situation.times.total)} on average, and some slow requests"
+                ]
+                if is_known
+                else []
+            ),
         ),
         advice="stop them, and measure again with another --checkpoint-directory",
     )
+
+
+def _noise_share(situation: Situation) -> float:
+    """The part of an average request that other programs may explain."""
+    return min(situation.times.share(situation.noise_ms), 1.0)
 
 
 def _has_tail(situation: Situation) -> bool:

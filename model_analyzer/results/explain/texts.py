@@ -23,6 +23,14 @@ def instances(count: int) -> str:
     return counted(count, "instance")
 
 
+def cpu_line(situation: Situation) -> str:
+    """How busy the cores of a situation were."""
+    others = f", other programs {percent(situation.others)}" if situation.others > 0.05 else ""
+    return (
+        f"server and client used {percent(situation.cpu or 0.0)} of {situation.cores} cores{others}"
+    )
+
+
 def gpu_line(situation: Situation) -> str:
     """How busy the GPUs of a situation were."""
     gpus = "the GPU was" if situation.gpus == 1 else "the GPUs were"

@@ -1,22 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models on a real server: loads each once and sends a request; measures a tiny model."""
+"""Models on a real server: loads each once and sends the first request of the run; measures a tiny
+model.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.models import ModelConfig, ModelFacts, VariantNames
+from model_analyzer.domain.flags import PERF_ANALYZER_CARE, Flag, shapes_of
+from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, VariantNames
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
 from model_analyzer.domain.trials import Failure, FailureReason, Load, ServerSetup, Workload
+from model_analyzer.domain.windows import Window
 from model_analyzer.errors import ModelAnalyzerError
-from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
+from model_analyzer.runner.checks.finding import Finding, Level, ok, problem, warning
 from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes
+from model_analyzer.runner.load.generators import Generator
+from model_analyzer.runner.load.launches import MOST_BYTES, Launches
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
+from model_analyzer.runner.load.time_limits import GivenLimit
+from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import hint
 from model_analyzer.runner.server.triton import TritonServer
@@ -33,20 +41,53 @@ _FIX_SERVER = (
 _FIX_PYTHON = "`model-analyzer runtime install` installs a server whose Python models work"
 _FIX_MEASURING = "`model-analyzer runtime install`, or choose another with --perf-analyzer-path"
 
+# perf_analyzer's flags about many requests, which one request does not need.
+_OF_LOADS = PERF_ANALYZER_CARE | {"request-distribution", "max-threads"}
+
 # The server's error message for a Python model whose process has ended.
 _DEAD = "is not healthy"
 
 
-def check_model(
-    server: TritonServer,
-    facts: ModelFacts,
-    setup: ServerSetup,
-    shapes: Mapping[str, tuple[int, ...]],
-) -> Finding:
-    """Loads the original model on a separate server, and sends one request.
-
-    `shapes` are the sizes of inputs with variable dimensions.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRequest:
+    """How a run sends its first request: `flags` and `batch_size` are of the model. `program` is
+    None if there is no perf_analyzer, or if it cannot make the request.
     """
+
+    program: Program | None
+    settings: LoadGeneratorSettings
+    protocol: Protocol
+    flags: Mapping[str, Flag]
+    batch_size: int
+    work_directory: Path
+    user_directory: Path
+
+    def failure(self, variant: ModelVariant, server: Server) -> Failure | None:
+        """Sends it to the loaded variant: why there was no answer, or None."""
+        assert self.program is not None, "somebody must send it"
+        launches = Launches(
+            self.program,
+            self.settings,
+            self.protocol,
+            work_directory=self.work_directory,
+            user_directory=self.user_directory,
+            genai_perf=None,
+            guards=ReadyGuard(),
+            most_bytes=MOST_BYTES,
+        )
+        flags = {name: value for name, value in self.flags.items() if name not in _OF_LOADS}
+        work = Workload(
+            variant=variant, load=Load(value=1, batch_size=self.batch_size), flags=flags
+        )
+        generator = Generator(work, Window.of_requests(1), exports=False)
+        ended = launches.launch([generator], server, GivenLimit(_ANSWER_S))
+        return launches.failure([work], ended, server, may_be_late=True)
+
+
+def check_model(
+    server: TritonServer, facts: ModelFacts, setup: ServerSetup, first: FirstRequest
+) -> Finding:
+    """Loads the original model on a separate server, and sends the first request of the run."""
     name = f"model {facts.name}"
     variant = VariantNames().default(facts)
     server.discard()
@@ -58,7 +99,18 @@ def check_model(
         is_late = failure.reason is FailureReason.LOAD_TIMEOUT
         mend = _FIX_WAITING if is_late else failure.hint or _FIX_MODEL
         return problem(name, failure.message, mend, telling(failure.log))
-    request = sized(facts.config, shapes)
+    finding = _check_zeros(server, facts, setup, first)
+    if first.program is None or finding.level is Level.PROBLEM:
+        return finding
+    return check_request(server, variant, first)
+
+
+def _check_zeros(
+    server: TritonServer, facts: ModelFacts, setup: ServerSetup, first: FirstRequest
+) -> Finding:
+    """Sends a request of zeros to a loaded model, if its shapes are known."""
+    name = f"model {facts.name}"
+    request = sized(facts.config, shapes_of(first.flags))
     if not has_fixed_shapes(request):
         return ok(name, "loads; no request sent: its requests are sequences, streams or unknown")
     try:
@@ -67,6 +119,17 @@ def check_model(
         log = telling(server.log_tail())
         return judge_refusal(name, error, is_alive=server.is_alive, log=log)
     return ok(name, "loads, and answers a request")
+
+
+def check_request(server: Server, variant: ModelVariant, first: FirstRequest) -> Finding:
+    """Sends the first request of the run to a loaded model, through perf_analyzer."""
+    name = f"model {variant.model}"
+    failure = first.failure(variant, server)
+    if failure is None:
+        return ok(name, "loads, and answers a request")
+    reason = failure.message.removeprefix(f"{variant.name}: ")
+    text = f"loads, but does not answer the requests of this run: {reason}"
+    return problem(name, text, failure.hint or _FIX_MODEL, telling(failure.log))
 
 
 def judge_refusal(
@@ -108,17 +171,6 @@ def sized(config: ModelConfig, shapes: Mapping[str, tuple[int, ...]]) -> ModelCo
         if side in config
     }
     return {**config, **sides}
-
-
-def shapes_of(flags: Mapping[str, Flag]) -> Mapping[str, tuple[int, ...]]:
-    """The sizes in perf_analyzer's flags, by input."""
-    texts = flags.get("shape", ())
-    sizes_by_input = {}
-    for text in (texts,) if isinstance(texts, str) else texts:
-        name, _, sizes = text.rpartition(":")
-        if all(size.isdecimal() for size in sizes.split(",")):
-            sizes_by_input[name] = tuple(map(int, sizes.split(",")))
-    return sizes_by_input
 
 
 def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_message
-from model_analyzer.domain.statistics import ModelStatistics
+from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
 from model_analyzer.runner.client.interface import (
     PHASES,
     QUICK_S,
@@ -94,7 +94,12 @@ class GrpcClient:
     def statistics(self, name: str) -> ModelStatistics:
         answer = self._call(self._client.get_inference_statistics, name, timeout_s=STATISTICS_S)
         return model_statistics(
-            (version.inference_count, version.execution_count, map(_batch, version.batch_stats))
+            (
+                version.inference_count,
+                version.execution_count,
+                map(_batch, version.batch_stats),
+                _requests(version.inference_stats),
+            )
             for version in answer.model_stats
         )
 
@@ -125,6 +130,15 @@ def _batch(batch: Any) -> tuple[int, int, int]:
     """Size, count and nanoseconds."""
     ns = sum(getattr(batch, phase).ns for phase in PHASES)
     return batch.batch_size, batch.compute_infer.count, ns
+
+
+def _requests(counts: Any) -> RequestCounts:
+    return RequestCounts(
+        answered=counts.success.count,
+        failed=counts.fail.count,
+        hits=counts.cache_hit.count,
+        misses=counts.cache_miss.count,
+    )
 
 
 def _zeros(config: ModelConfig) -> list[Any]:

@@ -18,7 +18,7 @@ from tritonclient.utils import triton_to_np_dtype
 
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_json
-from model_analyzer.domain.statistics import ModelStatistics
+from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
 from model_analyzer.runner.client.bounded import BoundedSocket, TooLarge
 from model_analyzer.runner.client.interface import (
     PHASES,
@@ -102,6 +102,7 @@ class HttpClient:
                     int(version["inference_count"]),
                     int(version["execution_count"]),
                     map(_batch, version["batch_stats"]),
+                    _requests(version["inference_stats"]),
                 )
                 for version in answer["model_stats"]
             )
@@ -226,6 +227,15 @@ def _batch(batch: Mapping[str, Any]) -> tuple[int, int, int]:
     """Size, count and nanoseconds."""
     ns = sum(int(batch[phase]["ns"]) for phase in PHASES)
     return int(batch["batch_size"]), int(batch["compute_infer"]["count"]), ns
+
+
+def _requests(counts: Mapping[str, Any]) -> RequestCounts:
+    return RequestCounts(
+        answered=int(counts["success"]["count"]),
+        failed=int(counts["fail"]["count"]),
+        hits=int(counts["cache_hit"]["count"]),
+        misses=int(counts["cache_miss"]["count"]),
+    )
 
 
 def _zeros(config: ModelConfig) -> tuple[bytes, bytes]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from model_analyzer.domain.models import ModelConfig, is_decoupled
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.errors import ServerError
 
 # The deadline in seconds for calls that a server answers at once.
@@ -126,15 +126,18 @@ PHASES = ("compute_input", "compute_infer", "compute_output")
 
 
 def model_statistics(
-    versions: Iterable[tuple[int, int, Iterable[tuple[int, int, int]]]],
+    versions: Iterable[tuple[int, int, Iterable[tuple[int, int, int]], RequestCounts]],
 ) -> ModelStatistics:
-    """The sum over versions, each with inferences, executions and batches (size, count, ns)."""
-    total = ModelStatistics(inferences=0, executions=0)
-    for inferences, executions, batches in versions:
+    """The sum over versions, each with inferences, executions, batches (size, count, ns) and
+    requests.
+    """
+    total = ModelStatistics(inferences=0, executions=0, requests=RequestCounts())
+    for inferences, executions, batches, requests in versions:
         total += ModelStatistics(
             inferences=inferences,
             executions=executions,
             batches=tuple(BatchStatistics(size, count, ns / 1e6) for size, count, ns in batches),
+            requests=requests,
         )
     return total
 

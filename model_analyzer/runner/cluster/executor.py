@@ -12,8 +12,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from model_analyzer.domain.first_look import FIRST_LOOK_S, overdue_s
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.slots import Finished, Lost, Slot
+from model_analyzer.domain.slots import Finished, Lost, Overdue, Slot, Unfinished
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError
@@ -55,17 +56,24 @@ class Cluster(Protocol):
         """Whether the node of a slot answers."""
 
 
+def _expected_s(trial: Trial) -> float | None:
+    """How long an instalment is measured; None for other measurements."""
+    return None if trial.instalment_s is None else trial.instalment_s or FIRST_LOOK_S
+
+
 @dataclass(slots=True)
 class _Debt:
     """A slot owes an answer: the outcome of a trial, or without one that it is ready.
 
-    Its node is checked at `check_s`, and then again, each time after twice as long.
+    Its node is checked at `check_s`, and then again, each time after twice as long. With an
+    `expected_s`, the answer may be overdue; that is told once.
     """
 
     slot: str
     trial: Trial | None
     began_s: float
     lease_s: float
+    expected_s: float | None = None
     check_s: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -111,13 +119,25 @@ class ClusterExecutor:
         self._slots[slot.name] = replace(slot, loaded=trial.content)
         lease_s = max(_LEASE_S, _LEASE_FACTOR * self._longest_s)
         ticket = self._cluster.run(slot.name, trial, is_test=is_test)
-        self._debts[ticket] = _Debt(slot.name, trial, self._clock(), lease_s)
+        self._debts[ticket] = _Debt(slot.name, trial, self._clock(), lease_s, _expected_s(trial))
 
-    def wait(self) -> Finished | None:
+    def wait(self) -> Finished | Unfinished | None:
         before = self.slots, self.free
-        while (finished := self._step()) is None and before == (self.slots, self.free):
-            pass
+        while (finished := self._step() or self._overdue()) is None:
+            if before != (self.slots, self.free):
+                return None
         return finished
+
+    def _overdue(self) -> Unfinished | None:
+        """A trial that takes long, once."""
+        for debt in self._debts.values():
+            for_s, expected_s = self._clock() - debt.began_s, debt.expected_s
+            if debt.trial is None or expected_s is None or for_s <= overdue_s(expected_s):
+                continue
+            debt.expected_s = None
+            overdue = Overdue(for_s=for_s, expected_s=expected_s, limit_s=None)
+            return Unfinished(trial=debt.trial, slot=self._slots[debt.slot], overdue=overdue)
+        return None
 
     def _step(self) -> Finished | None:
         """Takes the next answer, if it comes soon, or notices a slot that will not give one."""

@@ -31,6 +31,7 @@ from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.load.corrected import corrected
 from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.intended import NOT_EXPORTED, remarks_on_sending
 from model_analyzer.runner.load.launches import (
@@ -47,6 +48,7 @@ from model_analyzer.runner.load.output import (
 )
 from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_rate
 from model_analyzer.runner.load.rates import ExportSizes
+from model_analyzer.runner.load.time_limits import GivenLimit
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +85,8 @@ class CarefulMeasuring:
                 Generator(work, window, exports=work.times_tokens or self._may_export(work, window))
                 for work, window in zip(workloads, windows, strict=True)
             ]
-            ended = self._launches.launch(generators, server)
+            limit = GivenLimit(self._launches.timeout_s)
+            ended = self._launches.launch(generators, server, limit)
             self._sizes.learn_from(generators, ended)
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < UNCOUNTED_LAUNCHES
@@ -93,6 +96,8 @@ class CarefulMeasuring:
                 outcome = replace(outcome, statistics=statistics)
                 if launch < self._launches.most and self._fill(workloads, windows, ended):
                     continue
+            if outcome is None:
+                outcome = self._launches.without_responses(workloads, ended, server, earlier)
             if outcome is not None:
                 break
             unstable += any(run.verdict is OutputVerdict.UNSTABLE for run in ended)
@@ -105,9 +110,13 @@ class CarefulMeasuring:
         return outcome, ended
 
     def _may_export(self, work: Workload, window: Window) -> bool:
-        """Whether perf_analyzer can export when it sent the requests of an open load."""
-        if not is_open(work) or work.genai_perf:
+        """Whether perf_analyzer can export when it sent the requests of an open load; or how long a
+        number of requests took, since its own table rounds that up to whole seconds.
+        """
+        if work.genai_perf:
             return False
+        if not is_open(work):
+            return window.total is not None and self._sizes.allow_number(work, window.total)
         rate = own_rate(work, self._intervals(work))
         return rate is not None and self._sizes.allow(work, rate, window.seconds(rate))
 
@@ -184,6 +193,8 @@ class CarefulMeasuring:
             report = run.report
             tokens = run.tokens if work.times_tokens else None
             values = {**(run.table or {}), **(tokens or {})}
+            if run.export is not None and window.total is not None:
+                values["perf_throughput"] = run.export.requests_per_s * work.load.batch_size
             if is_open(work) and run.export is not None:
                 flags = {**work.flags, **window.flags}
                 values |= corrected(work, flags, run.export, self._intervals(work))
@@ -193,6 +204,7 @@ class CarefulMeasuring:
                     requests=report.requests,
                     windows=report.windows,
                     composing=run.composing,
+                    evidence={} if run.export is None else evidence_of(run.export),
                 )
             )
             if _is_unstable(work, window, run):

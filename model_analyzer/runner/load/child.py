@@ -14,33 +14,41 @@ import psutil
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.trials import FailureReason
 from model_analyzer.reading import open_regular
-from model_analyzer.runner.load.ended import OUTPUT
-from model_analyzer.runner.load.output import is_loaded, why_not_loaded
+from model_analyzer.runner.checks.limits import read_group
+from model_analyzer.runner.load.ended import OUTPUT, Stop
+from model_analyzer.runner.load.output import is_loaded, stream_failed, why_not_loaded
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.stubs import StubWatch, stubs_among
 
 _CPU_PERCENT = 80.0
+
+# It ends sooner after the error of a request, unless it waits forever.
+_ENDING_S = 5.0
 
 # The size of a piece of output to read at once, and its overlap with the next piece.
 _LOOKED_AT, _LONGEST_LINE = 2**20, 2**14
 
 
 class Child:
-    """A running perf_analyzer, and the reasons to stop it.
+    """A running perf_analyzer that measures the variant `name`, and the reasons to stop it.
 
-    With an embedded server, its CPU time includes the model: then there is no default CPU limit.
+    With an embedded server, its CPU time and memory include the model: then there is no default CPU
+    limit, and none of memory.
     """
 
     def __init__(
         self,
+        name: str,
         process: Process,
         command: str,
         directory: Path,
         route: Route,
         stubs: StubWatch,
+        *,
         most_cpu_percent: float | None,
         most_bytes: int,
     ) -> None:
+        self._name = name
         self.process = process
         self.command = command
         self.directory = directory
@@ -53,23 +61,67 @@ class Child:
         self._loads_until = time.monotonic() + (route.load_timeout_s or 0)
         self._is_loading = self.embeds_server
         self._used = (time.monotonic(), 0.0)
+        self._failed_at = 0.0
 
-    def trouble(self) -> FailureReason | None:
-        """The reason to stop it, or None."""
+    def trouble(self, most_memory: float) -> Stop | None:
+        """The reason to stop it, which may use so many bytes of memory, or None."""
         if _bytes_below(self.directory) > self._most_bytes:
-            return FailureReason.NO_RESULT
+            return Stop(
+                FailureReason.NO_RESULT,
+                f"perf_analyzer was stopped: it wrote more than {_gib(self._most_bytes)} for"
+                f" {self._name}",
+                "use fewer verbose flags or a shorter measurement-interval",
+            )
         if self._is_loading:
-            if self._failed_to_load():
-                return FailureReason.MODEL_NOT_LOADED
-            if self._is_loading and time.monotonic() > self._loads_until:
-                return FailureReason.LOAD_TIMEOUT
-            if not self._is_loading:
-                self.stubs = StubWatch([stub.pid for stub in stubs_among(self.process.tree())])
-        elif self.stubs.death():
-            return FailureReason.MODEL_DIED
-        elif self._cpu_percent() > self._most_cpu_percent:
-            return FailureReason.LOAD_GENERATOR_BUSY
+            return self._trouble_of_loading()
+        if self.stubs.death():
+            return Stop(FailureReason.MODEL_DIED)
+        if self._waits_in_vain():
+            return Stop(
+                FailureReason.REQUEST_FAILED,
+                f"{self._name}: the model answered a request with an error in its stream, after"
+                " which perf_analyzer never ends",
+                "send one such request by hand to see the error: perf_analyzer does not show it",
+            )
+        cpu_percent, memory = self._use()
+        if cpu_percent > self._most_cpu_percent:
+            return Stop(
+                FailureReason.LOAD_GENERATOR_BUSY,
+                f"perf_analyzer used too much CPU while it measured {self._name}",
+                "raise --perf-analyzer-cpu-util",
+            )
+        if memory > most_memory and not self.embeds_server:
+            return Stop(
+                FailureReason.LOAD_GENERATOR_LARGE,
+                f"perf_analyzer was stopped: it used more than {_gib(most_memory)} of memory"
+                f" while it measured {self._name}, half of what was free before",
+                "it keeps all requests in memory: measure for less time, with smaller inputs or a"
+                " lower load, or where more memory is free",
+            )
         return None
+
+    def _trouble_of_loading(self) -> Stop | None:
+        if self._failed_to_load():
+            return Stop(FailureReason.MODEL_NOT_LOADED)
+        if self._is_loading and time.monotonic() > self._loads_until:
+            return Stop(
+                FailureReason.LOAD_TIMEOUT,
+                f"{self._name} was not loaded in time",
+                "raise --model-load-timeout",
+            )
+        if not self._is_loading:
+            self.stubs = StubWatch([stub.pid for stub in stubs_among(self.process.tree())])
+        return None
+
+    def _waits_in_vain(self) -> bool:
+        """Whether it said some seconds ago that a request failed, and still runs."""
+        with open_regular(self.directory / OUTPUT) as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(size - _LONGEST_LINE, 0))
+            if not stream_failed(file.read(_LONGEST_LINE).decode(errors="replace")):
+                return False
+        self._failed_at = self._failed_at or time.monotonic()
+        return time.monotonic() - self._failed_at > _ENDING_S
 
     def _failed_to_load(self) -> bool:
         """Whether its new output says that the model could not be loaded; also notes if it is."""
@@ -84,14 +136,18 @@ class Child:
                     return True
         return False
 
-    def _cpu_percent(self) -> float:
-        """The CPU use of the process tree since the last call, if at least a second has passed."""
+    def _use(self) -> tuple[float, int]:
+        """The CPU use of the process tree since the last call, in percent, and its memory in bytes;
+        0 if less than a second has passed.
+        """
         time_s, (last_time_s, last_used_s) = time.monotonic(), self._used
         if time_s - last_time_s < 1:
-            return 0.0
-        used_s = sum(map(_cpu_seconds, self.process.tree()))
+            return 0.0, 0
+        tree = self.process.tree()
+        used_s = sum(map(_cpu_seconds, tree))
         self._used = (time_s, used_s)
-        return (used_s - last_used_s) / (time_s - last_time_s) * 100
+        percent = (used_s - last_used_s) / (time_s - last_time_s) * 100
+        return percent, sum(map(_memory, tree))
 
 
 def _bytes_below(directory: Path) -> int:
@@ -105,6 +161,29 @@ def _bytes_below(directory: Path) -> int:
         return sum(sizes)
     except FileNotFoundError:
         return 0  # it has just been removed
+
+
+def most_memory_of_each(count: int) -> float:
+    """The bytes of memory that each of so many perf_analyzers may use: together half of what is
+    free on this machine, and in this container. The server, its models, and the reading of exports
+    need the rest.
+    """
+    group = read_group()
+    free = [psutil.virtual_memory().available]
+    if group.memory is not None:
+        free.append(max(group.memory - group.memory_used, 0))
+    return min(free) / 2 / count
+
+
+def _gib(size: float) -> str:
+    return f"{size / 2**30:.3g} GiB"
+
+
+def _memory(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0  # it has just ended
 
 
 def _cpu_seconds(process: psutil.Process) -> float:

@@ -20,9 +20,9 @@ from model_analyzer.domain.flags import (
     is_on,
 )
 from model_analyzer.domain.models import is_decoupled
-from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.domain.windows import Window
-from model_analyzer.runner.load.own_schedule import THREADS
+from model_analyzer.runner.load.own_schedule import threads
 
 _LOAD_FLAG = {
     LoadKind.CONCURRENCY: "concurrency-range",
@@ -32,12 +32,8 @@ _LOAD_FLAG = {
 _OTHER_TIMES = ("request-distribution", "sync")
 _VERBOSITY = {"verbose": ["-v"], "extra-verbose": ["-v", "-v"], "verbose-csv": ["--verbose-csv"]}
 
-# The warm-up also keeps the request rate: more requests would take more than a second.
-_MOST_WARM_UPS = {
-    LoadKind.CONCURRENCY: 32,
-    LoadKind.REQUEST_RATE: 8,
-    LoadKind.REQUEST_INTERVALS: 0,
-}
+# At a request rate, warm-up requests are sent at this rate: more of them take long.
+_USUAL_WARM_UPS = 8
 
 
 def build_command(
@@ -84,17 +80,29 @@ def build_command(
         # its own threads would send late if the server is slow
         flags |= {"request-intervals": intervals, "async": "true"}
         flags = {name: value for name, value in flags.items() if name not in _OTHER_TIMES}
-        if 0 < (window.total or 0) < THREADS:
+        if 0 < (window.total or 0) < threads(flags):
             # it never ends if one of its threads has no request
             flags["max-threads"] = str(window.total)
     if inputs is not None:
         flags["input-data"] = inputs
     exported = ["--profile-export-file", export] if export else []
     # with intervals, warm-ups would be sent at these times
-    is_warmed = warm_up and intervals is None
-    warm_ups = min(load.value, _MOST_WARM_UPS[load.kind]) if is_warmed else 0
+    warm_ups = _warm_ups(load, flags) if warm_up and intervals is None else 0
     warming = ["--warmup-request-count", str(warm_ups)] if warm_ups else []
     return [str(program), *render(flags, user_directory), *exported, *warming]
+
+
+def _warm_ups(load: Load, flags: Mapping[str, Flag]) -> int:
+    """The number of warm-up requests. Each place in flight, or each thread at a request rate, has
+    to send one of them: otherwise perf_analyzer never ends.
+    """
+    match load.kind:
+        case LoadKind.CONCURRENCY:
+            return load.value
+        case LoadKind.REQUEST_RATE:
+            return max(min(load.value, _USUAL_WARM_UPS), threads(flags))
+        case LoadKind.REQUEST_INTERVALS:
+            return 0
 
 
 def named_files(flags: Mapping[str, Flag]) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from model_analyzer.runner.load.intended import intended, values_of_sending
 from model_analyzer.runner.load.own_schedule import own_due_times
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.sampling import latency_values
-from model_analyzer.runner.load.tokens import reported_period, token_metrics
+from model_analyzer.runner.load.tokens import token_metrics
 
 
 def corrected(
@@ -30,7 +30,7 @@ def corrected(
     due = own_due_times(work, flags, len(export.requests), intervals)
     if due is None:
         return empty()
-    period = reported_period(export)
+    period = export.reported
     moved = intended(export, due).ended_within(*period)
     if not moved.export.requests:
         return empty()

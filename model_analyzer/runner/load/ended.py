@@ -12,6 +12,7 @@ from pathlib import Path
 
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.trials import Failure, FailureReason
+from model_analyzer.domain.words import counted
 from model_analyzer.reading import read_ends, read_regular
 from model_analyzer.runner.load.genai_perf import parse_genai_table
 from model_analyzer.runner.load.output import (
@@ -21,14 +22,18 @@ from model_analyzer.runner.load.output import (
     deciding_lines,
     is_loaded,
     judge,
+    of_all_versions,
     parse_composing_table,
+    parse_counted,
     parse_report,
     parse_table,
+    refuses_data,
+    request_error,
     requests_failed,
     why_not_loaded,
 )
 from model_analyzer.runner.load.profile_export import Export, read_export
-from model_analyzer.runner.load.tokens import reported_period, token_metrics
+from model_analyzer.runner.load.tokens import token_metrics
 from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.log import error_lines, hint
 
@@ -42,7 +47,7 @@ EXPORT = "export.json"
 _MOST_OUTPUT_BYTES = 8 * 2**20
 # Enough for millions of responses; parsing needs several times as much memory.
 _MOST_EXPORT_BYTES = 512 * 2**20
-# A table has one line for each load, here one; each composing model has a table.
+# A table has one line for each load, here one; each version of a composing model has a table.
 _MOST_TABLE_BYTES = 2**20
 _MOST_TABLES = 1000
 
@@ -51,10 +56,38 @@ _REQUEST_HINT = (
     "the model answered a request with this error, and perf_analyzer stops at the first one:"
     " correct the model, or give input-data that it accepts in perf_analyzer_flags"
 )
+_DATA_HINT = (
+    "the input-data does not fit the model: `model-analyzer config validate` names input and"
+    " element, except in files of more than 256 MiB"
+)
+# Words in the error of a request that the server refused, what happened, and what to do.
+_REFUSALS = (
+    (
+        "Exceeds maximum queue size",
+        "the server refused a request, since its queue was full",
+        "raise max_queue_size in the model's queue policy, give it more instances, or use a lower"
+        " load",
+    ),
+    (
+        "Request timeout expired",
+        "a request waited longer in the queue than it may",
+        "raise default_timeout_microseconds in the model's queue policy, give it more instances, or"
+        " use a lower load",
+    ),
+)
 _OUTPUT_HINT = "--perf-output shows all that perf_analyzer says"
 
 _HEADLINE = " Perf Analyzer Launched ".center(80, "=")
 _GENAI_TABLE = "profile_export_genai_perf.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why we stop a perf_analyzer: `message` and `hint` are those of the failure."""
+
+    reason: FailureReason
+    message: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +109,7 @@ class Ended:
     genai: Values | None
     composing: Mapping[str, Values]
     embedded: bool
-    stopped: FailureReason | None
+    stopped: Stop | None
     death: str
 
     @property
@@ -97,7 +130,7 @@ class Ended:
         """The token metrics of a language model in the windows that perf_analyzer reports."""
         if self.export is None:
             return self.genai
-        return token_metrics(self.export, *reported_period(self.export))
+        return token_metrics(self.export, *self.export.reported)
 
 
 def collect(
@@ -106,7 +139,7 @@ def collect(
     status: int | None,
     *,
     embedded: bool,
-    stopped: FailureReason | None,
+    stopped: Stop | None,
     death: str,
 ) -> Ended:
     """The results of a perf_analyzer in its working directory, with the beginning and the end of
@@ -114,21 +147,23 @@ def collect(
     """
     table, export = directory / TABLE, directory / EXPORT
     raw = _content(export, _MOST_EXPORT_BYTES) if export.exists() else b""
-    composing = {}
-    for path in islice(directory.glob(f"*_v*.{TABLE}"), _MOST_TABLES):
+    versions: dict[str, list[Values]] = {}  # of each composing model
+    for path in sorted(islice(directory.glob(f"*_v*.{TABLE}"), _MOST_TABLES)):
         model = composing_model(path.name, TABLE)
         values = parse_composing_table(_text(path, _MOST_TABLE_BYTES))
         if model is not None and values:
-            composing[model] = values
+            versions.setdefault(model, []).append(values)
+    output = read_ends(directory / OUTPUT, most_bytes=_MOST_OUTPUT_BYTES)
+    rows = _text(table, _MOST_TABLE_BYTES) if table.exists() else ""
     return Ended(
         command=command,
         status=137 if status is None else status,
-        output=read_ends(directory / OUTPUT, most_bytes=_MOST_OUTPUT_BYTES),
-        table=parse_table(_text(table, _MOST_TABLE_BYTES)) if table.exists() else None,
-        export=read_export(raw) if raw else None,
+        output=output,
+        table=parse_table(rows),
+        export=read_export(raw, parse_counted(rows, output)) if raw else None,
         export_bytes=len(raw),
         genai=_genai(directory),
-        composing=dict(sorted(composing.items())),
+        composing={name: of_all_versions(versions[name]) for name in sorted(versions)},
         embedded=embedded,
         stopped=stopped,
         death=death,
@@ -174,19 +209,37 @@ def failure_of(name: str, ended: Ended) -> Failure:
             hint="if perf_analyzer_flags has a latency-threshold, the load may exceed it: raise it",
         )
     reason = (*lines, describe_status(ended.status))[0]
+    what, advice = "perf_analyzer failed", _OUTPUT_HINT
+    if ended.verdict is OutputVerdict.UNCOUNTED:
+        advice = _UNCOUNTED_HINT
+    elif requests_failed(ended.output):
+        reason = request_error(reason)
+        what, advice = _refusal(reason) or ("a request failed", hint(*lines) or _REQUEST_HINT)
+    else:
+        usual = _DATA_HINT if refuses_data(ended.output) else _OUTPUT_HINT
+        advice = hint(*lines) or usual
     return Failure(
         reason=FailureReason.REQUEST_FAILED,
-        message=f"{name}: perf_analyzer failed: {reason}",
+        message=f"{name}: {what}: {reason}",
         log=lines,
-        hint=_hint_of(ended, lines),
+        hint=advice,
     )
 
 
-def _hint_of(ended: Ended, lines: tuple[str, ...]) -> str:
-    if ended.verdict is OutputVerdict.UNCOUNTED:
-        return _UNCOUNTED_HINT
-    usual = _REQUEST_HINT if requests_failed(ended.output) else _OUTPUT_HINT
-    return hint(*lines) or usual
+def _refusal(error: str) -> tuple[str, str] | None:
+    """What happened to a request that the server refused, and what to do; None for others."""
+    return next(((what, advice) for words, what, advice in _REFUSALS if words in error), None)
+
+
+def without_responses(name: str, answered: int, ended: Ended) -> Failure:
+    """The failure of a model that streams nothing: perf_analyzer counts no such request."""
+    return Failure(
+        reason=FailureReason.NO_REQUESTS,
+        message=f"{name}: the model ended {counted(answered, 'request')} without a single response,"
+        " and perf_analyzer counts only requests with one",
+        log=deciding_lines(ended.output),
+        hint="measure with input-data to which it responds (perf_analyzer_flags)",
+    )
 
 
 def no_tokens(name: str, ended: Ended) -> Failure:

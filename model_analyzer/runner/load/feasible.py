@@ -5,14 +5,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.models import ModelFacts, is_decoupled, max_batch_size
+from model_analyzer.domain.models import ModelFacts, is_cached, is_decoupled, max_batch_size
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,
@@ -26,13 +24,14 @@ from model_analyzer.errors import Problem
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.file_trees import why_unreadable
 from model_analyzer.runner.load.command import named_files
+from model_analyzer.runner.load.input_check import Mistake
 from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, size_of
+from model_analyzer.runner.load.input_files import input_mistakes
 from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES
 from model_analyzer.runner.load.request_log import ReplayProblem, read_replay
+from model_analyzer.runner.load.shapes import shape_problems, shape_remarks
 
 _NS_PER_S = 1e9
-
-_SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
 
 def impossible(
@@ -59,9 +58,18 @@ def impossible(
     where = place("perf_analyzer_flags")
     files = [*_files(where, model.perf_analyzer_flags, user_directory)]
     # a log cannot select inputs from a file that cannot be read
+    refused: Sequence[Problem] = ()
     if model.traffic is not None and not (model.traffic.input and files):
-        yield from _traffic(place("load"), model, model.traffic, user_directory, timeout_s)
-    for problem in (*files, *_shapes(where, model.perf_analyzer_flags, facts)):
+        refused = [*_traffic(place("load"), model, model.traffic, user_directory, timeout_s)]
+    yield from refused
+    problems = [*files, *shape_problems(where, model.perf_analyzer_flags, facts)]
+    if not (problems or refused):
+        problems = [
+            Problem(where=where, message=mistake.what, hint=mistake.fix)
+            for mistake in _mistakes(model, facts, user_directory)
+            if mistake.is_fatal
+        ]
+    for problem in problems:
         yield replace(problem, message=f"model {model.name}: {problem.message}")
 
 
@@ -175,33 +183,12 @@ def _are_intervals(path: Path) -> bool:
     return bool(words) and all(word.isdecimal() for word in words)
 
 
-def _shapes(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[Problem]:
-    inputs = _inputs(facts)
-    for text in _shape_texts(flags):
-        if not _SHAPE.fullmatch(text):
-            yield Problem(
-                where=where,
-                message=f"perf_analyzer flag shape: {text!r} is not NAME:SIZE,SIZE,…",
-                hint=f"inputs are {_names(inputs)}",
-            )
-    if any(name == "input-data" for name, _ in named_files(flags)):
-        return  # the data may define the shapes
-    shaped = _shaped(flags)
-    for tensor in inputs:
-        is_free = any(int(size) < 0 for size in tensor.get("dims", ()))
-        if is_free and not tensor.get("optional") and tensor["name"] not in shaped:
-            yield Problem(
-                where=where,
-                message=f"input {tensor['name']} has a variable dimension",
-                hint=f"give perf_analyzer_flags: {{shape: ['{tensor['name']}:SIZE,…']}}",
-            )
-
-
 def without_effect(
-    model: ModelSettings, facts: ModelFacts, search: SearchSettings
+    model: ModelSettings, facts: ModelFacts, search: SearchSettings, user_directory: Path
 ) -> Iterator[str]:
     """Remarks about options without effect: client batch sizes that no variant accepts, and shapes
-    of inputs that do not exist.
+    of inputs that do not exist or are fixed; and about input data that is sent otherwise than it is
+    written.
     """
     largest = _largest_batch(model, facts, search)
     left_out = [str(size) for size in model.batch_sizes if size > largest]
@@ -210,31 +197,36 @@ def without_effect(
             f"model {model.name}: batch_sizes {first_few(left_out)} left out:"
             f" no variant accepts more than {largest}"
         )
-    inputs = _inputs(facts)
-    names = {tensor["name"] for tensor in inputs}
-    for name in _shaped(model.perf_analyzer_flags):
-        if name not in names:
-            yield (
-                f"model {model.name}: perf_analyzer flag shape has no effect on {name!r}, which"
-                f" is not an input (inputs are {_names(inputs)})"
-            )
+    remarks = [
+        *shape_remarks(model.perf_analyzer_flags, facts),
+        *(
+            f"{mistake.what} ({mistake.fix})"
+            for mistake in _mistakes(model, facts, user_directory)
+            if not mistake.is_fatal
+        ),
+    ]
+    for remark in remarks:
+        yield f"model {model.name}: {remark}"
 
 
-def _shape_texts(flags: Mapping[str, Flag]) -> Sequence[str]:
-    texts = flags.get("shape", ())
-    return (texts,) if isinstance(texts, str) else texts
+def on_cache(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
+    """What to know about the response cache of the model or of one that it calls, if any."""
+    cached = [part.name for part in facts.with_parts() if is_cached(part.config)]
+    if cached and model.keeps_cache:
+        yield (
+            f"model {model.name}: measured with the response cache of {first_few(cached)}."
+            " perf_analyzer repeats its requests, so most answers may come from memory: the column"
+            " Cache Hit Rate says how many"
+        )
+    elif cached:
+        yield (
+            f"model {model.name}: measured without the response cache of {first_few(cached)}."
+            " perf_analyzer repeats its requests, so nearly all answers would come from memory."
+            " The configurations that are written keep response_cache; `response_cache: keep`"
+            " measures with it"
+        )
 
 
-def _shaped(flags: Mapping[str, Flag]) -> Sequence[str]:
-    """The inputs with a shape in the flags."""
-    matches = map(_SHAPE.fullmatch, _shape_texts(flags))
-    return [match[1] for match in matches if match]
-
-
-def _inputs(facts: ModelFacts) -> Sequence[Mapping[str, Any]]:
-    inputs: Sequence[Mapping[str, Any]] = facts.config.get("input", ())
-    return inputs
-
-
-def _names(inputs: Sequence[Mapping[str, Any]]) -> str:
-    return ", ".join(tensor["name"] for tensor in inputs)
+def _mistakes(model: ModelSettings, facts: ModelFacts, user_directory: Path) -> Sequence[Mistake]:
+    flags = model.perf_analyzer_flags
+    return input_mistakes(flags, facts, model.batch_sizes, user_directory)

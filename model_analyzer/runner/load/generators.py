@@ -6,13 +6,15 @@ single process. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import numpy as np
 import numpy.typing as npt
 
+from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Workload
@@ -21,6 +23,11 @@ from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.intended import Intended
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.schedule import Times
+
+# perf_analyzer's flag for the ids of its sequences, START or START:END; it reads 31-bit numbers.
+_SEQUENCE_IDS = "sequence-id-range"
+_ID_RANGE = re.compile(r"(\d{1,10})(?::(\d{1,10}))?")
+_MOST_ID = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,28 @@ def shares(due: Times, traffic: Traffic) -> Sequence[npt.NDArray[np.intp]]:
     return [np.flatnonzero(owners == owner) for owner in range(traffic.generators)]
 
 
+def with_own_ids(generators: Sequence[Generator]) -> Sequence[Generator]:
+    """The generators, with flags by which no two of them send sequences with the same ids: a server
+    would take these for one sequence. Those of the user's range are shared, if there is one.
+    """
+    count = len(generators)
+    if count == 1:
+        return generators
+    return [
+        replace(each, work=replace(each.work, flags=_with_own_ids(each.work.flags, index, count)))
+        for index, each in enumerate(generators)
+    ]
+
+
+def _with_own_ids(flags: Mapping[str, Flag], index: int, count: int) -> Mapping[str, Flag]:
+    given = _ID_RANGE.fullmatch(str(flags.get(_SEQUENCE_IDS, "1")))
+    if given is None:
+        return flags  # perf_analyzer says what is wrong with it
+    begin, end = int(given[1]), int(given[2] or _MOST_ID)
+    bounds = (begin + (end - begin) * place // count for place in (index, index + 1))
+    return {**flags, _SEQUENCE_IDS: ":".join(map(str, bounds))}
+
+
 def by_workload(
     groups: Sequence[Sequence[Generator]], ended: Iterable[Ended]
 ) -> Sequence[Sequence[Ended]]:
@@ -75,7 +104,11 @@ def joined_exports(exports: Sequence[Export], *, is_whole: bool) -> Export:
     ends = [export.bounds[-1] for export in exports]
     bounds = [min(begins), max(ends)] if is_whole else [max(begins), min(ends)]
     requests = chain.from_iterable(export.requests for export in exports)
-    return Export(sorted(requests, key=lambda request: request.ended), bounds)
+    return Export(
+        sorted(requests, key=lambda request: request.ended),
+        bounds,
+        impossible=sum(export.impossible for export in exports),
+    )
 
 
 def joined_times(parts: Sequence[Intended], *, is_whole: bool) -> Intended:

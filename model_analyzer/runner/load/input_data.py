@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
-from model_analyzer.domain.request_log import LogProblem
+from model_analyzer.domain.log_rows import LogProblem
 
 # The size of a file for one perf_analyzer, which keeps all of it in memory.
 MOST_INPUT_BYTES = 256 * 2**20

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -18,16 +18,19 @@ from pathlib import Path
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
 from model_analyzer.domain.first_look import in_flight, is_cold, is_short
 from model_analyzer.domain.lag import is_late
+from model_analyzer.domain.laws.case import DUE
 from model_analyzer.domain.loads import workload_words
-from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind
+from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
 from model_analyzer.domain.protocols import Server
-from model_analyzer.domain.statistics import counted_between
+from model_analyzer.domain.slots import Overdue
+from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import Window
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.generators import (
     Generator,
     by_workload,
@@ -58,6 +61,7 @@ from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_r
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
 from model_analyzer.runner.load.stalls import StallWatch
+from model_analyzer.runner.load.time_limits import Bounds, InstalmentLimit
 
 log = logging.getLogger(__name__)
 
@@ -85,22 +89,35 @@ _LONGER, _MORE_S = 2.0, 5.0
 class InstalmentMeasuring:
     """Measures instalments, and remembers rates and sizes of requests for the next ones.
 
-    Paths of logs are relative to `user_directory`.
+    Paths of logs are relative to `user_directory`. `tell` is called if an instalment takes long.
     """
 
-    def __init__(self, launches: Launches, sizes: ExportSizes, user_directory: Path) -> None:
+    def __init__(
+        self,
+        launches: Launches,
+        sizes: ExportSizes,
+        user_directory: Path,
+        tell: Callable[[Overdue], None],
+    ) -> None:
+        self._tell = tell
         self._launches = launches
         self._sizes = sizes
         self._user_directory = user_directory
         self._rates = RequestRates()
 
     def measure(
-        self, workloads: Sequence[Workload], server: Server, asked_s: float, part: int
+        self,
+        workloads: Sequence[Workload],
+        server: Server,
+        asked_s: float,
+        part: int,
+        until: float = math.inf,
     ) -> tuple[Reading | Failure, Sequence[Ended]]:
         """The outcome of an instalment that lasts so many seconds, and the last launch. With 0, it
         is a first look: just long enough for some requests, and repeated once if they were sent
         late. If the first requests of a closed load could not be left out, it is repeated once,
-        longer. `part` is the number of the instalment.
+        longer. `part` is the number of the instalment, which is given up at the time
+        `until` (of the monotonic clock).
         """
         seconds, uncounted = self._wanted_s(workloads, asked_s), 0
         variants = [work.variant for work in workloads]
@@ -112,7 +129,9 @@ class InstalmentMeasuring:
             earlier = server.statistics(variants)
             groups = [self._generators(work, seconds, part, whole=whole) for work in workloads]
             watched = stalled < _MOST_STALLED and launch < self._launches.most
-            ended, has_stalled = self._launch(groups, server, watched=watched)
+            ended, has_stalled = self._launch(
+                groups, server, earlier, seconds, until, watched=watched
+            )
             if has_stalled:
                 stalled += 1
                 log.info(
@@ -122,7 +141,12 @@ class InstalmentMeasuring:
                 continue
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             reading = self._reading(
-                groups, ended, server, seconds, may_be_late=uncounted < UNCOUNTED_LAUNCHES
+                groups,
+                ended,
+                server,
+                seconds,
+                earlier,
+                may_be_late=uncounted < UNCOUNTED_LAUNCHES,
             )
             if isinstance(reading, Failure):
                 return reading, ended
@@ -136,7 +160,7 @@ class InstalmentMeasuring:
                     )
                     whole = is_final = True
                     continue
-                reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
+                reason, next_s = _NO_REQUEST, max(wanted_s, self._bounded(_GROWTH * seconds))
                 if next_s <= seconds:
                     break
             elif whole and not _tells_enough(workloads[0], reading.models[0], seconds):
@@ -210,13 +234,25 @@ class InstalmentMeasuring:
             raise wrong("load", error.message) from None
 
     def _launch(
-        self, groups: Sequence[Sequence[Generator]], server: Server, *, watched: bool
+        self,
+        groups: Sequence[Sequence[Generator]],
+        server: Server,
+        earlier: ServerStatistics,
+        seconds: float,
+        until: float,
+        *,
+        watched: bool,
     ) -> tuple[Sequence[Ended], bool]:
         """The launch, and whether it stalled, if it was `watched` for that."""
         generators = [*chain.from_iterable(groups)]
+        bounds = Bounds(timeout_s=self._launches.timeout_s, until=until, tell=self._tell)
+        limit = InstalmentLimit(generators, server, earlier, seconds, bounds)
         watch = StallWatch(generators, server) if watched else None
-        ended = self._launches.launch(generators, server, watch)
+        ended = self._launches.launch(generators, server, limit, watch)
         self._sizes.learn_from(generators, ended)
+        rates = limit.rates()
+        for work in (each.work for each in generators if each.work.variant.model in rates):
+            self._rates.learn(work, rates[work.variant.model])
         return ended, watch is not None and watch.has_stalled
 
     def _reading(
@@ -225,6 +261,7 @@ class InstalmentMeasuring:
         ended: Sequence[Ended],
         server: Server,
         seconds: float,
+        earlier: ServerStatistics,
         *,
         may_be_late: bool,
     ) -> Reading | Failure | None:
@@ -234,7 +271,7 @@ class InstalmentMeasuring:
         if failure is not None:
             return failure
         if any(run.verdict is not OutputVerdict.DONE for run in ended):
-            return None
+            return self._launches.without_responses(workloads, ended, server, earlier)
         models = []
         notices: list[Notice] = []
         for group, runs in zip(groups, by_workload(groups, ended), strict=True):
@@ -267,7 +304,8 @@ def _measured(
     from the tables, if a generator exported none. None if a language model gave no token.
     """
     work = generators[0].work
-    export, moved, offered = _requests(generators, runs)
+    sent, moved, offered = _requests(generators, runs)
+    export = sent if moved is None else moved.export
     measured = None
     if export is not None:
         measured = sampled(
@@ -292,6 +330,7 @@ def _measured(
     if moved is not None:
         values |= values_of_sending(moved)
         histograms = {**histograms, **histograms_of_sending(moved)}
+    evidence = _evidence(generators, sent, moved)
     # rates that differ by intention are no noise
     windows = () if has_own_times(work) else measured.windows
     # of the server, so each generator says the same
@@ -301,7 +340,19 @@ def _measured(
         histograms=histograms,
         windows=windows,
         composing=runs[0].composing,
+        evidence=evidence,
     )
+
+
+def _evidence(
+    generators: Sequence[Generator], sent: Export | None, moved: Intended | None
+) -> Values:
+    is_whole = generators[0].whole
+    if sent is None:
+        due = [each.due for each in generators if each.due is not None]
+        return {DUE: rate} if is_whole and (rate := whole_rate(due)) else {}
+    rates = {} if moved is None else rates_of(sent, moved, is_whole=is_whole)
+    return {**evidence_of(sent), **rates}
 
 
 def _during(runs: Sequence[Ended]) -> tuple[float, float] | None:
@@ -316,8 +367,8 @@ def _during(runs: Sequence[Ended]) -> tuple[float, float] | None:
 def _requests(
     generators: Sequence[Generator], runs: Sequence[Ended]
 ) -> tuple[Export | None, Intended | None, Offered | None]:
-    """All requests of a workload; for an open load also at their intended times, and what was
-    offered at a rate. None if not all requests are known.
+    """All requests of a workload, as they were sent; for an open load also at their intended times,
+    and what was offered at a rate. None if not all requests are known.
     """
     exports = [run.export for run in runs if run.export is not None]
     if len(exports) < len(runs):
@@ -337,7 +388,7 @@ def _requests(
     if work.traffic is not None and work.traffic.has_own_times:
         rate = work.traffic.mean_rate
     # the times of a log are the same in every measurement
-    return moved.export, moved, Offered(moved.due, rate, whole=is_whole) if rate else None
+    return sent, moved, Offered(moved.due, rate, whole=is_whole) if rate else None
 
 
 def _are_short(

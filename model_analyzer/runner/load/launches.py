@@ -14,23 +14,35 @@ from pathlib import Path
 
 import psutil
 
+from model_analyzer.domain.first_look import in_flight
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
-from model_analyzer.domain.models import empty
+from model_analyzer.domain.models import empty, is_decoupled
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
-from model_analyzer.domain.statistics import ServerStatistics
+from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.client.interface import has_fixed_shapes
-from model_analyzer.runner.load.child import Child
+from model_analyzer.runner.load.answer_watch import LOOK_S, AnswerWatch
+from model_analyzer.runner.load.child import Child, most_memory_of_each
 from model_analyzer.runner.load.command import build_command
-from model_analyzer.runner.load.ended import EXPORT, OUTPUT, TABLE, Ended, collect, failure_of
+from model_analyzer.runner.load.ended import (
+    EXPORT,
+    OUTPUT,
+    TABLE,
+    Ended,
+    Stop,
+    collect,
+    failure_of,
+    without_responses,
+)
 from model_analyzer.runner.load.genai_perf import build_genai_command
-from model_analyzer.runner.load.generators import Generator
+from model_analyzer.runner.load.generators import Generator, with_own_ids
 from model_analyzer.runner.load.intended import intervals_text
 from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
 from model_analyzer.runner.load.stalls import StallWatch
+from model_analyzer.runner.load.time_limits import TimeLimit
 from model_analyzer.runner.process import Process, ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines
@@ -48,6 +60,9 @@ MOST_BYTES = 4 * 2**30
 
 # Results that a larger window may fix.
 TOO_SMALL = (OutputVerdict.TOO_SHORT, OutputVerdict.UNCOUNTED)
+
+# More requests than an accident of timing explains.
+_SOME = 5
 
 # Launches with uncounted requests that may be an accident of timing; more of them are a failure.
 UNCOUNTED_LAUNCHES = 2
@@ -111,13 +126,20 @@ class Launches:
         return [process for child in self._running for process in child.process.tree()]
 
     def launch(
-        self, generators: Sequence[Generator], server: Server, watch: StallWatch | None = None
+        self,
+        generators: Sequence[Generator],
+        server: Server,
+        limit: TimeLimit,
+        watch: StallWatch | None = None,
     ) -> list[Ended]:
-        """Starts all generators at the same time, and waits for them; ends them if they stall."""
+        """Starts all generators at the same time, and waits for them; ends them at their time
+        limit, or if they stall.
+        """
         stubs = StubWatch(server.stubs())
+        answers = AnswerWatch(generators, server)
         with self._in_place(), ExitStack() as stack:
             children = []
-            for generator in generators:
+            for generator in with_own_ids(generators):
                 directory = stack.enter_context(
                     tempfile.TemporaryDirectory(dir=self._work_directory)
                 )
@@ -126,11 +148,11 @@ class Launches:
                 children.append(child)
             self._running = children
             try:
-                stopped = self._wait(children, server, watch)
+                stopped = self._wait(children, server, limit, watch, answers)
             finally:
                 self._running = ()
             self._guards.prepare()
-            return [
+            ended = [
                 collect(
                     child.directory,
                     child.command,
@@ -141,6 +163,10 @@ class Launches:
                 )
                 for child in children
             ]
+        return [
+            replace(run, table=answers.corrected(generator, run.table))
+            for generator, run in zip(generators, ended, strict=True)
+        ]
 
     def _start(
         self, generator: Generator, server: Server, directory: Path, stubs: StubWatch
@@ -162,13 +188,14 @@ class Launches:
             guard=self._guards.take(),
         )
         return Child(
+            generator.work.variant.name,
             process,
             shown,
             directory,
             route,
             stubs,
-            self._settings.most_cpu_percent,
-            self._most_bytes,
+            most_cpu_percent=self._settings.most_cpu_percent,
+            most_bytes=self._most_bytes,
         )
 
     def _command(
@@ -201,23 +228,30 @@ class Launches:
         )
 
     def _wait(
-        self, children: Sequence[Child], server: Server, watch: StallWatch | None
-    ) -> FailureReason | None:
-        """Waits for all to end; kills them at the deadline, if they stall or the server dies."""
-        deadline = time.monotonic() + self._settings.timeout_s
-        reason = None
+        self,
+        children: Sequence[Child],
+        server: Server,
+        limit: TimeLimit,
+        watch: StallWatch | None,
+        answers: AnswerWatch,
+    ) -> Stop | None:
+        """Waits for all to end; kills them if there is a reason to, such as a time limit."""
+        stop = None
+        most_memory = most_memory_of_each(len(children))  # while they start
+        look_s = LOOK_S if answers.is_needed else _LOOK_S
         for child in children:
-            while reason is None and child.process.wait(_LOOK_S) is None:
+            while stop is None and child.process.wait(look_s) is None:
+                answers.look(time.monotonic())
                 if not server.is_alive:
-                    reason = FailureReason.SERVER_DIED
-                elif time.monotonic() > deadline or (watch is not None and watch.look()):
-                    reason = FailureReason.TIMEOUT
+                    stop = Stop(FailureReason.SERVER_DIED)
+                elif watch is not None and watch.look():
+                    stop = Stop(FailureReason.TIMEOUT)
                 else:
-                    reason = child.trouble()
-        if reason is not None:
+                    stop = limit.look() or child.trouble(most_memory)
+        if stop is not None:
             for child in children:
                 child.process.kill()
-        return reason
+        return stop
 
     def failure(
         self,
@@ -238,6 +272,26 @@ class Launches:
                 return replace(failure, commands=commands_of(ended))
         return None
 
+    def without_responses(
+        self,
+        workloads: Sequence[Workload],
+        ended: Sequence[Ended],
+        server: Server,
+        earlier: ServerStatistics,
+    ) -> Failure | None:
+        """The failure of a launch without any request in its windows, although the server has ended
+        more since its `earlier` counts than were in flight.
+        """
+        counts = counted_between(earlier, server.statistics([work.variant for work in workloads]))
+        for work, run in zip(workloads, ended, strict=True):
+            model = counts.get(work.variant.model)
+            answered = 0 if model is None else model.inferences // work.load.batch_size
+            is_silent = run.verdict is OutputVerdict.TOO_SHORT and is_decoupled(work.variant.config)
+            if is_silent and answered > _SOME + 2 * in_flight(work):
+                failure = without_responses(work.variant.name, answered, run)
+                return replace(failure, commands=commands_of(ended))
+        return None
+
     def gave_up(self, workloads: Sequence[Workload], ended: Sequence[Ended]) -> Failure:
         """The failure of a measurement that all launches did not make."""
         names = ",".join(work.variant.name for work in workloads)
@@ -251,38 +305,27 @@ class Launches:
         )
 
     def _failure(self, name: str, run: Ended, server: Server) -> Failure:
-        if run.stopped is FailureReason.SERVER_DIED or not server.is_alive:
+        stop = run.stopped or Stop(FailureReason.NO_RESULT)
+        if stop.reason is FailureReason.SERVER_DIED or not server.is_alive:
             return Failure(
                 reason=FailureReason.SERVER_DIED,
                 message=f"the server died during the measurement of {name}",
                 log=server.log_tail(),
                 hint=MAY_LACK_MEMORY,
             )
+        log_lines = deciding_lines(run.output)
         if run.death:
             return Failure(
                 reason=FailureReason.MODEL_DIED,
                 message=run.death,
-                log=(*deciding_lines(run.output), *server.log_tail()),
+                log=(*log_lines, *server.log_tail()),
                 hint=MAY_LACK_MEMORY,
             )
-        log_lines = deciding_lines(run.output)
-        match run.stopped:
-            case FailureReason.TIMEOUT:
-                message = f"perf_analyzer did not finish within {self._settings.timeout_s} s"
-                advice = "the model may hang; otherwise raise --perf-analyzer-timeout"
-            case FailureReason.LOAD_TIMEOUT:
-                message, advice = f"{name} was not loaded in time", "raise --model-load-timeout"
-                log_lines = error_lines(run.output.splitlines())
-            case FailureReason.NO_RESULT:
-                size = f"{self._most_bytes / 2**30:.3g} GiB"
-                message = f"perf_analyzer was stopped: it wrote more than {size} for {name}"
-                advice = "use fewer verbose flags or a shorter measurement-interval"
-            case FailureReason.LOAD_GENERATOR_BUSY:
-                message = f"perf_analyzer used too much CPU while it measured {name}"
-                advice = "raise --perf-analyzer-cpu-util"
-            case _:
-                return failure_of(name, run)
-        return Failure(reason=run.stopped, message=message, log=log_lines, hint=advice)
+        if not stop.message:
+            return failure_of(name, run)
+        if stop.reason is FailureReason.LOAD_TIMEOUT:
+            log_lines = error_lines(run.output.splitlines())
+        return Failure(reason=stop.reason, message=stop.message, log=log_lines, hint=stop.hint)
 
     @contextmanager
     def _in_place(self) -> Iterator[None]:

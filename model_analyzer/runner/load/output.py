@@ -13,10 +13,13 @@ from enum import Enum
 
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, WINDOWS
+from model_analyzer.runner.load.profile_export import Counted
+
+_INFERENCES = "Inferences/Second"
 
 # column -> (tag, the size of one catalogue unit in the unit of the column)
 _COLUMNS: Mapping[str, tuple[str, float]] = {
-    "Inferences/Second": ("perf_throughput", 1),
+    _INFERENCES: ("perf_throughput", 1),
     "Avg latency": ("perf_latency_avg", 1000),
     "p50 latency": ("perf_latency_p50", 1000),
     "p90 latency": ("perf_latency_p90", 1000),
@@ -44,7 +47,11 @@ _IS_LOADED = "*** Measurement Settings ***"
 _NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.+?)(?:\\n|\"?\n)")
 _THREAD = re.compile(r"Thread \[\d+\]")
 _REQUEST_FAILED = re.compile(r"Thread \[\d+\] had error: ")
+_DATA_REFUSED = re.compile(r"Failed to init manager inputs|Unable to init infer data manager")
+_STREAM_FAILED = "Failed to retrieve results from inference request."
+_NOISE = re.compile(r"Thread \[\d+\] had error: |\[request id: [^\]]*\] ")
 _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
+_BATCH_SIZE = re.compile(r"^\s*Batch size: (\d+)\s*$", re.MULTILINE)
 
 
 class OutputVerdict(Enum):
@@ -110,6 +117,21 @@ def parse_table(text: str) -> Values | None:
     return values if "perf_throughput" in values else None
 
 
+def parse_counted(table: str, text: str) -> Counted | None:
+    """What perf_analyzer counted of a model that streams; None for other models.
+
+    Its two rates are those of the same time. That of requests counts each one as often as its batch
+    has inferences.
+    """
+    requests, sizes = parse_report(text).requests, _BATCH_SIZE.findall(text)
+    row = next(iter([*csv.DictReader(table.splitlines())][-1:]), {})
+    rates = [finite_number(row.get(key) or "") for key in (_INFERENCES, "Response Throughput")]
+    if not requests or not sizes or rates[0] is None or rates[1] is None or rates[0] <= 0:
+        return None
+    responses = requests * int(sizes[0]) * rates[1] / rates[0]
+    return Counted(requests, round(responses)) if math.isfinite(responses) else None
+
+
 def parse_composing_table(text: str) -> Values | None:
     """As `parse_table`, for a composing model, whose table has only server-side values."""
     values = parse_table(text)
@@ -124,10 +146,27 @@ def composing_model(file: str, table: str) -> str | None:
     return match[1] if match else None
 
 
+def of_all_versions(versions: Sequence[Values]) -> Values:
+    """The values of a composing model from those of each version that was called: the sum of the
+    throughputs, and the mean times of all calls.
+    """
+    throughput = sum(values["perf_throughput"] for values in versions)
+    if len(versions) == 1 or not throughput:
+        return versions[0]
+    tags = set.intersection(*(set(values) for values in versions))
+    means = {
+        tag: sum(values[tag] * values["perf_throughput"] for values in versions) / throughput
+        for tag in tags
+    }
+    return {**means, "perf_throughput": throughput}
+
+
 def parse_report(text: str) -> Report:
     """The number of requests and the windows in perf_analyzer's text."""
     requests = _REQUESTS.findall(text)
     passes = _PASS.findall(text)[-WINDOWS:]
+    if len(passes) == 1:
+        passes = []  # the time of a number of requests is rounded up to whole seconds
     return Report(
         requests=int(requests[-1]) if requests else None,
         windows=tuple(float(rate) for rate, _ in passes),
@@ -169,6 +208,23 @@ def judge(status: int, text: str, *, has_table: bool) -> OutputVerdict:
 def requests_failed(text: str) -> bool:
     """Whether at least one thread of perf_analyzer stopped after a failed request."""
     return _REQUEST_FAILED.search(text) is not None
+
+
+def refuses_data(text: str) -> bool:
+    """Whether perf_analyzer refused the input data before it sent a request."""
+    return _DATA_REFUSED.search(text) is not None
+
+
+def stream_failed(text: str) -> bool:
+    """Whether a thread noticed an error. In a stream, perf_analyzer then waits for its other
+    requests, which may never be answered, and does not say what the error was.
+    """
+    return _STREAM_FAILED in text
+
+
+def request_error(line: str) -> str:
+    """The error of a request in a line of the output, without the thread and the request."""
+    return _NOISE.sub("", line)
 
 
 def is_loaded(output: str) -> bool:

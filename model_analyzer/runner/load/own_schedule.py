@@ -25,7 +25,7 @@ from model_analyzer.runner.load.schedule import Times
 MOST_INTERVALS_BYTES = 16 * 2**20
 
 # perf_analyzer's own defaults: windows at most, threads at a rate, sequences at the same time
-_MOST_WINDOWS, THREADS, _SEQUENCES = 10, 4, 4
+_MOST_WINDOWS, _THREADS, _SEQUENCES = 10, 4, 4
 # The seed of a C++ `std::mt19937` without any.
 _SEED = 5489
 # A time between requests in a file, as C++ reads it: what follows the number does not count.
@@ -94,7 +94,12 @@ def _senders(work: Workload, flags: Mapping[str, Flag]) -> int:
     """The number of threads, or of sequences, that send in turn."""
     if "sequence_batching" in work.variant.config:
         return _whole(flags, "num-of-sequences", _SEQUENCES)
-    return _whole(flags, "max-threads", THREADS)
+    return threads(flags)
+
+
+def threads(flags: Mapping[str, Flag]) -> int:
+    """The number of threads that perf_analyzer starts for an open load, at most."""
+    return _whole(flags, "max-threads", _THREADS)
 
 
 def _whole(flags: Mapping[str, Flag], name: str, default: int) -> int:

@@ -11,11 +11,13 @@ import psutil
 
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
+from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.runner.load.careful import CarefulMeasuring
 from model_analyzer.runner.load.instalments import InstalmentMeasuring
 from model_analyzer.runner.load.launches import MOST_BYTES, Launches, Reading
 from model_analyzer.runner.load.rates import ExportSizes
+from model_analyzer.runner.load.time_limits import end_of_budget
 from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.runtime import Program
 
@@ -25,7 +27,8 @@ class PerfAnalyzer:
 
     Workloads with genai-perf flags run with `genai_perf`. `transcript` receives the command and the
     output of the last launch of each trial. `guards` may have a guard ready for it. A program that
-    writes more than `most_bytes` is stopped.
+    writes more than `most_bytes` is stopped. `tell` is called if an instalment takes much longer
+    than expected.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class PerfAnalyzer:
         transcript: Callable[[str], None] | None = None,
         guards: ReadyGuard | None = None,
         most_bytes: int = MOST_BYTES,
+        tell: Callable[[Overdue], None] = lambda _: None,
     ) -> None:
         self._launches = Launches(
             program,
@@ -53,7 +57,7 @@ class PerfAnalyzer:
         )
         sizes = ExportSizes()
         self._careful = CarefulMeasuring(self._launches, sizes, user_directory)
-        self._instalments = InstalmentMeasuring(self._launches, sizes, user_directory)
+        self._instalments = InstalmentMeasuring(self._launches, sizes, user_directory, tell)
         self._transcript = transcript
 
     def processes(self) -> Sequence[psutil.Process]:
@@ -66,11 +70,14 @@ class PerfAnalyzer:
         server: Server,
         instalment_s: float | None = None,
         part: int = 0,
+        limit_s: float | None = None,
     ) -> Reading | Failure:
         if instalment_s is None:
             outcome, ended = self._careful.measure(workloads, server)
         else:
-            outcome, ended = self._instalments.measure(workloads, server, instalment_s, part)
+            outcome, ended = self._instalments.measure(
+                workloads, server, instalment_s, part, end_of_budget(limit_s)
+            )
         if self._transcript is not None:
             for run in ended:
                 self._transcript(run.transcript)

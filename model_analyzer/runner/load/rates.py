@@ -106,6 +106,10 @@ class ExportSizes:
         bytes_per_s = self.expected(work) * (_ASSUMED_RATE if rate is None else rate)
         return bytes_per_s <= _MOST_BYTES_PER_S and bytes_per_s * seconds <= _MOST_BYTES
 
+    def allow_number(self, work: Workload, requests: int) -> bool:
+        """Whether so many requests can be exported, however fast they are."""
+        return self.expected(work) * requests <= _MOST_BYTES
+
     def learn(self, work: Workload, size: float) -> None:
         """`size` is infinite if the requests of the model cannot be exported."""
         self._known[work.variant.model] = size

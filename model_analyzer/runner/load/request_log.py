@@ -11,7 +11,8 @@ from io import StringIO
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.request_log import LogProblem, RequestLog, parse_log
+from model_analyzer.domain.log_rows import LogProblem
+from model_analyzer.domain.request_log import RequestLog, parse_log
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.load.input_data import InputEntries, parse_entries

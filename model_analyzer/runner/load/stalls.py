@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.protocols import Server
 from model_analyzer.runner.load.generators import Generator
-from model_analyzer.runner.load.own_schedule import THREADS
+from model_analyzer.runner.load.own_schedule import threads
 
 # How often the server is asked: seldom, since that is work beside the measurement.
 _EVERY_S = 1.0
@@ -35,15 +35,15 @@ class StallWatch:
         self._server = server
         self._variants: list[ModelVariant] = []
         self._sizes: dict[str, int] = {}
-        # the numbers of requests of each generator, by model
-        self._requests: dict[str, list[int]] = defaultdict(list)
+        # by model, for each generator: its requests, and the threads that send them
+        self._requests: dict[str, list[tuple[int, int]]] = defaultdict(list)
         last_due = 0
         for each in generators:
             if each.window.total and each.due is not None:
                 name = each.work.variant.model
                 self._variants.append(each.work.variant)
                 self._sizes[name] = each.work.load.batch_size
-                self._requests[name].append(len(each.due))
+                self._requests[name].append((len(each.due), threads(each.work.flags)))
                 last_due = max(last_due, int(each.due[-1]))
         self._begin = self._counts = self._inferences()
         self._looked = self._answered = time.monotonic()
@@ -77,15 +77,16 @@ class StallWatch:
             name in self._counts
             and name in self._begin
             and _is_share(
-                sum(requests) - (self._counts[name] - self._begin[name]) / self._sizes[name],
+                sum(count for count, _ in requests)
+                - (self._counts[name] - self._begin[name]) / self._sizes[name],
                 requests,
             )
             for name, requests in self._requests.items()
         )
 
 
-def _is_share(missing: float, requests: Sequence[int]) -> bool:
+def _is_share(missing: float, requests: Sequence[tuple[int, int]]) -> bool:
     """Whether none are missing, or as many as a thread of one of the generators sends."""
     return missing <= 0 or any(
-        missing in (count // THREADS, -(-count // THREADS)) for count in requests
+        missing in (count // senders, -(-count // senders)) for count, senders in requests
     )

@@ -10,7 +10,6 @@ import numpy as np
 
 from model_analyzer.domain.joint_histogram import MOST_REQUESTS, JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import Values
-from model_analyzer.domain.windows import WINDOWS
 from model_analyzer.runner.load.profile_export import Export, Request
 
 FIRST, BETWEEN = "time_to_first_token", "inter_token_latency"
@@ -18,12 +17,6 @@ FIRST, BETWEEN = "time_to_first_token", "inter_token_latency"
 _PERCENTILES = (25, 50, 75, 90, 95, 99)
 _NS_PER_MS = 1e6
 _NS_PER_S = 1e9
-
-
-def reported_period(export: Export) -> tuple[int, int]:
-    """Begin and end (ns) of the windows that perf_analyzer reports."""
-    bounds = export.bounds[-WINDOWS - 1 :]
-    return bounds[0], bounds[-1]
 
 
 def token_times(export: Export, begin: int, end: int) -> Mapping[str, Sequence[float]]:
@@ -35,7 +28,7 @@ def token_times(export: Export, begin: int, end: int) -> Mapping[str, Sequence[f
         FIRST: [
             (request.came[0] - request.sent) / _NS_PER_MS
             for request in export.requests
-            if begin <= request.came[0] < end
+            if request.came and begin <= request.came[0] < end
         ],
         BETWEEN: [
             (later - earlier) / tokens / _NS_PER_MS
@@ -60,11 +53,12 @@ def joint_times(export: Export, begin: int, end: int) -> JointHistogram:
 
 
 def _times(request: Request) -> RequestTimes:
+    """Without a token, a user waits for the first one until the request ends."""
     further = sum(request.tokens[1:])
     between = (request.came[-1] - request.came[0]) / further / _NS_PER_MS if further else None
     return RequestTimes(
         latency=(request.ended - request.sent) / _NS_PER_MS,
-        first_token=(request.came[0] - request.sent) / _NS_PER_MS,
+        first_token=((*request.came, request.ended)[0] - request.sent) / _NS_PER_MS,
         between_tokens=between,
     )
 

@@ -16,19 +16,21 @@ import psutil
 
 from model_analyzer.domain.measurements import Observation
 from model_analyzer.domain.resources import ResourceUse
+from model_analyzer.runner.monitors.neighbours import read_usage
 
 _MB = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceReading:
-    """The CPU seconds so far of the server's processes and of all our programs that have ended, and
-    the memory of the server's processes in MB; at a time in seconds.
+    """The CPU seconds so far of the server's processes, of all our programs that have ended, and of
+    `others`; and the memory of the server's processes in MB; at a time in seconds.
     """
 
     at: float
     server: float
     ended: float
+    others: float
     memory: float
 
 
@@ -37,7 +39,7 @@ def read_resources(processes: Callable[[], Sequence[psutil.Process]]) -> Resourc
 
     A perf_analyzer counts when it has ended, as a child of ours: the server does not end meanwhile.
     """
-    own = psutil.Process().cpu_times()
+    own, usage = psutil.Process().cpu_times(), read_usage()
     server, memory = 0.0, 0.0
     for process in processes():
         try:
@@ -50,6 +52,7 @@ def read_resources(processes: Callable[[], Sequence[psutil.Process]]) -> Resourc
         at=time.monotonic(),
         server=server,
         ended=own.children_user + own.children_system,
+        others=usage.all_programs - usage.own_processes,
         memory=memory,
     )
 
@@ -81,6 +84,7 @@ class ResourceMonitor:
                 client_cpu_s=round(max(after.ended - before.ended, 0.0), 3),
                 memory_before=round(before.memory, 1),
                 memory_after=round(after.memory, 1),
+                other_cpu_s=round(max(after.others - before.others, 0.0), 3),
             )
 
     @property

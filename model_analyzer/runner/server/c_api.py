@@ -9,10 +9,10 @@ each variant gets its own repository.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from model_analyzer.domain.models import ModelVariant, empty
+from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, without_cache
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol, ServerSettings
 from model_analyzer.domain.statistics import ServerStatistics
@@ -57,8 +57,9 @@ class EmbeddedServer:
         for variant in variants:
             repository = self._repository(variant)
             shutil.rmtree(repository, ignore_errors=True)
-            for part in _with_parts(variant):
-                self._write(part, repository / part.model)
+            for part in variant.with_parts():
+                config = without_cache(part.config) if setup.uncached else part.config
+                self._write(part.model, config, repository / part.model)
 
     def discard(self) -> None:
         """Does nothing: no server runs between trials."""
@@ -101,14 +102,8 @@ class EmbeddedServer:
     def _repository(self, variant: ModelVariant) -> Path:
         return self._directory / variant.identity
 
-    def _write(self, variant: ModelVariant, target: Path) -> None:
-        link_tree(self._source.path / variant.model, target)
-        config = target / CONFIG
-        config.unlink(missing_ok=True)
-        config.write_text(to_text(variant.config), encoding="utf-8")
-
-
-def _with_parts(variant: ModelVariant) -> Iterator[ModelVariant]:
-    yield variant
-    for part in variant.composing:
-        yield from _with_parts(part)
+    def _write(self, model: str, config: ModelConfig, target: Path) -> None:
+        link_tree(self._source.path / model, target)
+        file = target / CONFIG
+        file.unlink(missing_ok=True)
+        file.write_text(to_text(config), encoding="utf-8")

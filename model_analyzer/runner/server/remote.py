@@ -34,6 +34,29 @@ _LOOK_S = 0.1
 _NOT_EXPLICIT = "explicit model load / unload is not allowed"
 
 
+# What is wrong, and what to do about it.
+NOT_ALLOWED = (
+    "the server does not allow loading models: start it with --model-control-mode=explicit, or give"
+    " --reload-model-disable to measure the models that it has loaded"
+)
+
+# No model has this name, so it can be unloaded without an effect.
+_NO_MODEL = "model-analyzer-asks-whether-it-may-unload"
+
+
+def allows_loading(client: ServerClient) -> bool:
+    """Whether the server loads and unloads single models (explicit model control). Raises
+    ServerCallError.
+    """
+    try:
+        client.unload(_NO_MODEL)
+    except ServerCallError as error:
+        if _NOT_EXPLICIT in str(error):
+            return False
+        raise
+    return True
+
+
 def _stays() -> bool:
     return False
 
@@ -167,11 +190,7 @@ class Guest(_Passing):
             self._client.load(name, config, timeout_s)
         except ServerCallError as error:
             if _NOT_EXPLICIT in str(error):
-                raise ServerError(
-                    "the server does not allow loading models: start it with"
-                    " --model-control-mode=explicit, or give --reload-model-disable to measure"
-                    " the models that it has loaded"
-                ) from error
+                raise ServerError(NOT_ALLOWED) from error
             self._remember(name)
             raise
         current = self._client.models()

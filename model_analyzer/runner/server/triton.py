@@ -15,7 +15,7 @@ from typing import Protocol as Interface
 
 import psutil
 
-from model_analyzer.domain.models import ModelConfig, ModelVariant, empty
+from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, is_cached, without_cache
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.statistics import ServerStatistics
@@ -317,7 +317,9 @@ class TritonServer:
             return True  # other models would use a part of the machine
         changed = any(self._loaded.get(name) != v.identity for name, v in wanted.items())
         is_due = self._settings.restart.renews(keeps_memory=self._renews and self._is_used)
-        return changed and bool(self._loaded) and is_due
+        # all variants of a model share the response cache, which unloading does not empty
+        keeps_cache = not setup.uncached and any(is_cached(v.config) for v in wanted.values())
+        return changed and bool(self._loaded) and (is_due or keeps_cache)
 
     def _start(self, setup: ServerSetup) -> None:
         for attempt in range(1, _PORT_TRIES + 1):
@@ -418,7 +420,8 @@ class TritonServer:
         watch = LoadWatch(self.stubs, self._kill)
         try:
             with watch:
-                client.load(variant.model, _marked(variant), self._settings.load_timeout_s)
+                config = _as_measured(variant, self._setup)
+                client.load(variant.model, config, self._settings.load_timeout_s)
         except ServerCallError as error:
             return self._load_failure(variant, error, stub_died=watch.has_ended_it)
         self._loaded[variant.model] = variant.identity
@@ -556,19 +559,23 @@ def _is_worth_another_server(failure: Failure, *, was_fresh: bool) -> bool:
     return not was_fresh or _STUB_ENDED in failure.message
 
 
-def _marked(variant: ModelVariant) -> ModelConfig:
-    """The configuration with the variant's name in a metric tag.
+def _as_measured(variant: ModelVariant, setup: ServerSetup) -> ModelConfig:
+    """The configuration with the variant's name in a metric tag; without a response cache, if the
+    setup says so.
 
     If only the number of instances changes, Triton keeps existing instances, with their old
     initialization: a model that divides threads between its instances, for example, would be
     measured with the threads of the previous variant. If a tag also changes, all instances are new.
     """
     tags = {**variant.config.get("metric_tags", {}), _TAG: variant.name}
-    return {**variant.config, "metric_tags": tags}
+    config = without_cache(variant.config) if setup.uncached else variant.config
+    return {**config, "metric_tags": tags}
 
 
 def _is_marked(config: ModelConfig, variant: ModelVariant) -> bool:
-    """Whether the server's configuration of a model is that of the variant: see `_marked`."""
+    """Whether the server's configuration of a model is that of the variant: see
+    `_as_measured`.
+    """
     tag: object = config.get("metric_tags", {}).get(_TAG)
     return tag == variant.name
 

@@ -129,9 +129,9 @@ class AdaptiveSearch:
         )
         for number, coordinate in enumerate(first):
             have_failed = number > len(default) and not knowledge.under_way
-            if knowledge.measured or have_failed:
+            if knowledge.measured or have_failed or is_late(knowledge.records, self._limits):
                 return
-            yield knowledge.measure(coordinate)
+            yield self._measure(knowledge, coordinate)
         while knowledge.under_way and not knowledge.measured:
             yield None
 
@@ -143,18 +143,23 @@ class AdaptiveSearch:
             and not is_late(knowledge.records, self._limits)
         ):
             coordinate = self._next(knowledge)
-            yield None if coordinate is None else knowledge.measure(coordinate)
+            yield None if coordinate is None else self._measure(knowledge, coordinate)
+
+    def _measure(self, knowledge: Knowledge, coordinate: Coordinate) -> PartialPlan[None]:
+        """The plan of the trial at a coordinate, which ends when the budget does."""
+        outcomes = [record.outcome for record in knowledge.records]
+        return knowledge.measure(coordinate, self._limits.budget.limit_s(outcomes))
 
     def _most(self, knowledge: Knowledge) -> int:
         return self.most_trials(knowledge.most_under_way)
 
     def _stop_reason(self, knowledge: Knowledge) -> StopReason:
-        if knowledge.has_tried_all:
-            return StopReason.NOTHING_LEFT
         if knowledge.asked >= self._most(knowledge):
             return StopReason.LIMIT
         if is_late(knowledge.records, self._limits):
             return StopReason.BUDGET
+        if knowledge.has_everything:
+            return StopReason.EVERYTHING
         return StopReason.LIMIT if self._candidate(knowledge) else StopReason.NOTHING_WORTH
 
     def _next(self, knowledge: Knowledge) -> Coordinate | None:

@@ -71,4 +71,4 @@ def likelihood(shares: Floats, flow: Flow) -> Floats:
 def _seconds(measurement: Measurement, top: str, name: str) -> float:
     """The execution time of a model for each inference of the model `top`."""
     whole, part = (measurement.statistics.get(model, _NOTHING) for model in (top, name))
-    return part.busy_ms / 1000 / whole.inferences if whole.inferences else math.nan
+    return part.busy_ms / 1000 / whole.served if whole.served else math.nan

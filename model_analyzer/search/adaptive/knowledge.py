@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise, product, takewhile
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -171,9 +171,9 @@ class Knowledge:
 
     # -- trials ------------------------------------------------------------------------------
 
-    def measure(self, coordinate: Coordinate) -> PartialPlan[None]:
+    def measure(self, coordinate: Coordinate, limit_s: float | None = None) -> PartialPlan[None]:
         """Asks for the trial at a coordinate (a repetition after the first time) and records the
-        outcome.
+        outcome. It may take `limit_s` seconds: see `Trial`.
         """
         if coordinate not in self._trials:
             self._trials[coordinate] = self._trial(coordinate)
@@ -181,6 +181,8 @@ class Knowledge:
         self._attempts[coordinate] = trial.repetition + 1
         self.under_way.append(coordinate)
         self.most_under_way = max(self.most_under_way, len(self.under_way))
+        if limit_s is not None:
+            trial = replace(trial, limit_s=limit_s)
         record = yield from recorded(trial)
         self.under_way.remove(coordinate)
         self.records.append(record)
@@ -205,15 +207,6 @@ class Knowledge:
         return len(self.records) + len(self.under_way)
 
     @property
-    def has_tried_all(self) -> bool:
-        """Whether every trial of the space was measured or has failed."""
-        space = self._map.space
-        if space.size > len(self._trials):
-            return False  # most spaces are too large to list them
-        indices = product(*(range(len(dimension.values)) for dimension in space.dimensions))
-        return all(c in self._trials for c in indices if self._is_legal(c))
-
-    @property
     def has_new_under_way(self) -> bool:
         """Whether a trial is under way that was never measured."""
         return any(coordinate not in self.measured for coordinate in self.under_way)
@@ -234,6 +227,13 @@ class Knowledge:
         if coordinate == self.default_at:
             return self.default
         return self._map.trial(coordinate, self._names)
+
+    @property
+    def has_everything(self) -> bool:
+        """Whether each combination of the space was measured."""
+        space = self._map.space
+        has_ends = not any(dimension.is_open for dimension in space.dimensions)
+        return has_ends and len(self.measured.keys() - {DEFAULT}) >= space.size
 
     @property
     def recommended(self) -> Sequence[Coordinate]:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from statistics import fmean
 
 from model_analyzer.domain.conclusions import Conclusion, Outlook, StopReason
@@ -105,8 +104,6 @@ def conclude(
     `limit` is the measurement limit of the search: from the user's `limits`, or the default.
     """
     remaining = _outlook(knowledge)
-    if reason is StopReason.NOTHING_LEFT:
-        remaining = replace(remaining, chance=0.0, gain=0.0)
     return Conclusion(
         recommended=knowledge.trial(knowledge.answer[0]).key,
         goal=knowledge.goal.identity,
@@ -137,7 +134,7 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
         missed = percent_text(knowledge.goal.shortfall(knowledge.mean(best)))
         yield "No measured configuration meets the constraints."
         yield f"Closest: {knowledge.trial(best)}, which misses them by {missed}."
-        if conclusion.reason is not StopReason.NOTHING_LEFT:
+        if conclusion.reason is not StopReason.EVERYTHING:
             yield f"{capitalized(chance)} chance that an unmeasured configuration meets them."
         return
     count = len(knowledge.measured[best])
@@ -158,7 +155,7 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
             f" chance to meet {bounds} is only {sure}."
         )
     yield from _equal(knowledge)
-    if conclusion.reason is StopReason.NOTHING_LEFT:
+    if conclusion.reason is StopReason.EVERYTHING:
         return
     yield (
         f"{capitalized(chance)} chance that a configuration more than"

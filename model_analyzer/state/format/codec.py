@@ -256,6 +256,7 @@ def _setup_entry(setup: ServerSetup) -> Entry:
         "flags": masked_values(setup.flags),
         "environment": dict(setup.kept_environment),
         "container": thaw(setup.kept_container),
+        **({"uncached": True} if setup.uncached else {}),
         # versions that masked less did not write it
         "shown": sorted(setup.veil.shown),
     }
@@ -332,6 +333,7 @@ def _model(model: ModelMeasurement) -> Entry:
         **({} if model.joint is None else {"joint": model.joint.text}),
         **_unless_empty("composing", composing),
         **_unless_empty("raised", thaw(model.raised)),
+        **_unless_empty("evidence", dict(model.evidence)),
     }
 
 
@@ -340,6 +342,7 @@ def _counts(model: ModelStatistics) -> Entry:
         "inferences": model.inferences,
         "executions": model.executions,
         "batches": [[batch.size, batch.count, batch.ms] for batch in model.batches],
+        **({} if model.requests is None else {"requests": asdict(model.requests)}),
     }
 
 

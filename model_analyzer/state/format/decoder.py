@@ -27,6 +27,7 @@ from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.histograms import Histogram, is_histogram
 from model_analyzer.domain.joint_histogram import JointHistogram, is_joint_histogram
 from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.laws.catalogue import judged
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -39,7 +40,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.traffic import Stage, Traffic
 from model_analyzer.domain.trials import (
     Failure,
@@ -221,7 +222,7 @@ class Decoder:
             if isinstance(outcome, schema.Measurement)
             else _failure(outcome, machine)
         )
-        return TrialRecord(trial, made, outcome.node)
+        return TrialRecord(trial, judged(trial, made), outcome.node)
 
     def _add_generator(self, work: Any) -> str:
         """The identity of the generator whose fields a workload has itself, as in format 1."""
@@ -278,6 +279,7 @@ def _setup(setup: schema.Setup) -> ServerSetup:
         flags=freeze(setup.flags),
         environment=MappingProxyType(setup.environment),
         container=freeze(setup.container),
+        uncached=setup.uncached,
         veil=Veil(key=own_key()) if shown is None else Veil(shown=frozenset(shown)),
     )
 
@@ -350,6 +352,7 @@ def _model(model: schema.Model) -> ModelMeasurement:
         joint=None if joint is UNSET else JointHistogram(joint),
         composing=_each(values_of, composing) if composing else _EMPTY,
         raised=freeze(model.raised) if model.raised else _EMPTY,
+        evidence=values_of(model.evidence) if model.evidence else _EMPTY,
     )
 
 
@@ -375,6 +378,7 @@ def _statistics(model: schema.Statistics) -> ModelStatistics:
         inferences=model.inferences,
         executions=model.executions,
         batches=tuple([BatchStatistics(*batch) for batch in model.batches]),
+        requests=None if model.requests is UNSET else RequestCounts(**asdict(model.requests)),
     )
 
 

@@ -109,6 +109,7 @@ class Setup(Part):
     flags: Flags
     environment: dict[str, str]
     container: dict[str, Any] = {}  # since format 2
+    uncached: bool = False
     shown: list[str] | UnsetType = UNSET  # versions that masked less did not write it
     machine: Reference | UnsetType = UNSET  # since format 4
 
@@ -169,12 +170,21 @@ class Model(Part):
     joint: str | UnsetType = UNSET
     composing: dict[str, Values] = {}
     raised: Flags = {}
+    evidence: Values = {}
+
+
+class Requests(Part):
+    answered: Count
+    failed: Count
+    hits: Count
+    misses: Count
 
 
 class Statistics(Part):
     inferences: Count
     executions: Count
     batches: list[tuple[Count, Count, Amount]]
+    requests: Requests | UnsetType = UNSET
 
 
 class Resources(Part):
@@ -183,6 +193,7 @@ class Resources(Part):
     client_cpu_s: Seconds
     memory_before: Amount
     memory_after: Amount
+    other_cpu_s: Seconds | None = None
 
 
 class Outcome(Part, kw_only=True):

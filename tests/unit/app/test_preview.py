@@ -59,6 +59,7 @@ def test_a_load_with_its_own_times_lasts_as_long_as_they_do(
     assert plan.trial_s == seconds + AROUND_S
     assert plan.forecast is not None
     assert "request_intervals" not in [varied.parameter for varied in plan.forecast.varied]
+    assert list(plan.replays) == (["m"] if "log.csv" in load else [])
 
 
 def test_a_budget_bounds_the_time(tmp_path: Path) -> None:

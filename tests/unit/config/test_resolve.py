@@ -671,3 +671,30 @@ def test_memory_of_the_server_is_observed_where_a_goal_is_about_it() -> None:
     assert not settings("").monitors.cpu
     assert settings("objectives: [cpu_used_ram]").monitors.cpu
     assert settings("constraints: {cpu_used_ram: {max: 5}}").monitors.cpu
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", False),
+        ("response_cache: off", False),  # YAML reads it as false
+        ("response_cache: keep", True),
+        ("response_cache: keep\nprofile_models: {m: {response_cache: 'off'}}", False),
+        ("profile_models: {m: {response_cache: KEEP}}", True),
+        (
+            "profile_models: {m: {model_config_parameters:"
+            " {response_cache: [{enable: true}, {enable: false}]}}}",
+            True,
+        ),
+    ],
+)
+def test_a_response_cache_is_kept_on_wish_or_if_the_search_varies_it(
+    text: str, expected: bool
+) -> None:
+    assert model_settings(text).keeps_cache is expected
+
+
+def test_a_response_cache_cannot_be_off_if_nothing_is_loaded() -> None:
+    text = "reload_model_disable: true\ntriton_launch_mode: remote"
+
+    assert model_settings(text).keeps_cache

@@ -512,6 +512,16 @@ def test_flags_of_the_server_that_the_program_decides_are_remarked() -> None:
     assert remark.startswith("f.yaml:1:43: tritonserver flag 'http-port' is ignored")
 
 
+@pytest.mark.parametrize("value", [5, 1000])
+def test_warm_up_requests_of_the_user_are_refused_with_a_word(value: int) -> None:
+    """With fewer of them than requests in flight, perf_analyzer never ends."""
+    flags = f"perf_analyzer_flags: {{warmup-request-count: {value}}}"
+    result = resolved(f"{flags}\nprofile_models: [m]")
+    (remark,) = result.remarks
+    assert "'warmup-request-count' is ignored: where warm-up requests are needed" in remark
+    assert not result.settings.models[0].perf_analyzer_flags
+
+
 @pytest.mark.parametrize("word", ["off", "execution_count"])
 def test_off_is_a_word_of_the_rate_limit(word: str) -> None:
     model = model_settings(f"triton_server_flags: {{rate-limit: {word}, log_info: off}}")
@@ -735,3 +745,38 @@ def test_goodput_needs_the_times_of_requests(text: str) -> None:
     (problem,) = profile_problems(f"objectives: [perf_goodput]\n{WITH_LIMIT}\n{text}")
     assert problem.startswith("f.yaml:1:1")
     assert "m: perf_goodput needs measurements in instalments" in problem
+
+
+SHARED = "perf_analyzer_flags: {shared-memory: system, output-shared-memory-size: 9}"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("load: {arrivals: poisson, rate: 20}\ngenerators: 2", "generators: 2"),
+        ("executor: ray\nslots_per_host: 2", "slots_per_host: 2"),
+        (
+            "triton_launch_mode: remote\ntriton_grpc_endpoint: ['a:1', 'b:2']",
+            "several remote servers",
+        ),
+    ],
+)
+def test_several_perf_analyzers_cannot_share_memory(text: str, reason: str) -> None:
+    (problem,) = profile_problems(f"{text}\n{SHARED}")
+    assert problem.startswith("f.yaml:3:22: m: ")
+    assert f"shared-memory cannot be combined with {reason}" in problem
+    assert profile_problems(f"{text}\n{SHARED.replace('system', 'cuda')}")
+    assert resolved(f"{text}\n{SHARED.replace('system', 'none')}")
+
+
+def test_one_perf_analyzer_may_share_memory() -> None:
+    assert resolved(SHARED)
+    assert resolved(f"load: {{arrivals: poisson, rate: 20}}\n{SHARED}")
+
+
+def test_of_concurrent_models_one_may_share_memory() -> None:
+    together = "run_config_profile_models_concurrently_enable: true\nrun_config_search_mode: quick"
+    both = f"profile_models: {{a: {{{SHARED}}}, b: {{{SHARED}}}}}"
+    problems = profile_problems(f"{together}\n{both}")
+    assert [problem.split()[1] for problem in problems] == ["a:", "b:"]
+    assert resolved(f"{together}\nprofile_models: {{a: {{{SHARED}}}, b: {{}}}}")

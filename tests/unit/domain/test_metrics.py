@@ -16,7 +16,7 @@ INTER_TOKEN = tuple(f"inter_token_latency_{each}" for each in STATISTICS)
 
 HIGHER_IS_BETTER = {
     "perf_throughput", "perf_goodput", "output_token_throughput", "gpu_free_memory",
-    "gpu_total_memory", "gpu_utilization", "cpu_available_ram",
+    "gpu_total_memory", "gpu_utilization", "cpu_available_ram", "cache_hit_rate",
 }  # fmt: skip
 LOWER_IS_BETTER = {
     "perf_latency_avg", "perf_latency_p50", "perf_latency_p90", "perf_latency_p95",
@@ -94,6 +94,7 @@ def test_the_source_of_a_metric_shows_in_its_tag(tag: str) -> None:
         "energy": Source.ENERGY,
         "idle": Source.ENERGY,
         "cost": Source.PRICES,
+        "cache": Source.SERVER,
     }
     source = expected.get(tag.partition("_")[0], Source.LLM)
     assert METRICS[tag].source is (Source.REQUESTS if tag == "perf_goodput" else source)

@@ -8,7 +8,8 @@ from io import StringIO
 
 import pytest
 
-from model_analyzer.domain.request_log import LogProblem, parse_log
+from model_analyzer.domain.log_rows import LogProblem
+from model_analyzer.domain.request_log import parse_log
 
 SECOND = 10**9
 
@@ -56,7 +57,7 @@ def test_a_column_and_a_unit_can_be_given() -> None:
         ('{"time": 1}\nnothing\n', 2, "is not JSON"),
         ('{"time": 1}\n[1]\n', 2, "is not a JSON object"),
         ('{"time": 1}\n{"size": 1}\n', 2, "has no 'time'"),
-        ("time\n1\n700001\n", 0, "lasts longer than a week"),
+        ("time\n2023-01-01 00:00:00\n2023-01-09 00:00:00\n", 0, "lasts longer than a week"),
         ('time,text\n1,"a\nb"\n\nsoon,c\n', 5, "has 'soon' in place of a time"),
         ('time,text\n1,a\nsoon,"b\nc"\n', 3, "has 'soon' in place of a time"),
         ('time,text\n1,a\n2,"b\n3,c\n', 3, "is not CSV: unexpected end of data"),
@@ -66,15 +67,32 @@ def test_a_column_and_a_unit_can_be_given() -> None:
         ("0.1\n0.2\n", 0, "has no header"),
         ("a,2023-01-01T00:00:00\nb,2023-01-01T00:00:01\n", 0, "has no header"),
         (",0\n0,1.5\n1,2.5\n", 0, "has no column that is known to hold times"),
-        ('[{"time": 1}, {"time": 2}]\n', 0, "is a JSON array"),
-        ("[\n{}\n]\n", 0, "is a JSON array"),
-        ("[1,2]", 0, "is a JSON array"),
+        ("[\n{}\n]\n", 0, "has no column that is known to hold times"),
+        ("[1,2]", 0, "is JSON without a list of requests"),
+        ("[\n", 0, "is not JSON"),
+        ("{\n", 0, "is not JSON"),
+        ('[{"time": 1}, {"size": 2}]', 0, "has no 'time'"),
+        ('{"experiments": []}', 0, "has 0 experiments of perf_analyzer"),
+        ('{"experiments": [1]}', 0, "is JSON without a list of requests"),
+        ('{"experiments": [{"requests": [1]}]}', 0, "has no 'requests.timestamp'"),
+        (
+            '1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET /"\nnothing\n',
+            2,
+            "is not a line of an access log like the first one",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, message: str) -> None:
     with pytest.raises(LogProblem) as raised:
         parse_log(text.splitlines())
     assert (raised.value.line, raised.value.message) == (line, message)
+
+
+@pytest.mark.parametrize(("begin", "line"), [("[", 0), ('{"a":', 1)])
+def test_deep_json_is_refused(begin: str, line: int) -> None:
+    with pytest.raises(LogProblem, match="has too many brackets within brackets") as raised:
+        parse_log([begin * 100_000])
+    assert raised.value.line == line
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -88,7 +106,7 @@ def test_a_hint_names_what_helps(column: str) -> None:
     for text, hint in [
         ("when;size\n1;5\n2;6\n", "separate them by commas"),
         ("0.1\n0.2\n", "begin it with a line of column names, as in time,id"),
-        ('[{"time": 1}]', "write one JSON object per line"),
+        ("[1]", "write one JSON object per line"),
     ]:
         with pytest.raises(LogProblem) as raised:
             parse_log(text.splitlines(), column=column)

@@ -9,7 +9,12 @@ from dataclasses import replace
 import pytest
 
 from model_analyzer.domain.pooling import pool
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, counted_between
+from model_analyzer.domain.statistics import (
+    BatchStatistics,
+    ModelStatistics,
+    RequestCounts,
+    counted_between,
+)
 from tests.unit.state.samples import measurement
 
 
@@ -60,3 +65,27 @@ def test_counts_of_repetitions_add_up() -> None:
     mean = pool([first, measurement(), second])
 
     assert mean.statistics == {"m": model((2, 3, 6.0), (4, 3, 12.5))}
+
+
+def counting(answered: int, failed: int = 0, hits: int = 0, misses: int = 0) -> ModelStatistics:
+    requests = RequestCounts(answered=answered, failed=failed, hits=hits, misses=misses)
+    return replace(model((1, 9, 9.0)), requests=requests)
+
+
+def test_requests_are_counted_from_the_first_reading_on() -> None:
+    between = counted_between({"m": counting(5, 1, 2, 3)}, {"m": counting(15, 2, 6, 9)})
+
+    assert between["m"].requests == RequestCounts(answered=10, failed=1, hits=4, misses=6)
+    assert between["m"].requests.hit_rate == 40
+
+
+def test_fewer_requests_than_before_leave_no_counts() -> None:
+    assert counted_between({"m": counting(5)}, {"m": counting(4)}) == {}
+
+
+def test_the_requests_of_earlier_versions_are_unknown() -> None:
+    assert (model((1, 1, 1.0)) + counting(5)).requests is None
+
+
+def test_without_a_cache_there_is_no_hit_rate() -> None:
+    assert RequestCounts(answered=5).hit_rate is None

@@ -7,16 +7,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.trials import Failure
+from model_analyzer.domain.trials import Failure, LoadKind
 from model_analyzer.reports import html, markdown, pdf
-from model_analyzer.reports.explain_text import confirmation_text
+from model_analyzer.reports.explain_text import ExplainReport, confirmation_text, explain_lines
 from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.finding import Cause, Change, Finding
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import Situation
 from tests.drawn import NOT_DRAWN
-from tests.unit.builders import failure, measurement, ranking, record, summary_page, variant
-from tests.unit.results.explain.observed import model, observed
+from tests.unit.builders import failure, goal, measurement, ranking, record, summary_page, variant
+from tests.unit.results.explain.observed import explained, model, observed
 
 ONE = model(max_batch_size=1)
 STARVED = ranking(*(observed(ONE, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 8)))
@@ -68,6 +68,43 @@ def test_a_variant_that_also_failed_is_not_called_usual() -> None:
         assert "Nothing unusual" not in text
 
 
+def test_the_page_names_what_measurements_rule_out() -> None:
+    unbatched = model(max_batch_size=8)
+    batched = model(suffix="config_0", max_batch_size=8, dynamic_batching={})
+    page = summary_page(
+        ranking(
+            observed(unbatched, 8, 49.2, 20, queue=140),
+            observed(batched, 8, 49, 160, batch=8, started=400),
+        )
+    )
+
+    for text in (html.render_summary(page, NOT_DRAWN), pdf.paper_of_summary(page, NOT_DRAWN)):
+        assert "Ruled out: against “batches are not filled”, m_config_0" in text
+        assert "it changes nothing." in text
+
+
+def test_an_open_load_that_was_only_looked_at_is_unsure() -> None:
+    flags = {"request-distribution": "poisson"}
+    looked = observed(ONE, 30, 30, 20, kind=LoadKind.REQUEST_RATE, flags=flags, requests=60)
+    assert not isinstance(looked.outcome, Failure)
+    (measured,) = looked.outcome.models
+    outcome = replace(looked.outcome, models=(replace(measured, seconds=2.0),))
+    page = summary_page(ranking(looked._replace(outcome=outcome)))
+
+    assert "Unsure: 60 requests under 30 requests/sec" in markdown.render_summary(page, {})
+
+
+def test_times_that_do_not_add_up_are_not_shown() -> None:
+    of = model(max_batch_size=1, model_transaction_policy={"decoupled": True})
+    lines = list(explain_lines(report_of(observed(of, 1, 9, 61, outside=3.5))))
+
+    assert lines[1].startswith("An average request takes 64.5 ms; where that time goes is not")
+
+
+def report_of(*records: TrialRecord) -> ExplainReport:
+    return ExplainReport(model="m", goal=goal(), kind="", explanation=explained(*records))
+
+
 def test_without_counters_of_the_server_the_page_explains_nothing() -> None:
     page = summary_page(ranking(record(variant(), measurement(100, 10))))
 
@@ -91,14 +128,18 @@ def text_of(change: Change, after: TrialRecord | Failure) -> str:
     )
     (work,) = observed(faster, 8, 98, 20).trial.workloads
     result = after if isinstance(after, Failure) else situation(after)
-    return confirmation_text(Confirmation(finding=finding, work=work, after=result))
+    return confirmation_text(
+        Confirmation(finding=finding, work=work, before=finding.under, after=result)
+    )
 
 
 def test_a_tested_advice_says_what_it_changed() -> None:
     text = text_of(more_instances(ONE, 2), observed(ONE, 8, 98, 20, queue=60))
 
     assert text.startswith("against “too few instances”, m_config_0 (instance_group ")
-    assert text.endswith("49.0 → 98.0 infer/s, p99 176 ms → 88.1 ms: it helps.")
+    assert text.endswith(
+        "49.0 → 98.0 infer/s (+94 to +107 %), p99 176 ms → 88.1 ms (-54 to -46 %): it helps."
+    )
 
 
 def test_a_change_of_the_client_names_its_flags() -> None:

@@ -12,7 +12,7 @@ import pytest
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.loads import load_text
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.reports.breakdown import (
     breakdown_of_variants,
@@ -38,6 +38,7 @@ from tests.unit.builders import (
     ranking,
     record,
     together,
+    trial,
     variant,
 )
 
@@ -253,14 +254,20 @@ def test_long_names_beside_bars_are_wrapped_and_not_cut() -> None:
     assert name in svg_of(chart)
 
 
+def measured(measurement: Measurement) -> MeasuredTrial:
+    return MeasuredTrial(trial(), measurement)
+
+
 def test_times_outside_the_server_are_distinguished_from_those_inside() -> None:
     parts = phases(
-        measurement(
-            1,
-            perf_server_queue=1.0,
-            perf_server_compute_infer=2.0,
-            perf_client_send_recv=0.5,
-            perf_client_response_wait=4.0,
+        measured(
+            measurement(
+                1,
+                perf_server_queue=1.0,
+                perf_server_compute_infer=2.0,
+                perf_client_send_recv=0.5,
+                perf_client_response_wait=4.0,
+            )
         )
     )
     assert parts == {
@@ -271,8 +278,25 @@ def test_times_outside_the_server_are_distinguished_from_those_inside() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"ensemble_scheduling": {"step": [{"model_name": "a"}, {"model_name": "b"}]}},
+        {"response_cache": {"enable": True}},
+        {"model_transaction_policy": {"decoupled": True}},
+    ],
+)
+def test_times_that_are_no_parts_of_a_request_are_not_shown(config: dict[str, Any]) -> None:
+    item = measured(measurement(1, perf_server_queue=1.0, perf_client_response_wait=4.0))
+    assert missing_breakdown([item]) == ""
+    summed = item._replace(trial=trial(variant(**config)))
+    assert phases(summed) == {}
+    reason = missing_breakdown([item, summed])
+    assert reason.startswith("not shown: the server's times are no parts")
+
+
 def test_server_times_longer_than_the_wait_leave_no_rest() -> None:
-    parts = phases(measurement(1, perf_server_queue=9.0, perf_client_response_wait=4.0))
+    parts = phases(measured(measurement(1, perf_server_queue=9.0, perf_client_response_wait=4.0)))
     assert parts == {"Queue": 9.0}
 
 
@@ -290,11 +314,12 @@ def test_without_times_inside_the_server_there_is_no_breakdown() -> None:
 
 
 def test_a_streamed_answer_with_unknown_server_times_has_no_breakdown() -> None:
-    def streamed(inside: float) -> Measurement:
-        return measurement(
+    def streamed(inside: float) -> MeasuredTrial:
+        times = measurement(
             5, 500, perf_latency_avg=400.0, perf_client_response_wait=399.0,
             perf_server_compute_infer=inside, time_to_first_token_p99=30.0,
         )  # fmt: skip
+        return measured(times)
 
     assert phases(streamed(4.0)) == {}
     assert missing_breakdown([streamed(300.0), streamed(4.0)]) == (
@@ -303,7 +328,9 @@ def test_a_streamed_answer_with_unknown_server_times_has_no_breakdown() -> None:
     assert phases(streamed(300.0))["Network and other"] == 99
     assert missing_breakdown([streamed(300.0)]) == ""
     # what is not streamed is on the way for the rest of the time
-    on_the_way = measurement(5, 500, perf_client_response_wait=399.0, perf_server_queue=4.0)
+    on_the_way = measured(
+        measurement(5, 500, perf_client_response_wait=399.0, perf_server_queue=4.0)
+    )
     assert phases(on_the_way)["Network and other"] == 395
     assert missing_breakdown([on_the_way]) == missing_breakdown([]) == ""
 
@@ -319,10 +346,11 @@ def test_a_streamed_answer_with_unknown_server_times_has_no_breakdown() -> None:
 def test_the_time_of_a_language_model_is_that_of_its_tokens(
     queue: float, expected: dict[str, float]
 ) -> None:
-    answer = measurement(
+    times = measurement(
         5, 500, perf_latency_avg=400.0, time_to_first_token_avg=30.0, perf_server_queue=queue,
         perf_client_response_wait=399.0, perf_server_compute_infer=1.0,
     )  # fmt: skip
+    answer = measured(times)
     assert phases(answer) == expected
     assert missing_breakdown([answer]) == ""
 

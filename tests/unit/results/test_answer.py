@@ -19,11 +19,10 @@ from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import (
     IN_PROGRESS,
     UNFINISHED,
-    certainty_text,
     changes_text,
     remarks_of,
 )
-from model_analyzer.results.answer import Answer, AnswerVerdict, Certainty, answer_of
+from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of
 from tests.phrases import DEFAULT_IS_BEST
 from tests.unit.builders import (
     at_most,
@@ -262,15 +261,3 @@ def test_the_changes_of_the_default_are_told_in_words() -> None:
         'Changes of the default: instance_group: rate_limiter {"priority": 2} → not set.'
     )
     assert not changes_text(answer_of(ranking(record(before, measurement(1)), by=goal())))
-
-
-def test_a_search_that_tried_everything_missed_nothing() -> None:
-    certainty = Certainty(
-        chance=0, margin=0.03, is_feasible=True, explanation="all tried", option="",
-        has_tried_all=True,
-    )  # fmt: skip
-    answer = replace(
-        answer_of(ranking(record(DEFAULT, measurement(1)), by=goal())), certainty=certainty
-    )
-
-    assert certainty_text(answer) == "The search stopped: all tried."

@@ -61,21 +61,52 @@ def test_responses_are_exported_where_tokens_are_timed() -> None:
     assert "--profile-export-file" not in command()
 
 
+def warm_ups(flags: Mapping[str, Any] | None = None, **more: Any) -> int:
+    words = command(flags, warm_up=True, **more)
+    if "--warmup-request-count" not in words:
+        return 0
+    assert words.count("--warmup-request-count") == 1
+    return int(words[words.index("--warmup-request-count") + 1])
+
+
+SEQUENCES: Mapping[str, Any] = {"sequence_batching": {"oldest": {}}}
+DECOUPLED: Mapping[str, Any] = {"model_transaction_policy": {"decoupled": True}}
+
+
+@pytest.mark.parametrize("in_flight", [1, 2, 4, 31, 32, 33, 64, 256, 1000])
+@pytest.mark.parametrize("config", [{}, SEQUENCES, DECOUPLED])
+@pytest.mark.parametrize("flags", [{}, {"max-threads": "1"}, {"max-threads": "64"}, {"sync": "1"}])
+def test_each_place_in_flight_is_warmed_up(in_flight: int, config: Any, flags: Any) -> None:
+    """With fewer warm-up requests, perf_analyzer never ends."""
+    for batch_size in (1, 8):
+        load = Load(value=in_flight, batch_size=batch_size)
+        assert warm_ups(flags, load=load, config=config) == in_flight
+
+
 @pytest.mark.parametrize(
-    ("load", "count"),
+    ("rate", "flags", "count"),
     [
-        (Load(value=4), "4"),
-        (Load(value=1000), "32"),
-        (Load(kind=LoadKind.REQUEST_RATE, value=100), "8"),
-        (Load(kind=LoadKind.REQUEST_RATE, value=3), "3"),
-        (Load(kind=LoadKind.REQUEST_INTERVALS, value=0), None),
+        (100, {}, 8),
+        (6, {}, 6),
+        (3, {}, 4),  # perf_analyzer has four threads, and each of them has to send one
+        (1, {}, 4),
+        (100, {"max-threads": "16"}, 16),
+        (2, {"max-threads": "1"}, 2),
+        (1, {"max-threads": "many"}, 4),
     ],
 )
-def test_warming_up_takes_little_time(load: Load, count: str | None) -> None:
-    words = command(load=load, warm_up=True)
+@pytest.mark.parametrize("config", [{}, SEQUENCES, DECOUPLED])
+def test_each_thread_of_a_rate_is_warmed_up(rate: int, flags: Any, count: int, config: Any) -> None:
+    load = Load(kind=LoadKind.REQUEST_RATE, value=rate)
+    assert warm_ups(flags, load=load, config=config) == count
 
-    assert words[-2:] == ["--warmup-request-count", count] if count else "--warm" not in str(words)
-    assert "--warm" not in str(command(load=load))
+
+def test_what_is_not_warmed_up() -> None:
+    intervals = Load(kind=LoadKind.REQUEST_INTERVALS, value=0)
+    assert warm_ups({"request-intervals": "times"}, load=intervals) == 0
+    for load in (Load(value=4), Load(kind=LoadKind.REQUEST_RATE, value=9), intervals):
+        assert warm_ups(load=load, intervals="/tmp/times") == 0
+        assert "--warm" not in str(command(load=load))
 
 
 def test_a_decoupled_model_is_streamed_without_being_asked() -> None:
@@ -268,10 +299,19 @@ def test_an_accepting_window_takes_what_it_sees() -> None:
     }
 
 
-@pytest.mark.parametrize(("requests", "threads"), [(1, "1"), (3, "3"), (4, None), (90, None)])
-def test_no_thread_is_without_a_request(requests: int, threads: str | None) -> None:
+@pytest.mark.parametrize(
+    ("requests", "own", "threads"),
+    [
+        (1, None, "1"), (3, None, "3"), (4, None, None), (90, None, None),
+        (8, "16", "8"), (16, "16", "16"), (3, "2", "2"),
+    ],
+)  # fmt: skip
+def test_no_thread_is_without_a_request(
+    requests: int, own: str | None, threads: str | None
+) -> None:
     """perf_analyzer would never end."""
-    words = command(intervals="gaps.txt", window=Window.of_requests(requests))
+    flags = {} if own is None else {"max-threads": own}
+    words = command(flags, intervals="gaps.txt", window=Window.of_requests(requests))
     assert ("--max-threads" in words) == (threads is not None)
     assert threads is None or words[words.index("--max-threads") + 1] == threads
 

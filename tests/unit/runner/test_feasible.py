@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.runner.load.feasible import impossible, without_effect
+from model_analyzer.runner.load.feasible import impossible, on_cache, without_effect
 from tests.phrases import VARIABLE_DIMENSION, too_large_batch
 from tests.unit.builders import settings
 
@@ -78,9 +79,22 @@ def test_client_batches_that_are_left_out_are_reported() -> None:
     chosen = settings("run_config_search_disable: true\nbatch_sizes: [4, 16, 32]")
     facts = ModelFacts(name="m", config={"name": "m", "max_batch_size": 8}, files="f")
 
-    assert [*without_effect(chosen.models[0], facts, chosen.search)] == [
+    assert [*without_effect(chosen.models[0], facts, chosen.search, Path())] == [
         "model m: batch_sizes 16, 32 left out: no variant accepts more than 8"
     ]
+
+
+def test_a_response_cache_is_told_with_what_is_done_about_it() -> None:
+    part = ModelFacts(name="part", config={"response_cache": {"enable": True}}, files="f")
+    facts = ModelFacts(name="m", config={"name": "m"}, files="f", composing=(part,))
+    off, keep = (settings(f"response_cache: {word}").models[0] for word in ("off", "keep"))
+
+    (said,) = on_cache(off, facts)
+    assert said.startswith("model m: measured without the response cache of part. perf_analyzer")
+    assert "`response_cache: keep` measures with it" in said
+    (said,) = on_cache(keep, facts)
+    assert said.startswith("model m: measured with the response cache of part. ")
+    assert not [*on_cache(off, replace(facts, composing=()))]
 
 
 def test_a_model_that_does_not_batch_takes_one(tmp_path: Path) -> None:
@@ -135,20 +149,32 @@ def test_a_shape_has_a_name_and_sizes(tmp_path: Path, shape: str, words: str) ->
     assert "inputs are IN" in problem
 
 
-def test_a_shape_of_no_input_is_taken_with_a_remark(tmp_path: Path) -> None:
-    text = "perf_analyzer_flags: {shape: ['IN:4', 'OTHER:4']}"
+def test_a_shape_without_effect_is_taken_with_a_remark(tmp_path: Path) -> None:
+    text = "perf_analyzer_flags: {shape: ['IN:5', 'OTHER:4']}"
     chosen = settings(text)
     facts = ModelFacts(name="m", config={"name": "m", "input": (FIXED,)}, files="f")
 
     assert problems(text, tmp_path) == []
-    assert [*without_effect(chosen.models[0], facts, chosen.search)] == [
+    assert [*without_effect(chosen.models[0], facts, chosen.search, tmp_path)] == [
+        "model m: perf_analyzer flag shape has no effect on 'IN', whose dims [4] are fixed in"
+        " config.pbtxt",
         "model m: perf_analyzer flag shape has no effect on 'OTHER', which is not an input"
-        " (inputs are IN)"
+        " (inputs are IN)",
     ]
 
 
+@pytest.mark.parametrize("shape", ["ROWS:4", "ROWS:7,5", "ROWS:1,7,4", "ROWS:0,4"])
+def test_a_shape_fits_the_model(tmp_path: Path, shape: str) -> None:
+    (problem,) = problems(f"perf_analyzer_flags: {{shape: '{shape}'}}", tmp_path, input=(FREE,))
+
+    assert f"{shape} does not fit the dims [-1,4] of the model (give ROWS:SIZE,4" in problem
+
+
 def test_an_input_of_any_size_needs_a_shape_or_data(tmp_path: Path) -> None:
-    (tmp_path / "in.json").write_text("{}")
+    (tmp_path / "in.json").write_text(
+        '{"data": [{"IN": [0.5, 0.5, 0.5, 0.5],'
+        ' "ROWS": {"content": [0.5, 0.5, 0.5, 0.5], "shape": [1, 4]}}]}'
+    )
     config = {"input": (FIXED, FREE)}
 
     (problem,) = problems("", tmp_path, **config)
@@ -156,8 +182,33 @@ def test_an_input_of_any_size_needs_a_shape_or_data(tmp_path: Path) -> None:
     assert problems("perf_analyzer_flags: {shape: 'ROWS:7,4'}", tmp_path, **config) == []
     assert problems("perf_analyzer_flags: {input-data: in.json}", tmp_path, **config) == []
     assert len(problems("perf_analyzer_flags: {input-data: zero}", tmp_path, **config)) == 1
+    # perf_analyzer also makes data for optional inputs
     optional = {"input": (FIXED, {**FREE, "optional": True})}
-    assert problems("", tmp_path, **optional) == []
+    assert len(problems("", tmp_path, **optional)) == 1
+
+
+def test_input_data_is_checked_with_its_file_input_and_element(tmp_path: Path) -> None:
+    (tmp_path / "in.json").write_text('{"data": [{"IN": [0.5, 7, 0.25, 2019]}]}')
+
+    (problem,) = problems("perf_analyzer_flags: {input-data: in.json}", tmp_path)
+
+    assert problem == (
+        f"the place of perf_analyzer_flags: model m: {tmp_path}/in.json: input IN of step 1:"
+        " element 2 is 7: write 7.0; element 4 is 2019: write 2019.0 (FP32)"
+        " (each number needs a decimal point)"
+    )
+
+
+def test_input_data_that_is_sent_otherwise_gets_a_remark(tmp_path: Path) -> None:
+    (tmp_path / "in.json").write_text('{"data": [{"IN": [300]}]}')
+    text = "perf_analyzer_flags: {input-data: in.json}"
+    chosen = settings(text)
+    config = {"name": "m", "input": ({"name": "IN", "data_type": "TYPE_INT8", "dims": (1,)},)}
+    facts = ModelFacts(name="m", config=config, files="f")
+
+    assert problems(text, tmp_path, **config) == []
+    (remark,) = without_effect(chosen.models[0], facts, chosen.search, tmp_path)
+    assert "element 1 is 300: INT8 holds -128 to 127, so perf_analyzer sends 44" in remark
 
 
 def test_a_stream_needs_grpc_where_a_protocol_is_spoken(tmp_path: Path) -> None:
@@ -208,7 +259,7 @@ def test_a_log_selects_inputs_of_a_file(
     (tmp_path / "log.csv").write_text(f"time,n\n{rows}")
     if data is not None:
         (tmp_path / "in.json").write_text(data)
-    refused = problems(SELECTING, tmp_path)
+    refused = problems(SELECTING, tmp_path, input=())
     assert len(refused) == bool(message)
     assert all(message.format(tmp_path) in problem for problem in refused)
 
@@ -228,9 +279,15 @@ def test_a_load_that_lasts_longer_than_perf_analyzer_may(tmp_path: Path) -> None
     assert "(raise perf_analyzer_timeout to twice as long, or shorten the stages)" in problem
 
 
-def test_a_log_in_milliseconds_that_is_read_as_seconds(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text("time\n0\n4648\n")
+def test_a_log_that_may_be_in_milliseconds(tmp_path: Path) -> None:
+    times = "".join(f"{number * 10}.5\n" for number in range(100))
+    (tmp_path / "log.csv").write_text(f"time\n{times}")
     (problem,) = problems("load: {replay: log.csv}", tmp_path)
     assert "give unit: ms if its times are in milliseconds, give a higher speed" in problem
     (problem,) = problems("load: {replay: log.csv, unit: s}", tmp_path)
     assert "twice as long, give a higher speed, or use a part of the log" in problem
+
+    (tmp_path / "whole.csv").write_text("time\n0\n4648\n")
+    (problem,) = problems("load: {replay: whole.csv}", tmp_path)
+    assert "whole.csv: does not say whether its times are seconds or milliseconds" in problem
+    assert "say unit: s or unit: ms" in problem

@@ -5,22 +5,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from model_analyzer.domain.traffic import Arrivals, Traffic
+from model_analyzer.domain.windows import Window
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.generators import (
+    Generator,
     joined_exports,
     joined_tables,
     joined_times,
     shares,
+    with_own_ids,
 )
 from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.profile_export import Export, Request
 from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.runner.load.schedule import due_times
+from tests.unit.builders import trial
 
 NS = 10**9
 START = 10**18
@@ -135,3 +141,37 @@ def test_tables_without_an_export() -> None:
         "perf_latency_p99": 12,
         "perf_latency_avg": 3.5,
     }
+
+
+def id_ranges(count: int, given: str | None = None) -> list[str | None]:
+    (work,) = trial().workloads
+    work = replace(work, flags={} if given is None else {"sequence-id-range": given})
+    generators = [Generator(work, Window(), exports=False)] * count
+    return [each.work.flags.get("sequence-id-range") for each in with_own_ids(generators)]
+
+
+def test_a_single_generator_has_the_ids_that_the_user_gave() -> None:
+    assert id_ranges(1) == [None]
+    assert id_ranges(1, "7") == ["7"]
+
+
+@pytest.mark.parametrize("count", [2, 3, 8, 64])
+@pytest.mark.parametrize(
+    ("given", "begin", "end"),
+    [(None, 1, 2**31 - 1), ("500", 500, 2**31 - 1), ("100:1000", 100, 1000)],
+)
+def test_several_generators_have_different_ids(
+    count: int, given: str | None, begin: int, end: int
+) -> None:
+    """They are those of the user's range, and perf_analyzer can read them."""
+    bounds = [tuple(map(int, str(ids).split(":"))) for ids in id_ranges(count, given)]
+    assert bounds[0][0] == begin
+    assert bounds[-1][1] == end
+    assert all(first[1] == second[0] for first, second in pairwise(bounds))
+    sizes = [last - first for first, last in bounds]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("given", ["a:b", "1:2:3", "-1:5", "", "99999999999"])
+def test_a_range_that_is_none_stays(given: str) -> None:
+    assert id_ranges(2, given) == [given, given]

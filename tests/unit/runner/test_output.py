@@ -8,15 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from model_analyzer.runner.load.ended import collect
 from model_analyzer.runner.load.output import (
     OutputVerdict,
     composing_model,
     deciding_lines,
     judge,
+    of_all_versions,
     parse_composing_table,
+    parse_counted,
     parse_report,
     parse_table,
 )
+from model_analyzer.runner.load.profile_export import Counted
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
 
@@ -53,6 +57,34 @@ def test_a_table_gives_milliseconds_and_inferences_per_second(name: str) -> None
     assert values["perf_server_compute_infer"] == cells["Server Compute Infer"] / 1000
 
 
+@pytest.mark.parametrize(
+    ("name", "counted"),
+    [
+        ("stream_flag", Counted(11, 33)),
+        ("stream_some_empty", Counted(12, 30)),
+        ("stream_no_flag", Counted(10, 30)),
+        ("stable", None),
+    ],
+)
+def test_responses_are_counted_of_models_that_stream(name: str, counted: Counted | None) -> None:
+    assert parse_counted(table(name), text(name)) == counted
+
+
+def test_a_request_of_two_inferences_is_one_request() -> None:
+    """Recorded: two inferences in a request, and three responses."""
+    rows = "Concurrency,Inferences/Second,Response Throughput\n1,55.2545,82.8817\n"
+    said = "  Batch size: 2\n    Request count: 20\n"
+
+    assert parse_counted(rows, said) == Counted(20, 60)
+
+
+@pytest.mark.parametrize("rates", ["0,10", "1e-300,1e300", "x,10", "10,"])
+def test_odd_rates_count_nothing(rates: str) -> None:
+    rows = f"Inferences/Second,Response Throughput\n{rates}\n"
+
+    assert parse_counted(rows, "Batch size: 1\n Request count: 2\n") is None
+
+
 def test_the_last_row_of_several_counts() -> None:
     assert parse_table("Concurrency,Inferences/Second\n1,10\n2,20\n") == {"perf_throughput": 20}
 
@@ -82,6 +114,38 @@ def test_composing_models_have_server_side_values() -> None:
         "perf_server_compute_infer",
         "perf_server_compute_output",
     }
+
+
+# an ensemble that calls both versions of a model, as perf_analyzer 2.51 wrote it
+OF_VERSIONS = {
+    "vall_v1": "1,95.0038,0,1,24,16,5304,49,0",
+    "vall_v2": "1,94.0814,0,2,40,14,4688,136,0",
+}
+HEADER = (
+    "Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,"
+    "Server Compute Input,Server Compute Infer,Server Compute Output,Client Recv"
+)
+
+
+def test_two_versions_of_a_composing_model_count_together(tmp_path: Path) -> None:
+    (tmp_path / "output.txt").touch()
+    for name, row in OF_VERSIONS.items():
+        (tmp_path / f"{name}.results.csv").write_text(f"{HEADER}\n{row}\n")
+
+    ended = collect(tmp_path, "perf_analyzer", 0, embedded=False, stopped=None, death="")
+
+    (values,) = ended.composing.values()
+    assert values["perf_throughput"] == pytest.approx(189.0852)
+    assert values["perf_server_queue"] == pytest.approx(0.03196, abs=1e-5)
+    assert values["perf_server_compute_infer"] == pytest.approx(4.9975, abs=1e-4)
+
+
+def test_a_version_without_calls_does_not_count() -> None:
+    idle = {"perf_throughput": 0.0, "perf_server_queue": 7.0}
+    busy = {"perf_throughput": 5.0, "perf_server_queue": 1.0}
+
+    assert of_all_versions([idle]) == of_all_versions([idle, idle]) == idle
+    assert of_all_versions([idle, busy]) == busy
 
 
 @pytest.mark.parametrize(

@@ -23,19 +23,18 @@ from model_analyzer.runner.repository import (
     check_apart,
     stage,
 )
+from tests.ensemble_cases import Ensemble, step
 from tests.phrases import INCOMPLETE_CONFIGURATION, NO_MODEL_FILE
-
-ENSEMBLE = """
-platform: "ensemble"
-ensemble_scheduling { step [
-  { model_name: "PART" model_version: -1 input_map { key: "IN" value: "IN" } } ] }
-"""
 
 
 def add_ensemble(models: Path, name: str, *parts: str) -> None:
-    (models / name / "1").mkdir(parents=True)
-    text = "".join(ENSEMBLE.replace("PART", part) if n == 0 else "" for n, part in enumerate(parts))
-    (models / name / "config.pbtxt").write_text(f'name: "{name}"\n{text}')
+    """An ensemble of these models, one after the other."""
+    tensors = ["IN", *(f"after_{number}" for number in range(1, len(parts))), "OUT"]
+    steps = [
+        step(part, inputs=f"IN:{tensors[place]}", outputs=f"OUT:{tensors[place + 1]}")
+        for place, part in enumerate(parts)
+    ]
+    Ensemble(steps=steps, inputs=["IN FP32 4"], outputs=["OUT FP32 4"]).write(models / name)
 
 
 # -- configurations --------------------------------------------------------------------------------
@@ -85,12 +84,7 @@ def test_facts_have_configuration_and_files(make_model) -> None:
 def test_an_ensemble_knows_its_parts_in_order(make_model) -> None:
     make_model("a")
     models = make_model("b")
-    (models / "whole" / "1").mkdir(parents=True)
-    (models / "whole" / "config.pbtxt").write_text(
-        'name: "whole"\nplatform: "ensemble"\nensemble_scheduling { step ['
-        ' { model_name: "b" model_version: -1 }, { model_name: "a" model_version: -1 },'
-        ' { model_name: "b" model_version: -1 } ] }\n'
-    )
+    add_ensemble(models, "whole", "b", "a", "b")
 
     facts = ModelRepository(models).facts("whole")
 

@@ -16,8 +16,10 @@ from model_analyzer.runner.monitors.resources import (
 )
 
 
-def reading(at: float, server: float, ended: float, memory: float) -> ResourceReading:
-    return ResourceReading(at=at, server=server, ended=ended, memory=memory)
+def reading(
+    at: float, server: float, ended: float, memory: float, others: float = 0.0
+) -> ResourceReading:
+    return ResourceReading(at=at, server=server, ended=ended, others=others, memory=memory)
 
 
 def use_of(*readings: ResourceReading) -> ResourceUse | None:
@@ -28,12 +30,18 @@ def use_of(*readings: ResourceReading) -> ResourceUse | None:
 
 
 def test_the_use_is_the_difference_of_two_readings() -> None:
-    use = use_of(reading(100, 7, 1, 250.0), reading(110, 12, 3.5, 260.04))
+    use = use_of(reading(100, 7, 1, 250.0, 40), reading(110, 12, 3.5, 260.04, 47.5))
 
     assert use == ResourceUse(
-        seconds=10, server_cpu_s=5, client_cpu_s=2.5, memory_before=250, memory_after=260
+        seconds=10,
+        server_cpu_s=5,
+        client_cpu_s=2.5,
+        memory_before=250,
+        memory_after=260,
+        other_cpu_s=7.5,
     )
-    assert (use.server_cores, use.client_cores, use.growth) == (0.5, 0.25, 10)
+    assert (use.server_cores, use.client_cores, use.other_cores) == (0.5, 0.25, 0.75)
+    assert use.growth == 10
 
 
 def test_a_server_that_ended_leaves_no_use() -> None:

@@ -8,7 +8,7 @@ import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -25,7 +25,7 @@ from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.pooling import pool
-from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.profiles import FailedTrial, Profile, TrialRecord
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
@@ -33,6 +33,7 @@ from model_analyzer.errors import ConfigError
 from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.choose import choose
+from model_analyzer.search.completed import CompletedSearch
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.trial_map import TrialMap
 from tests.unit.builders import rank_one
@@ -585,6 +586,60 @@ def test_the_budget_holds() -> None:
     trials = sequence(search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(budget_s=55)), queue)
 
     assert len(trials) == 5
+    assert [trial.limit_s for trial in trials] == [55, 45, 35, 25, 15]
+
+
+def test_without_a_budget_no_trial_has_a_limit() -> None:
+    trials = sequence(search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(max_trials=3)), queue)
+
+    assert {trial.limit_s for trial in trials} == {None}
+
+
+def failing_after(seconds: float, *numbers: int) -> Callable[[Trial], Outcome]:
+    """Trials with these numbers fail after some time; the others take 10 s."""
+    asked: list[Trial] = []
+
+    def answer(trial: Trial) -> Outcome:
+        asked.append(trial)
+        fails = len(asked) in numbers
+        return replace(failure(), duration_s=seconds) if fails else queue(trial)
+
+    return answer
+
+
+def test_a_failure_spends_the_budget_and_does_not_tell_how_long_trials_take() -> None:
+    limits = AdaptiveSettings(budget_s=90)
+    trials = sequence(search(subject(), ADAPTIVE, adaptive=limits), failing_after(41, 2))
+
+    assert [trial.limit_s for trial in trials] == [90, 80, 39, 29, 19]
+
+
+def test_a_budget_that_failures_have_spent_is_spent() -> None:
+    limits = AdaptiveSettings(budget_s=30)
+    trials = sequence(search(subject(), ADAPTIVE, adaptive=limits), failing_after(30.5, 1, 2))
+
+    assert len(trials) == 1
+
+
+def test_failures_of_earlier_runs_cost_nothing() -> None:
+    limits = AdaptiveSettings(budget_s=50)
+    asked = search(subject(), ADAPTIVE, adaptive=limits)
+    first = asked.ask()
+    assert first is not None
+    known = replace(failure(), duration_s=41.0, started=5.0)
+    resumed = CompletedSearch(
+        search(subject(), ADAPTIVE, adaptive=limits),
+        lambda _, outcome: outcome,
+        [FailedTrial(first, known)],
+    )
+    assert resumed.ask() == first
+    resumed.tell(first, known)
+    further = resumed.ask()
+    assert further is not None
+    assert further.limit_s == 50
+    resumed.tell(further, replace(known, started=90.0))  # of this run
+    last = resumed.ask()
+    assert last is None or last.limit_s == 9
 
 
 @pytest.mark.parametrize(
@@ -706,3 +761,18 @@ def test_values_without_an_order_have_a_limit() -> None:
 
     with pytest.raises(ConfigError, match="dynamic_batching has 1001 values, but this search"):
         TrialMap(target, ADAPTIVE, use_formula=False)
+
+
+def test_a_space_that_was_measured_as_a_whole_leaves_no_chance(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    small = limits(mode=SearchMode.ADAPTIVE, instances=(1, 1), batch=(1, 1), concurrency=(4, 4))
+    with caplog.at_level(logging.INFO):
+        group = {"count": 1, "kind": "KIND_GPU"}
+        asked = search(subject(model(max_batch_size=0, instance_group=[group])), small)
+        sequence(asked, queue)
+
+    assert asked.conclusion is not None
+    assert asked.conclusion.reason is StopReason.EVERYTHING
+    assert "every configuration was measured" in "\n".join(caplog.messages)
+    assert "was not tried" not in "\n".join(caplog.messages)

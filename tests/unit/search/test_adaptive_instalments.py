@@ -15,7 +15,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.pooling import pool
@@ -203,20 +202,3 @@ def test_instalments_may_be_more() -> None:
     assert most_trials(440, default) == 26
     assert most_trials(440, default, in_instalments=True) == 39
     assert most_trials(440, AdaptiveSettings(max_trials=7), in_instalments=True) == 7
-
-
-@pytest.mark.parametrize("sizes", [(1, 1), (1, 2)])
-def test_a_search_that_tried_everything_does_not_say_that_something_was_missed(
-    sizes: tuple[int, int],
-) -> None:
-    where = limits(mode=SearchMode.ADAPTIVE, instances=sizes, batch=(8, 8), concurrency=(4, 4))
-    asked = search(subject(in_instalments=True), where)
-
-    trials = sequence(asked, instalment)
-
-    assert {trial.variants for trial in trials} >= {f"m_config_{n}" for n in range(sizes[1])}
-    assert max(trial.repetition for trial in trials) > 0
-    assert asked.conclusion is not None
-    assert asked.conclusion.reason is StopReason.NOTHING_LEFT
-    assert (asked.conclusion.chance, asked.conclusion.gain) == (0, 0)
-    assert asked.conclusion.explanation == "every configuration within its bounds was tried"

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchMode, SearchSettings
-from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.confirm import FINALISTS, confirm, most_confirmed
 from model_analyzer.search.plan import Fork, Plan, Subject, recorded
@@ -157,21 +155,12 @@ def test_every_search_confirms_its_best(mode: SearchMode) -> None:
     assert len(trials) > len(first)
 
 
-def poisson(**of_subject: Any) -> Subject:
-    """A model under one rate of random arrivals."""
-    target = subject(
-        in_instalments=True, loads=(50,), load_kind=LoadKind.REQUEST_RATE, **of_subject
-    )
-    (searched,) = target.models
-    traffic = Traffic(arrivals=Arrivals.POISSON)
-    settings = replace(searched.settings, traffic=traffic)
-    return replace(target, models=(replace(searched, settings=settings),))
+def test_a_single_configuration_under_a_rate_gets_more_than_a_first_look() -> None:
+    def repetitions(kind: LoadKind, rate: int) -> list[int]:
+        target = subject(in_instalments=True, load_kind=kind)
+        trials = sequence(confirmed(target, rate, settings=DISABLED), Server({rate: rate}))
+        return [trial.repetition for trial in trials]
 
-
-@pytest.mark.parametrize("settings", [SEARCHED, DISABLED])
-def test_one_configuration_under_random_arrivals_gets_more_than_a_first_look(
-    settings: SearchSettings,
-) -> None:
-    trials = sequence(confirmed(poisson(), 50, settings=settings), Server({50: 50.0}))
-
-    assert [trial.repetition for trial in trials] == [0, 1]
+    assert repetitions(LoadKind.REQUEST_RATE, 40) == [0, 1, 2, 3]
+    assert repetitions(LoadKind.REQUEST_RATE, 400) == [0]
+    assert repetitions(LoadKind.CONCURRENCY, 40) == [0]

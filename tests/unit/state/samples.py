@@ -19,7 +19,7 @@ from model_analyzer.domain.measurements import (
 )
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.resources import ResourceUse
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.trials import (
     Failure,
     FailureReason,
@@ -116,6 +116,7 @@ def rich_trial(concurrency: int = 4) -> Trial:
         container=freeze(
             {"image": "triton:1", "init": True, "environment": [f"API_TOKEN={SECRETS[0]}", "A=1"]}
         ),
+        uncached=True,
     )
     return Trial(
         workloads=(
@@ -167,7 +168,10 @@ def rich_measurement() -> Measurement:
         host=freeze({"cpu_used_ram": 2048.0}),
         statistics={
             "ensemble": ModelStatistics(
-                inferences=20, executions=10, batches=(BatchStatistics(2, 10, 98.765432),)
+                inferences=20,
+                executions=10,
+                batches=(BatchStatistics(2, 10, 98.765432),),
+                requests=RequestCounts(answered=14, failed=1, hits=4, misses=10),
             ),
             "größe": ModelStatistics(
                 inferences=20,
@@ -190,6 +194,7 @@ def rich_measurement() -> Measurement:
             client_cpu_s=1.125,
             memory_before=120.5,
             memory_after=121.0,
+            other_cpu_s=0.25,
         ),
         machine=MACHINE,
     )

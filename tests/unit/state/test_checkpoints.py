@@ -17,6 +17,7 @@ from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
+from model_analyzer.domain.trials import FailureReason
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.contents import checkpoint_lines
@@ -111,6 +112,24 @@ def test_a_retried_trial_comes_last_and_counts_after_a_reload(tmp_path: Path) ->
     assert concurrencies(tmp_path) == [2, 3, 1]
     with ProfileState(tmp_path) as state:
         assert state.outcome_of(trial(1)) == measurement(7)
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "is_kept"), [(20.0, True), (20.4, True), (31.0, False), (None, False)]
+)
+def test_a_failure_at_the_end_of_a_budget_is_tried_again_if_more_is_left(
+    tmp_path: Path, limit_s: float | None, is_kept: bool
+) -> None:
+    ended = replace(failure(), reason=FailureReason.BUDGET, duration_s=20.4)
+    other = replace(failure(), duration_s=20.4)
+    with ProfileState(tmp_path) as state:
+        state.record(trial(1), ended)
+        state.record(trial(2), other)
+        assert state.outcome_of(replace(trial(1), limit_s=limit_s)) == ended  # in the same run
+    with ProfileState(tmp_path) as state:
+        found = state.outcome_of(replace(trial(1), limit_s=limit_s))
+        assert found == (ended if is_kept else None)
+        assert state.outcome_of(replace(trial(2), limit_s=limit_s)) == other
 
 
 def test_the_directory_is_created_with_its_parents(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from model_analyzer.app.progress.events import Event, Phase, Silence, Sink
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Measurement, Outcome
-from model_analyzer.domain.slots import Lost, Slot
+from model_analyzer.domain.slots import Lost, Overdue, Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.expectation import Expectation
 from model_analyzer.forecast.time_left import Part, TimeLeft
-from model_analyzer.profiling.events import TrialFinished, TrialStarted
+from model_analyzer.profiling.events import TrialFinished, TrialOverdue, TrialStarted
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.search.plan import Subject
 from tests.contract.memory_state import MemoryState
@@ -114,6 +114,28 @@ def play_run(
         tracker.run_finished(0)
         tracker.close()
     return clock
+
+
+def play_overdue(sink: Sink, overdue: Overdue, *, slot: str = "") -> Trial:
+    """The beginning of a run, whose first trial takes long: `overdue` after 12 seconds. With the
+    name of a `slot`, its executor has several and notices that.
+    """
+    target = listed()
+    clock = Clock()
+    tracker = Tracker(sink, clock=clock, hypothetically=nullcontext)
+    tracker.searches([target], lambda _: TimeLeft([Part(Expectation(target, WHERE), 1.5, 1.0)]))
+    slots = [Slot(name=name) for name in (slot, "other")] if slot else [Slot()]
+    tracker.model_started(0, slots)
+    tracker.overdue(overdue)  # nothing is under way
+    trial = search(target, WHERE).ask()
+    assert trial is not None
+    tracker.tell(TrialStarted(trial, slots[0]))
+    clock.now += 12
+    if slot:
+        tracker.tell(TrialOverdue(trial, slots[0], overdue))
+    else:
+        tracker.overdue(overdue)
+    return trial
 
 
 def play_slots(

@@ -24,10 +24,11 @@ from model_analyzer.cli.progress.screen import Screen
 from model_analyzer.cli.progress.values import clock, duration, values_text
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.settings import ProgressMode
+from model_analyzer.domain.slots import Overdue
 from tests.unit.builders import at_most, goal, objectives
 from tests.unit.builders import measurement as one
 from tests.unit.builders import together as two_models
-from tests.unit.cli.progress.runs import Clock, in_windows, play_run
+from tests.unit.cli.progress.runs import Clock, in_windows, play_overdue, play_run
 from tests.unit.search.surfaces import measurement as surface
 from tests.unit.search.surfaces import subject, together
 
@@ -73,6 +74,50 @@ def test_the_mark_of_a_miss_is_explained_where_it_is_shown() -> None:
     assert "limit Max p99 Latency: 80 ms" in small
     large = [line.plain.rstrip() for line in screen.lines(199, 49, 0.0, stopping=False)]
     assert "limit Max p99 Latency: 80 ms   ○ misses it" in large
+
+
+LONG = Overdue(for_s=10.4, expected_s=1.08, limit_s=40.8)
+
+
+def test_the_screen_names_a_measurement_that_takes_long() -> None:
+    screen = Screen()
+    sink = Silence()
+    sink.show = screen.show  # type: ignore[method-assign]
+    play_overdue(sink, LONG)
+    shown = [line.plain.rstrip() for line in screen.lines(99, 24, 12.0, stopping=False)]
+    assert "now   0:12  m_config_default: concurrency 1" in "\n".join(shown)
+    assert any("still measuring: expected 1 s, given up after 40 s" in line for line in shown)
+
+
+@pytest.mark.parametrize(
+    ("overdue", "slot", "line"),
+    [
+        (LONG, "", ", for 10 s; expected 1 s, given up after 40 s"),
+        (
+            replace(LONG, for_s=41.0, limit_s=600.0),
+            "",
+            ", for 40 s; expected 1 s, given up after 10 min",
+        ),
+        (replace(LONG, limit_s=None), "a", " on a, for 10 s; expected 1 s"),
+    ],
+)
+def test_a_line_names_a_measurement_that_takes_long(
+    overdue: Overdue, slot: str, line: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        play_overdue(Lines(), overdue, slot=slot)
+    named = [message for message in caplog.messages if message.startswith("Still measuring")]
+    assert named == [f"Still measuring: m_config_default with 1 concurrent request{line}"]
+
+
+def test_programs_learn_of_a_measurement_that_takes_long() -> None:
+    written: list[str] = []
+    trial = play_overdue(JsonLines(written.append), LONG)
+    (event,) = [each for each in map(json.loads, written) if each["event"] == "still_measuring"]
+    assert event["trial"] == trial.key
+    assert (event["for_s"], event["expected_s"], event["given_up_after_s"]) == (10.4, 1.08, 40.8)
+    assert event["workloads"][0]["concurrency"] == 1
+    assert "slot" not in event
 
 
 LITTLE = Outlook(chance=0.12, gain=0.004, margin=0.03, feasible=True)

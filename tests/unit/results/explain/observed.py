@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from model_analyzer.domain.histograms import Histogram
@@ -13,6 +14,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.results.explain.explain import Explanation, explain
 from tests.unit.builders import goal, rank_one, record, variant
@@ -55,6 +57,7 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
     batch: int = 1,
     cores: float | None = 0.1,
     client: float = 0.1,
+    others: float | None = None,
     memory: tuple[float, float] = (100.0, 100.0),
     windows: Sequence[float] = (),
     latencies: Mapping[str, float] | None = None,
@@ -65,11 +68,16 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
     flags: Mapping[str, Any] | None = None,
     notices: Sequence[Notice] = (),
     gpu: float | None = None,
+    traffic: Traffic | None = None,
+    lag: float | None = None,
+    batches: Mapping[int, tuple[int, float]] | None = None,
+    requests: int | None = None,
 ) -> TrialRecord:
     """A measurement of a variant: its throughput, the time of an execution, and of a request in the
     queue and outside the model. `cores` are those that the server used, None if unknown. `parts`
     are the called models: calls for each request, time of an execution, time in the queue. `gpu` is
-    the utilization of a GPU in percent; None if the server has no GPU.
+    the utilization of a GPU in percent; None if the server has no GPU. `lag` is the p99 of the
+    client's; `batches` has the number and the time of executions by size.
     """
     average = queue + execution_ms + outside + copying
     own: Values = {
@@ -79,7 +87,16 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
         "perf_server_compute_output": 0.0,
     }
     percentiles = {f"perf_latency_p{p}": average * (1 + p / 1000) for p in (50, 90, 95, 99)}
+    if lag is not None:
+        percentiles["perf_send_lag_p99"] = lag
     counts = {of.model: statistics(throughput, execution_ms, batch)}
+    if batches is not None:
+        sizes = [BatchStatistics(size, *batches[size]) for size in sorted(batches)]
+        counts[of.model] = ModelStatistics(
+            inferences=sum(each.size * each.count for each in sizes),
+            executions=sum(each.count for each in sizes),
+            batches=tuple(replace(each, ms=each.count * each.ms) for each in sizes),
+        )
     composing: dict[str, Values] = {}
     for name, (calls, time, waiting) in (parts or {}).items():
         counts[name] = statistics(calls * throughput, time)
@@ -94,7 +111,7 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
                     **own,
                     **(latencies or {}),
                 },
-                requests=max(round(SECONDS * throughput / batch), 1),
+                requests=requests or max(round(SECONDS * throughput / batch), 1),
                 windows=tuple(windows) or (throughput,) * 3,
                 composing=composing,
                 histograms={} if histogram is None else {"perf_latency": histogram},
@@ -109,6 +126,7 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
             client_cpu_s=client * SECONDS,
             memory_before=memory[0],
             memory_after=memory[1],
+            other_cpu_s=None if others is None else others * SECONDS,
         ),
         gpus={} if gpu is None else {"GPU-1": {"gpu_utilization": gpu}},
         notices=tuple(notices),
@@ -116,7 +134,9 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
         duration_s=SECONDS,
     )
     setup = None if gpu is None else ServerSetup(devices=("GPU-1",))
-    return record(of, measured, concurrency=load, kind=kind, flags=flags or {}, setup=setup)
+    return record(
+        of, measured, concurrency=load, kind=kind, flags=flags or {}, setup=setup, traffic=traffic
+    )
 
 
 def explained(

@@ -38,7 +38,7 @@ def confirmation_of(after: TrialRecord | Failure) -> Confirmation:
     )
     (work,) = BEFORE.trial.workloads
     result = after if isinstance(after, Failure) else situation(after)
-    return Confirmation(finding=finding, work=work, after=result)
+    return Confirmation(finding=finding, work=work, before=finding.under, after=result)
 
 
 @pytest.mark.parametrize(

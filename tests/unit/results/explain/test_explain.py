@@ -13,6 +13,7 @@ from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.results.explain.situation import Situation
 from tests.unit.builders import failure, record, variant
 from tests.unit.results.explain.observed import explained, model, names, observed
 
@@ -275,6 +276,36 @@ def test_the_busiest_part_of_an_ensemble_limits_it() -> None:
     assert finding.change.model == "slow"
 
 
+def test_steps_at_the_same_time_are_not_added_up() -> None:
+    steps = [
+        {"model_name": "left", "input_map": {"X": "X"}, "output_map": {"Y": "L"}},
+        {"model_name": "right", "input_map": {"X": "X"}, "output_map": {"Y": "R"}},
+        {"model_name": "last", "input_map": {"L": "L", "R": "R"}, "output_map": {"Y": "Y"}},
+    ]
+    parts = [model("left", count=8), model("right", count=8), model("last", count=8)]
+    of = variant("m_config_default", composing=parts, ensemble_scheduling={"step": steps})
+    calls = {"left": (1.0, 30.0, 0.5), "right": (1.0, 20.0, 0.2), "last": (1.0, 3.0, 0.1)}
+    record = observed(of, 1, 28, 34.7, parts=calls)
+    assert isinstance(record.outcome, Measurement)
+    times = Situation(work=record.trial.workloads[0], runs=(record.outcome,)).times
+
+    assert times.queue == pytest.approx(0.6)
+    assert times.compute == pytest.approx(33.0)
+    assert times.total == pytest.approx(record.outcome.value("perf_latency_avg"))
+
+
+def test_parts_are_never_longer_than_the_request() -> None:
+    record = observed(ONE, 1, 28, 34.7)
+    assert isinstance(record.outcome, Measurement)
+    (measured,) = record.outcome.models
+    values = {**measured.values, "perf_latency_avg": 30.0}
+    outcome = replace(record.outcome, models=(replace(measured, values=values),))
+    times = Situation(work=record.trial.workloads[0], runs=(outcome,)).times
+
+    assert times.total == pytest.approx(30.0)
+    assert times.outside == 0.0
+
+
 def test_calls_one_after_the_other_are_told_from_calls_at_once() -> None:
     parts = [model("left", count=8), model("right", count=8)]
     of = variant("m_config_default", composing=parts, instance_group=[{"count": 8}])
@@ -352,8 +383,8 @@ def test_the_share_of_slow_requests_is_that_beyond_a_latency_and_not_that_of_the
     ]
     of_percentiles, of_histogram = (explained(each).findings[0].evidence[1] for each in records)
     assert of_percentiles == (
-        "1 to 5 % of the requests take more than 110 ms, and their time is in the executions:"
-        " 16.0 ms on average"
+        "1 to 5 % of the requests take more than 110 ms, and their time is in the model: 16.0 ms of"
+        " executing on average, and 0 ms in the queue"
     )
     assert of_histogram.startswith("about 40 % of the requests take more than 110 ms")
 

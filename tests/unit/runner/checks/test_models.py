@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.runner.checks.finding import Level
-from model_analyzer.runner.checks.models import judge_refusal, shapes_of, sized, telling
+from model_analyzer.runner.checks.models import judge_refusal, sized, telling
 from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes
 
 CONFIG = {
@@ -30,12 +30,6 @@ def test_open_sizes_are_those_of_the_flags_or_one() -> None:
     assert has_fixed_shapes(given)
     assert not has_fixed_shapes(CONFIG)
     assert CONFIG["input"][0]["dims"] == ["3", "-1", "-1"]  # type: ignore[index]
-
-
-def test_sizes_come_from_the_flags_of_perf_analyzer() -> None:
-    assert shapes_of({"shape": "IMAGE:3,224,224"}) == {"IMAGE": (3, 224, 224)}
-    assert shapes_of({"shape": ("A:1", "B:x", "C:2,2")}) == {"A": (1,), "C": (2, 2)}
-    assert shapes_of({}) == {}
 
 
 @pytest.mark.parametrize(

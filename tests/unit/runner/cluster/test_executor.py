@@ -7,11 +7,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 import pytest
 
+from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.slots import Finished, Lost, Slot
+from model_analyzer.domain.slots import Finished, Lost, Slot, Unfinished
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError, Interrupted
 from model_analyzer.runner.cluster.executor import (
@@ -290,3 +292,17 @@ def test_an_interrupt_leaves_the_wait() -> None:
 
     with pytest.raises(Interrupted):
         run_on(executor, "a")
+
+
+def test_a_trial_that_takes_long_is_told_once() -> None:
+    cluster = cluster_of({"a": [(measurement(), 25.0)], "b": [(measurement(), 12.0)]})
+    executor = executor_of(cluster)
+    look = replace(trial(), instalment_s=0.0)
+    executor.start(look, SLOTS[0])
+    executor.start(trial(), SLOTS[1])  # in windows that the user sized
+    waited = [executor.wait() for _ in range(3)]
+    overdue = [each for each in waited if isinstance(each, Unfinished)]
+    assert [(each.trial, each.slot.name) for each in overdue] == [(look, "a")]
+    assert overdue[0].overdue.for_s == pytest.approx(10, abs=1)
+    assert overdue[0].overdue.expected_s == FIRST_LOOK_S
+    assert [each.slot.name for each in waited if isinstance(each, Finished)] == ["b", "a"]

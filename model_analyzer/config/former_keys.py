@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keys that files have and that are no options: those of earlier versions of Triton Model Analyzer,
+and options in the wrong place. For each of them, what to write.
+
+docs/migration.md has the same table for users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_OF_A_MODEL = "it belongs to a model: write it below profile_models: {MODEL: …}"
+
+FORMER_KEYS: Mapping[str, str] = {
+    # up to 1.4 (2021)
+    "model_names": "write profile_models",
+    "analysis_models": "write profile_models, with its objectives and constraints",
+    "export": "remove it: tables are always written, below export_path",
+    "summarize": "remove it: a summary is always written, unless you set skip_summary_reports",
+    "no_perf_output": "remove it: perf_output is off unless you set it",
+    "max_retries": "write client_max_retries",
+    "perf_measurement_window": "write perf_analyzer_flags: {measurement-interval: MILLISECONDS}",
+    "triton_version": "write triton_docker_image: nvcr.io/nvidia/tritonserver:VERSION",
+    "log_level": "remove it, and give the flag --verbose or --quiet",
+    "run_config_search_max_preferred_batch_size": "write run_config_search_max_model_batch_size",
+    "run_config_search_preferred_batch_size_disable": (
+        "remove it: preferred_batch_size is not searched, unless model_config_parameters lists it"
+    ),
+    "cpu_monitor_disable": (
+        "remove it: CPU metrics are not collected unless you set collect_cpu_metrics"
+    ),
+    # options in the wrong place
+    "concurrency": "write parameters: {concurrency: …}",
+    "batch_sizes": "write parameters: {batch_sizes: …}",
+    "request_rate": "write parameters: {request_rate: …}",
+    "max_batch_size": "write model_config_parameters: {max_batch_size: …} below the model",
+    "instance_group": "write model_config_parameters: {instance_group: …} below the model",
+    "dynamic_batching": "write model_config_parameters: {dynamic_batching: …} below the model",
+    "measurement_interval": "write perf_analyzer_flags: {measurement-interval: MILLISECONDS}",
+    "parameters": _OF_A_MODEL,
+    "model_config_parameters": _OF_A_MODEL,
+    "cpu_only": _OF_A_MODEL,
+    "models": "write profile_models",
+}
+
+_STATISTICS = ("avg", "p50", "p90", "p95", "p99")
+
+# Short and former names of metrics, and the metric that people mean.
+FORMER_METRICS: Mapping[str, str] = {
+    **{statistic: f"perf_latency_{statistic}" for statistic in _STATISTICS},
+    **{f"latency_{statistic}": f"perf_latency_{statistic}" for statistic in _STATISTICS},
+    "latency": "perf_latency_p99",
+    "throughput": "perf_throughput",
+    "gpu_memory": "gpu_used_memory",
+}

@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers about an export for the laws of a measurement (`domain.laws`). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model_analyzer.domain.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT
+from model_analyzer.domain.measurements import Values
+from model_analyzer.runner.load.intended import Intended
+from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.schedule import Times
+
+_NS_PER_S = 1e9
+_DIGITS = 6
+
+
+def evidence_of(export: Export) -> Values:
+    """The share of impossible requests, if there are any; and the responses of a model that streams
+    for each request, if each of them is a token.
+    """
+    values: dict[str, float] = {}
+    if export.impossible:
+        values[IMPOSSIBLE] = export.impossible / (export.impossible + len(export.requests))
+    if export.responses is not None:
+        values[RESPONSES] = export.responses
+    return values
+
+
+def rates_of(export: Export, moved: Intended, *, is_whole: bool) -> Values:
+    """How many requests per second of an open load were due, were sent and were answered: within
+    perf_analyzer's windows, or of a whole load from the first to the last.
+    """
+    sent = np.sort(np.array([request.sent for request in export.requests], dtype=np.int64))
+    answered = np.array([request.ended for request in export.requests], dtype=np.int64)
+    times = {DUE: moved.due, SENT: sent, ANSWERED: answered}
+    if is_whole:
+        return {name: value for name in times if (value := whole_rate([times[name]]))}
+    begin, end = max(export.bounds[0], int(moved.due[0])), export.bounds[-1]
+    if begin >= end:
+        return {}
+    seconds = (end - begin) / _NS_PER_S
+    counts = {name: np.diff(np.searchsorted(own, [begin, end])) for name, own in times.items()}
+    return {name: float(f"{count[0] / seconds:.{_DIGITS}g}") for name, count in counts.items()}
+
+
+def whole_rate(parts: Sequence[Times]) -> float:
+    """The rate of all these times (ns), from the first to the last; 0 if there is none."""
+    times = np.concatenate(parts)
+    span = (times.max() - times.min()) / _NS_PER_S if len(times) > 1 else 0.0
+    return float(f"{(len(times) - 1) / span:.{_DIGITS}g}") if span else 0.0

@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How long a launch of perf_analyzer may take.
+
+Windows that the user or perf_analyzer sized have the time limit of the user. An instalment is given
+up after a bounded multiple of its length, unless the server's counts show that requests take long.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from model_analyzer.domain.first_look import given_up_s, in_flight, overdue_s
+from model_analyzer.domain.loads import workload_words
+from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.slots import Overdue
+from model_analyzer.domain.statistics import ServerStatistics, counted_between
+from model_analyzer.domain.trials import FailureReason
+from model_analyzer.domain.words import counted
+from model_analyzer.runner.load.ended import Stop
+from model_analyzer.runner.load.generators import Generator
+
+# It is given up if the server, whose requests take long, is then silent for longer than between two
+# answers, by a factor; in seconds, for at least so long.
+_LONGER, _SILENT_S = 3.0, 10.0
+
+# A place in flight answers so many requests beside those of the windows: for the warm-up, and after
+# the last window.
+_ROUNDS = 2
+
+# What is left of a budget is at least so much.
+_LEAST_LEFT_S = 10.0
+
+_NS_PER_S = 1e9
+
+_BUDGET_HINT = "give a larger --budget and run again: then it is measured"
+_HANG_HINT = (
+    "the model may hang. If a request takes as long as that, set measurement-interval in"
+    " perf_analyzer_flags: then only --perf-analyzer-timeout ends it"
+)
+
+
+def end_of_budget(left_s: float | None) -> float:
+    """When the budget ends (by the monotonic clock), of which so much is left; None is no limit. A
+    launch takes some time by itself, so there is always a little left.
+    """
+    return math.inf if left_s is None else time.monotonic() + max(left_s, _LEAST_LEFT_S)
+
+
+class TimeLimit(Protocol):
+    """The time limit of a launch that begins when it is made."""
+
+    def look(self) -> Stop | None:
+        """The reason to end the launch now, if there is one."""
+
+
+class GivenLimit:
+    """The user's time limit, in seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._began = time.monotonic()
+
+    def look(self) -> Stop | None:
+        is_over = time.monotonic() - self._began > self._seconds
+        return _timed_out(self._seconds) if is_over else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What no instalment of a measurement may exceed: the user's limit for perf_analyzer, and the
+    time (of the monotonic clock) at which the budget ends. `tell` is called when it takes long.
+    """
+
+    timeout_s: float
+    until: float
+    tell: Callable[[Overdue], None]
+
+
+class InstalmentLimit:
+    """The time limit of an instalment of these `generators` that is `seconds` long.
+
+    `earlier` are the counts of the server before it. They are compared with new ones only when it
+    takes long: that is work beside the measurement.
+    """
+
+    def __init__(
+        self,
+        generators: Sequence[Generator],
+        server: Server,
+        earlier: ServerStatistics,
+        seconds: float,
+        bounds: Bounds,
+    ) -> None:
+        self._server = server
+        self._earlier = earlier
+        self._bounds = bounds
+        self._words = " and ".join(dict.fromkeys(workload_words(each.work) for each in generators))
+        self._variants = [each.work.variant for each in generators]
+        self._sizes = {each.work.variant.model: each.work.load.batch_size for each in generators}
+        self._closed = {each.work.variant.model for each in generators if in_flight(each.work)}
+        # the requests beside those of the windows, by model
+        self._others: dict[str, int] = defaultdict(int)
+        for each in generators:
+            due = 0 if each.due is None else len(each.due)
+            self._others[each.work.variant.model] += due or _ROUNDS * in_flight(each.work)
+        last_due = [
+            float(each.due[-1]) / _NS_PER_S
+            for each in generators
+            if each.whole and each.due is not None
+        ]
+        self._expected_s = max([seconds, *last_due])
+        self._began = time.monotonic()
+        self._tell_s = overdue_s(self._expected_s)
+        self._limit_s = self._check_s = self._bounded(self._expected_s)
+        self._count = 0.0  # the requests that were answered when the server was last asked
+
+    def look(self) -> Stop | None:
+        elapsed_s = time.monotonic() - self._began
+        if elapsed_s > self._check_s and (stop := self._stop(elapsed_s)) is not None:
+            return stop
+        if elapsed_s > self._tell_s:
+            self._tell_s = max(self._limit_s, elapsed_s)
+            self._count = sum(self._answered().values())
+            self._bounds.tell(
+                Overdue(for_s=elapsed_s, expected_s=self._expected_s, limit_s=self._limit_s)
+            )
+        return None
+
+    def rates(self) -> Mapping[str, float]:
+        """The requests per second that the server answers in closed loops, by model, if the launch
+        took long: there may be none in its windows.
+        """
+        elapsed_s = time.monotonic() - self._began
+        if elapsed_s <= overdue_s(self._expected_s):
+            return {}
+        answered = self._answered()
+        return {name: answered[name] / elapsed_s for name in self._closed if answered.get(name)}
+
+    def _stop(self, elapsed_s: float) -> Stop | None:
+        """The reason to give up, unless the server goes on answering requests that take long."""
+        answered = self._answered()
+        count, earlier_count = sum(answered.values()), self._count
+        self._count = count
+        is_over_budget = self._began + elapsed_s > self._bounds.until
+        if count > earlier_count and not is_over_budget:
+            others_s = [
+                self._others[model] * elapsed_s / own for model, own in answered.items() if own
+            ]
+            self._limit_s = self._bounded(max(self._expected_s, *others_s))
+            silent_s = max(_SILENT_S, _LONGER * elapsed_s / count)
+            self._check_s = min(self._limit_s, elapsed_s + silent_s)
+            if elapsed_s <= self._limit_s:
+                return None
+        facts = self._facts(answered)
+        if is_over_budget:
+            text = f"{self._words}: the time budget ended after {elapsed_s:.0f} s ({facts})"
+            return Stop(FailureReason.BUDGET, text, _BUDGET_HINT)
+        if elapsed_s > self._bounds.timeout_s:
+            return _timed_out(self._bounds.timeout_s)
+        text = f"{self._words}: given up after {elapsed_s:.0f} s ({facts})"
+        return Stop(FailureReason.TIMEOUT, text, _HANG_HINT)
+
+    def _facts(self, answered: Mapping[str, float]) -> str:
+        """What was expected, and what the server did, for the user."""
+        expected = f"{self._expected_s:.2g} s expected"
+        if not answered:
+            return expected
+        count = counted(round(sum(answered.values())), "request")
+        return f"{expected}; the server answered {count}"
+
+    def _bounded(self, expected_s: float) -> float:
+        """The limit of a launch that is expected to last so long."""
+        left_s = self._bounds.until - self._began
+        return min(given_up_s(expected_s), self._bounds.timeout_s, left_s)
+
+    def _answered(self) -> dict[str, float]:
+        """The requests that the server answered since the launch, by model; empty if unknown."""
+        counts = counted_between(self._earlier, self._server.statistics(self._variants))
+        return {
+            model: counts[model].inferences / size
+            for model, size in self._sizes.items()
+            if model in counts
+        }
+
+
+def _timed_out(seconds: float) -> Stop:
+    return Stop(
+        FailureReason.TIMEOUT,
+        f"perf_analyzer did not finish within {seconds:g} s",
+        "the model may hang; otherwise raise --perf-analyzer-timeout",
+    )

@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models with Triton's response cache: perf_analyzer repeats its requests."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.state.checkpoint import load
+from qa.test_instalments import SLEEPS
+
+CACHED = {
+    "profile_models": ["m"],
+    "triton_server_flags": {"cache-config": "local,size=1048576"},
+    "run_config_search_disable": True,
+    "concurrency": 1,
+    "perf_analyzer_flags": {},
+}
+
+
+def measured(scene, **changes: str) -> tuple[Measurement, str]:
+    """The newest measurement of a model of 20 ms, and the output of the run."""
+    if not (scene.models / "m").exists():
+        scene.model("m", SLEEPS.format(seconds=0.02), extra="response_cache { enable: true }")
+    status, output = scene.profile(**{**CACHED, **changes})
+    assert status == 0, output
+    records = load(scene.directory / "checkpoints").profile.records
+    outcome = [*records][-1].outcome
+    assert isinstance(outcome, Measurement)
+    return outcome, output
+
+
+def test_a_model_of_20_ms_answers_50_requests_a_second_and_not_thousands(scene) -> None:
+    outcome, output = measured(scene)
+
+    assert "model m: measured without the response cache of m." in output
+    (model,) = outcome.models
+    assert 5 < model.values["perf_throughput"] <= 50
+    assert model.values["perf_latency_p50"] >= 20
+    assert "cache_hit_rate" not in model.values
+    counts = outcome.statistics["m"]
+    assert counts.requests is not None
+    assert counts.requests.answered == counts.inferences >= (model.requests or 0)
+    assert "was measured without its response cache" in output
+    # what is deployed is what the user had
+    written = (scene.directory / "best" / "m" / "config.pbtxt").read_text()
+    assert "response_cache {\n  enable: true\n}" in written
+
+
+def test_a_cache_that_is_kept_shows_its_hit_rate(scene) -> None:
+    outcome, output = measured(scene, response_cache="keep")
+
+    (model,) = outcome.models
+    assert model.values["cache_hit_rate"] > 90
+    assert model.values["perf_throughput"] > 100
+    # an average request does not take the 20 ms of the few that executed
+    assert model.values["perf_server_compute_infer"] < model.values["perf_latency_avg"]
+    assert "Cache Hit" in output
+    assert "of the requests were answered from the response cache" in output

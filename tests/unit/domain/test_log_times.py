@@ -1,0 +1,256 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""In which unit the times of a log are, and what says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from model_analyzer.domain.log_rows import LogProblem
+from model_analyzer.domain.request_log import RequestLog, parse_log
+
+SECOND = 10**9
+
+
+def log_of(name: str, *times: object, column: str = "") -> RequestLog:
+    """A CSV log with these times in the only column."""
+    return parse_log([name, *map(str, times)], column=column)
+
+
+# The first lines of each format: as the tool wrote them, or from its documentation.
+BAILIAN = """\
+{"chat_id": 159, "parent_chat_id": -1, "timestamp": 61.114, "input_length": 521,\
+ "output_length": 132, "type": "text", "turn": 1, "hash_ids": [1089, 1090, 1091]}
+{"chat_id": 160, "parent_chat_id": 159, "timestamp": 62.5, "input_length": 400,\
+ "output_length": 80, "type": "text", "turn": 2, "hash_ids": [1089, 1090]}
+"""
+MOONCAKE = """\
+{"timestamp": 27482, "input_length": 6955, "output_length": 52, "hash_ids": [46, 47, 48]}
+{"timestamp": 30535, "input_length": 6472, "output_length": 26, "hash_ids": [46, 2353]}
+"""
+AIPERF_TRACE = """\
+{"timestamp": 1000, "input_length": 300, "output_length": 40}
+{"timestamp": 2500, "input_length": 300, "output_length": 40}
+"""
+AIPERF_TEXTS = """\
+{"timestamp": 0, "text_input": "Hello world", "output_length": 4}
+{"timestamp": 1500, "text_input": "Hello", "output_length": 4}
+"""
+AIPERF_PAYLOADS = """\
+{"payload": {"prompt": "Hello", "max_tokens": 50}, "timestamp": 1000}
+{"payload": {"prompt": "Hello", "max_tokens": 50}, "timestamp": 2500}
+"""
+AIPERF_EXPORT = """\
+{"metadata": {"session_num": 0, "x_request_id": "a", "request_start_ns": 1764253970371028500,\
+ "request_end_ns": 1764253970871028500, "benchmark_phase": "warmup", "was_cancelled": false},\
+ "metrics": {"request_latency": {"value": 500.0, "unit": "ms"}}}
+{"metadata": {"session_num": 1, "x_request_id": "b", "request_start_ns": 1764253975000000000,\
+ "request_end_ns": 1764253975871028500, "benchmark_phase": "profiling", "was_cancelled": false},\
+ "metrics": {"request_latency": {"value": 500.0, "unit": "ms"}}}
+{"metadata": {"session_num": 2, "x_request_id": "c", "request_start_ns": 1764253976500000000,\
+ "request_end_ns": 1764253976871028500, "benchmark_phase": "profiling", "was_cancelled": false},\
+ "metrics": {}, "error": {"code": 500, "type": "InternalServerError", "message": "no"}}
+"""
+GUIDELLM = """\
+{"timestamp": 0, "input_length": 256, "output_length": 128}
+{"timestamp": 1.5, "input_length": 256, "output_length": 128}
+"""
+GUIDELLM_HASHED = """\
+{"timestamp": 0.25, "input_length": 256, "output_length": 128, "hash_ids": [0]}
+{"timestamp": 1.75, "input_length": 256, "output_length": 128, "hash_ids": [1]}
+"""
+BURST_GPT = """\
+Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type
+5,ChatGPT,472,18,490,Conversation log
+45,ChatGPT,1087,230,1317,Conversation log
+118,GPT-4,417,276,693,Conversation log
+"""
+AZURE = """\
+TIMESTAMP,ContextTokens,GeneratedTokens
+2023-11-16 18:15:46.6805900,374,44
+2023-11-16 18:15:48.1805900,396,109
+"""
+INFERENCE_PERF = """\
+[
+  {
+    "start_time": 8112.25,
+    "end_time": 8113.5,
+    "request": "{}",
+    "response": "",
+    "info": {"input_tokens": 12, "output_tokens": 3},
+    "error": null
+  },
+  {
+    "start_time": 8113.75,
+    "end_time": 8115.5,
+    "request": "{}",
+    "response": "",
+    "info": {"input_tokens": 12, "output_tokens": 3},
+    "error": null
+  }
+]
+"""
+PERF_ANALYZER = (
+    '{"experiments":[{"experiment":{"mode":"request_rate","value":20.0},"requests":['
+    '{"timestamp":1795757517241382610,"request_inputs":{"x":[1.5,-9.8e26]},'
+    '"response_timestamps":[1795757517506805653],"response_outputs":[{"o":0.0}]},'
+    '{"timestamp":1795757518741382610,"request_inputs":{"x":[1.5,-9.8e26]},'
+    '"response_timestamps":[1795757519006805653],"response_outputs":[{"o":0.0}]}],'
+    '"window_boundaries":[1795757517187976256,1795757520794774549]}],'
+    '"version":"2.51.0","service_kind":"triton","endpoint":""}'
+)
+NGINX = """\
+10.0.35.28 - - [02/Nov/2026:09:30:00 +0100] "POST /v2/models/m/infer HTTP/1.1" 200 312 "-" "x"
+10.0.35.28 - joe [02/Nov/2026:08:30:02 +0000] "POST /v2/models/m/infer HTTP/1.1" 200 312 "-" "x"
+"""
+NGINX_JSON = """\
+{"time_local": "02/Nov/2026:09:30:00 +0100", "status": "200"}
+{"time_local": "02/Nov/2026:09:30:02 +0100", "status": "200"}
+"""
+ENVOY = """\
+[2026-11-02T09:30:00.310Z] "POST /v2/models/m/infer HTTP/2" 200 - 154 0 226 100 "10.0.35.28"\
+ "x" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "triton" "tcp://10.0.2.1:80"
+[2026-11-02T09:30:01.810Z] "POST /v2/models/m/infer HTTP/2" 200 - 154 0 226 100 "10.0.35.28"\
+ "x" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "triton" "tcp://10.0.2.1:80"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "last", "reading"),
+    [
+        (BAILIAN, 1.386, "seconds, as in Bailian's traces"),
+        (MOONCAKE, 3.053, "milliseconds, as in Mooncake's traces and AIPerf's inputs"),
+        (AIPERF_TRACE, 1.5, "milliseconds, as in Mooncake's traces and AIPerf's inputs"),
+        (AIPERF_TEXTS, 1.5, "milliseconds, as in AIPerf's inputs"),
+        (AIPERF_PAYLOADS, 1.5, "milliseconds, as in AIPerf's inputs"),
+        (AIPERF_EXPORT, 1.5,
+         "nanoseconds, as the name of the column says; 1 warm-up request left out"),
+        (GUIDELLM, 1.5, "seconds, since they have fractions"),
+        (GUIDELLM_HASHED, 1.5, "seconds, since they have fractions"),
+        (BURST_GPT, 113, "seconds, as in BurstGPT's traces"),
+        (AZURE, 1.5, "dates"),
+        (INFERENCE_PERF, 1.5, "seconds, as in inference-perf's reports"),
+        (PERF_ANALYZER, 1.5, "nanoseconds since 1970"),
+        (NGINX, 2, "dates"),
+        (NGINX_JSON, 2, "dates"),
+        (ENVOY, 1.5, "dates"),
+    ],
+)  # fmt: skip
+def test_known_logs_are_read_in_their_unit(text: str, last: float, reading: str) -> None:
+    log = parse_log(text.splitlines(keepends=True))
+
+    assert log.times[-1] == round(last * SECOND)
+    assert log.reading == reading
+
+
+@pytest.mark.parametrize(
+    ("names", "times", "last", "reading"),
+    [
+        ("time", (1700000000, 1700000010), 10, "seconds since 1970"),
+        ("time", (1700000000000, 1700000010000), 10, "milliseconds since 1970"),
+        ("sent_ms", (0, 500, 1500), 1.5, "milliseconds, as the name of the column says"),
+        ("startTimeUs", (0, 1_500_000), 1.5, "microseconds, as the name of the column says"),
+        ("time (s)", (0, 60), 60, "seconds, as the name of the column says"),
+        ("time", (0, 0.5, 2), 2, "seconds, since they have fractions"),
+        ("time", (0, 1, 2), 2, "seconds: as milliseconds, there would be 1,000 requests/s"),
+        ("time", (0, 1, 1, 2), 2,
+         "seconds: as milliseconds, there would be 1,500 requests/s;"
+         " they are whole seconds, so the requests of a second are sent at once"),
+        # a name ends with an s like many words
+        ("ts", (0, 0.5, 2), 2, "seconds, since they have fractions"),
+        ("arrivals", (0, 0.5, 2), 2, "seconds, since they have fractions"),
+    ],
+)  # fmt: skip
+def test_other_logs_are_read_by_name_size_fractions_and_rate(
+    names: str, times: Sequence[float], last: float, reading: str
+) -> None:
+    log = log_of(names, *times, column=names)
+
+    assert log.times[-1] == last * SECOND
+    assert log.reading == reading
+
+
+HASHED = '{{"timestamp": {}, "input_length": 6, "output_length": 5, "hash_ids": [46]{}}}'
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["time", "0", "5", "10"],  # a request in 5 s, or 200/s
+        ["time", "0", "700", "1500"],
+        ["time", "0.5", "700.5", "1500.5"],
+        ["time", "2259961222771924", "2259961223771924"],  # a clock of a machine
+        [HASHED.format(time, "") for time in (0, 1, 2)],  # seconds, or 1000/s
+        [HASHED.format(time, "") for time in (0.5, 1000.5, 2000.5)],
+        [HASHED.format(time, ', "turn": 1') for time in (0, 1000, 2000)],
+        ['{"timestamp": 0.5, "text_input": "a"}', '{"timestamp": 1, "text_input": "b"}'],
+    ],
+)
+def test_a_log_that_does_not_say_its_unit_is_refused(lines: Sequence[str]) -> None:
+    with pytest.raises(LogProblem) as raised:
+        parse_log(lines)
+
+    assert raised.value.line == 0
+    assert "does not say whether its times are seconds or milliseconds" in raised.value.message
+    assert raised.value.hint == "say unit: s or unit: ms (or us, ns)"
+    for unit in ("s", "ms"):
+        if "2259961222771924" not in lines or unit == "ms":
+            assert parse_log(lines, unit=unit).reading.startswith(f"{_word(unit)}, as unit: ")
+
+
+def _word(unit: str) -> str:
+    return {"s": "seconds", "ms": "milliseconds"}[unit]
+
+
+def test_a_name_that_contradicts_the_size_is_refused() -> None:
+    with pytest.raises(LogProblem) as raised:
+        log_of("time_ms", 1700000000000000, 1700000001000000, column="time_ms")
+
+    assert "'time_ms'" in raised.value.message
+    assert "microseconds since 1970" in raised.value.message
+    assert raised.value.hint == "say unit: us or unit: ms"
+
+
+def test_another_column_of_a_known_log_is_read_by_itself() -> None:
+    lines = [line.replace("session_num", "sent") for line in AIPERF_EXPORT.splitlines()]
+
+    log = parse_log(lines, column="metadata.sent", unit="s")
+
+    assert log.times == [0, SECOND]
+    assert log.reading == "seconds, as unit: s says; 1 warm-up request left out"
+
+
+def test_the_columns_of_objects_are_offered_by_their_full_names() -> None:
+    with pytest.raises(LogProblem) as raised:
+        parse_log(['{"request": {"sent": 1, "id": 3}, "size": 4}'])
+    assert raised.value.hint == "give column: request.sent or request.id or size"
+
+    with pytest.raises(LogProblem, match=r"has no column 'request\.time'"):
+        parse_log(['{"request": {"sent": 1}}'], column="request.time")
+
+
+def test_a_log_says_what_is_sent() -> None:
+    log = log_of("time", *(number / 10 for number in range(121)))
+
+    assert log.described(1) == (
+        "121 requests in 12.0 s (10.1/s, at most 10 in a second), times read as seconds,"
+        " since they have fractions"
+    )
+    assert log.described(2).startswith("121 requests in 6.00 s (20.2/s, at most 20 in a second)")
+    assert (
+        log_of("time", 0, 0.5, 2, 2.25, 2.75, 2.9)
+        .described(1)
+        .startswith("6 requests in 2.90 s (2.07/s, at most 4 in a second)")
+    )
+
+
+def test_what_is_sent_identifies_a_log_not_how_it_is_written() -> None:
+    seconds, milliseconds = (
+        log_of("time", 0, 0.5, 2),
+        log_of("time_ms", 0, 500, 2000, column="time_ms"),
+    )
+
+    assert seconds.identity == milliseconds.identity
+    assert seconds.identity != log_of("time", 0, 0.5, 2.5).identity

@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""When an instalment is given up, and when the user hears that it takes long."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model_analyzer.domain.first_look import FIRST_LOOK_S, given_up_s
+from model_analyzer.domain.slots import Overdue
+from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
+from model_analyzer.domain.trials import FailureReason, LoadKind
+from model_analyzer.domain.windows import Window
+from model_analyzer.runner.load.ended import Stop
+from model_analyzer.runner.load.generators import Generator
+from model_analyzer.runner.load.time_limits import (
+    Bounds,
+    GivenLimit,
+    InstalmentLimit,
+    end_of_budget,
+)
+from tests.unit.builders import trial
+
+NS = 1_000_000_000
+BATCH = 2
+
+# The requests that a server has answered after so many seconds; None: it has no statistics.
+Answered = Callable[[float], int] | None
+
+
+class CountingServer:
+    """A server with a clock that is set; `looks` are the times at which it was asked."""
+
+    def __init__(self, answered: Answered) -> None:
+        self.time = 0.0
+        self.looks: list[float] = []
+        self._answered = answered
+
+    def monotonic(self) -> float:
+        return self.time
+
+    def statistics(self, variants: Any) -> ServerStatistics:
+        self.looks.append(self.time)
+        if self._answered is None:
+            return {}
+        count = 7 + BATCH * self._answered(self.time)
+        return {"m": ModelStatistics(inferences=count, executions=count)}
+
+
+@dataclass
+class Course:
+    """What happened to a launch that does not end by itself within `within_s`."""
+
+    ended_s: float | None
+    stop: Stop | None
+    told: list[Overdue]
+    looks: list[float]
+    rates: Mapping[str, float]
+
+
+def course(
+    monkeypatch: pytest.MonkeyPatch,
+    answered: Answered,
+    *,
+    in_flight: int = 1,
+    seconds: float = FIRST_LOOK_S,
+    timeout_s: float = 600,
+    left_s: float | None = None,
+    due: Sequence[float] | None = None,
+    within_s: float = 1000,
+) -> Course:
+    server: Any = CountingServer(answered)
+    monkeypatch.setattr(time, "monotonic", server.monotonic)
+    kind = LoadKind.CONCURRENCY if due is None else LoadKind.REQUEST_RATE
+    (work,) = trial(concurrency=in_flight, batch_size=BATCH, kind=kind).workloads
+    times = None if due is None else (np.array(due) * NS).astype(np.int64)
+    generator = Generator(work, Window(), exports=True, due=times, whole=due is not None)
+    earlier = server.statistics([work.variant])
+    told: list[Overdue] = []
+    bounds = Bounds(timeout_s=timeout_s, until=end_of_budget(left_s), tell=told.append)
+    limit = InstalmentLimit([generator], server, earlier, seconds, bounds)
+    server.looks.clear()
+    while server.time < within_s:
+        server.time += 0.5
+        if (stop := limit.look()) is not None:
+            return Course(server.time, stop, told, [*server.looks], limit.rates())
+    return Course(None, None, told, [*server.looks], limit.rates())
+
+
+def none(_: float) -> int:
+    return 0
+
+
+def many(seconds: float) -> int:
+    return int(2000 * seconds)
+
+
+@pytest.mark.parametrize("answered", [none, many, None])
+def test_a_first_look_that_never_ends_is_given_up(monkeypatch, answered: Answered) -> None:
+    result = course(monkeypatch, answered, in_flight=33)
+    assert result.ended_s == pytest.approx(given_up_s(FIRST_LOOK_S), abs=0.5) == 41
+    assert result.stop is not None
+    assert result.stop.reason is FailureReason.TIMEOUT
+    begin = "m_config_0 with 33 concurrent requests of batch 2: given up after 41 s (1.1 s expected"
+    assert result.stop.message.startswith(begin)
+    assert "--perf-analyzer-timeout" in result.stop.hint
+
+
+def test_the_reason_says_whether_the_server_answered(monkeypatch) -> None:
+    texts = []
+    for answered in (none, many, None):
+        stop = course(monkeypatch, answered).stop
+        assert stop is not None
+        texts.append(stop.message.partition("(")[2])
+    assert texts == [
+        "1.1 s expected; the server answered 0 requests)",
+        "1.1 s expected; the server answered 82,000 requests)",
+        "1.1 s expected)",
+    ]
+
+
+def test_the_server_is_not_asked_before_there_is_something_to_decide(monkeypatch) -> None:
+    assert course(monkeypatch, many).looks == [10.5, 41.0]
+    assert course(monkeypatch, many, within_s=10).looks == []
+
+
+def test_what_takes_long_is_named_once(monkeypatch) -> None:
+    (told,) = course(monkeypatch, none).told
+    assert told == Overdue(for_s=10.5, expected_s=FIRST_LOOK_S, limit_s=given_up_s(FIRST_LOOK_S))
+
+
+def test_a_long_instalment_is_named_later(monkeypatch) -> None:
+    result = course(monkeypatch, none, seconds=15)
+    assert [told.for_s for told in result.told] == [30.5]
+    assert result.ended_s == pytest.approx(180, abs=0.5)
+
+
+@pytest.mark.parametrize("request_s", [8.0, 20.0, 40.0])
+@pytest.mark.parametrize("in_flight", [1, 8])
+def test_a_slow_model_is_measured(monkeypatch, request_s: float, in_flight: int) -> None:
+    """One request after another: the warm-up and the window take two rounds."""
+    end_s = request_s * (2 * in_flight + 1)
+    result = course(
+        monkeypatch,
+        lambda seconds: int(seconds / request_s),
+        in_flight=in_flight,
+        within_s=min(end_s, 599),
+    )
+    assert result.stop is None
+    if end_s > 41:
+        assert [told.for_s for told in result.told][:2] == [10.5, 41.0]
+        assert result.told[1].limit_s is not None
+        assert result.told[1].limit_s > end_s or result.told[1].limit_s == 600
+
+
+def test_a_slow_model_may_not_take_longer_than_the_user_allows(monkeypatch) -> None:
+    result = course(monkeypatch, lambda seconds: int(seconds / 40), in_flight=8)
+    assert result.ended_s == pytest.approx(600, abs=0.5)
+    assert result.stop is not None
+    assert result.stop.message == "perf_analyzer did not finish within 600 s"
+
+
+def test_slow_first_requests_are_no_reason_to_give_up(monkeypatch) -> None:
+    """The first takes 35 s, as when a model is compiled; the others are soon answered."""
+    result = course(
+        monkeypatch,
+        lambda seconds: 0 if seconds < 35 else int(3 * (seconds - 35)),
+        in_flight=64,
+        within_s=35 + 128 / 3,
+    )
+    assert result.stop is None
+
+
+@pytest.mark.parametrize("count", [1, 3, 32, 1000])
+def test_a_server_that_falls_silent_is_no_slow_one(monkeypatch, count: int) -> None:
+    result = course(monkeypatch, lambda seconds: min(count, many(seconds)), in_flight=33)
+    assert result.ended_s == pytest.approx(41, abs=0.5)
+
+
+def test_a_slow_server_that_falls_silent_is_given_up_later(monkeypatch) -> None:
+    result = course(monkeypatch, lambda seconds: min(int(seconds / 12), 4), in_flight=33)
+    assert result.ended_s == pytest.approx(144, abs=1)
+
+
+def test_a_load_of_its_own_length_is_expected_to_last_so_long(monkeypatch) -> None:
+    result = course(monkeypatch, none, due=[1, 5, 12])
+    assert result.ended_s == pytest.approx(150, abs=0.5)
+    slow = course(monkeypatch, lambda seconds: int(seconds / 60), due=[1, 5, 12], within_s=180)
+    assert slow.stop is None
+
+
+@pytest.mark.parametrize("answered", [none, many, lambda seconds: int(seconds / 5)])
+def test_the_budget_ends_it_whatever_the_server_does(monkeypatch, answered: Answered) -> None:
+    result = course(monkeypatch, answered, left_s=25)
+    assert result.ended_s == pytest.approx(25, abs=0.5)
+    assert result.stop is not None
+    assert result.stop.reason is FailureReason.BUDGET
+    assert ": the time budget ended after 26 s (1.1 s expected; the" in result.stop.message
+    assert [told.limit_s for told in result.told] == [25]
+
+
+def test_the_end_of_a_budget_leaves_time_for_a_launch(monkeypatch) -> None:
+    assert course(monkeypatch, none, left_s=0.2).ended_s == pytest.approx(10, abs=0.5)
+    assert end_of_budget(None) == math.inf
+
+
+def test_the_limit_of_the_user_counts_for_instalments_too(monkeypatch) -> None:
+    result = course(monkeypatch, many, timeout_s=5)
+    assert result.ended_s == pytest.approx(5, abs=0.5)
+    assert result.stop is not None
+    assert result.stop.message == "perf_analyzer did not finish within 5 s"
+    assert not result.told
+
+
+def test_a_slow_launch_tells_the_rate_of_the_server(monkeypatch) -> None:
+    """There may be no request in its windows, and the next ones are to be long enough."""
+    slow = course(monkeypatch, lambda seconds: int(seconds / 5), within_s=20)
+    assert slow.rates == {"m": pytest.approx(4 / 20)}
+    assert course(monkeypatch, lambda seconds: int(seconds / 5), within_s=9).rates == {}
+    assert course(monkeypatch, none, within_s=20).rates == {}
+    assert course(monkeypatch, None, within_s=20).rates == {}
+    assert (
+        course(monkeypatch, lambda seconds: int(seconds / 5), due=[1, 2], within_s=20).rates == {}
+    )
+
+
+def test_windows_that_the_user_sized_have_the_limit_of_the_user(monkeypatch) -> None:
+    server = CountingServer(none)
+    monkeypatch.setattr(time, "monotonic", server.monotonic)
+    limit = GivenLimit(600)
+    server.time = 600
+    assert limit.look() is None
+    server.time = 600.1
+    assert limit.look() == Stop(
+        FailureReason.TIMEOUT,
+        "perf_analyzer did not finish within 600 s",
+        "the model may hang; otherwise raise --perf-analyzer-timeout",
+    )
