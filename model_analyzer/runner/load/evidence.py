@@ -19,8 +19,8 @@ _DIGITS = 6
 
 
 def evidence_of(export: Export) -> Values:
-    """The share of impossible requests, if there are any; and of a model whose responses are tokens,
-    how many a request has, in the export and by perf_analyzer's own count.
+    """The share of impossible requests, if any; and of a model whose responses are tokens, both
+    numbers for each request.
     """
     values: dict[str, float] = {}
     if export.impossible:
