@@ -158,7 +158,7 @@ def test_a_hanging_model_ends_with_the_budget_which_the_next_run_has_again(scene
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seconds", "in_flight"), [(20, 1), (8, 8)])
+@pytest.mark.parametrize(("seconds", "in_flight"), [(20, 1), (3, 16)])
 def test_slow_models_are_measured(scene, seconds: int, in_flight: int) -> None:
     """One request after another, so the server goes on answering: that is evidence."""
     scene.model("sleeper", SLEEPS.format(seconds=seconds), max_batch_size=0)

@@ -508,6 +508,25 @@ def test_a_slow_model_that_goes_on_answering_is_not_given_up(pretend, make, shor
     assert isinstance(reading, Reading), reading
 
 
+def test_a_slow_model_is_measured_as_long_as_its_answers_tell(pretend, make, monkeypatch) -> None:
+    """No request ended in the first windows, but the server answered two in about a second."""
+    monkeypatch.setattr(first_look, "_LONG", 0)
+    monkeypatch.setattr(first_look, "_LONG_S", 0.5)
+
+    class SlowServer(AliveServer):
+        readings = iter([0, 0, 2])
+
+        def statistics(self, variants: Any) -> ServerStatistics:
+            count = next(self.readings, 2)
+            return {"m": ModelStatistics(inferences=count, executions=count)}
+
+    steps = [{**EMPTY, "sleep_s": 1}, {"service_ms": 5}]
+    make(pretend.perf_analyzer(*steps)).generate([work(64)], SlowServer(), 0.0)
+    first, second = lengths(pretend)
+    assert first == pytest.approx(1.08, abs=0.02)
+    assert second > 64  # twice what is in flight, at two requests in less than two seconds
+
+
 def test_it_is_given_up_when_the_budget_ends(pretend, make, monkeypatch) -> None:
     monkeypatch.setattr(time_limits, "_LEAST_LEFT_S", 0.0)
     generator = make(pretend.perf_analyzer({"hang": True}))

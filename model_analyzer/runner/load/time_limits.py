@@ -103,6 +103,7 @@ class InstalmentLimit:
         self._words = " and ".join(dict.fromkeys(workload_words(each.work) for each in generators))
         self._variants = [each.work.variant for each in generators]
         self._sizes = {each.work.variant.model: each.work.load.batch_size for each in generators}
+        self._closed = {each.work.variant.model for each in generators if in_flight(each.work)}
         # the requests beside those of the windows, by model
         self._others: dict[str, int] = defaultdict(int)
         for each in generators:
@@ -130,6 +131,16 @@ class InstalmentLimit:
                 Overdue(for_s=elapsed_s, expected_s=self._expected_s, limit_s=self._limit_s)
             )
         return None
+
+    def rates(self) -> Mapping[str, float]:
+        """The requests per second that the server answers in closed loops, by model, if the launch
+        took long: there may be none in its windows.
+        """
+        elapsed_s = time.monotonic() - self._began
+        if elapsed_s <= overdue_s(self._expected_s):
+            return {}
+        answered = self._answered()
+        return {name: answered[name] / elapsed_s for name in self._closed if answered.get(name)}
 
     def _stop(self, elapsed_s: float) -> Stop | None:
         """The reason to give up, unless the server goes on answering requests that take long."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,7 @@ class Course:
     stop: Stop | None
     told: list[Overdue]
     looks: list[float]
+    rates: Mapping[str, float]
 
 
 def course(
@@ -89,8 +90,8 @@ def course(
     while server.time < within_s:
         server.time += 0.5
         if (stop := limit.look()) is not None:
-            return Course(server.time, stop, told, server.looks)
-    return Course(None, None, told, server.looks)
+            return Course(server.time, stop, told, [*server.looks], limit.rates())
+    return Course(None, None, told, [*server.looks], limit.rates())
 
 
 def none(_: float) -> int:
@@ -216,6 +217,18 @@ def test_the_limit_of_the_user_counts_for_instalments_too(monkeypatch) -> None:
     assert result.stop is not None
     assert result.stop.message == "perf_analyzer did not finish within 5 s"
     assert not result.told
+
+
+def test_a_slow_launch_tells_the_rate_of_the_server(monkeypatch) -> None:
+    """There may be no request in its windows, and the next ones are to be long enough."""
+    slow = course(monkeypatch, lambda seconds: int(seconds / 5), within_s=20)
+    assert slow.rates == {"m": pytest.approx(4 / 20)}
+    assert course(monkeypatch, lambda seconds: int(seconds / 5), within_s=9).rates == {}
+    assert course(monkeypatch, none, within_s=20).rates == {}
+    assert course(monkeypatch, None, within_s=20).rates == {}
+    assert (
+        course(monkeypatch, lambda seconds: int(seconds / 5), due=[1, 2], within_s=20).rates == {}
+    )
 
 
 def test_windows_that_the_user_sized_have_the_limit_of_the_user(monkeypatch) -> None:
