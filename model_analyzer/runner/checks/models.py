@@ -23,6 +23,7 @@ from model_analyzer.runner.client.interface import ServerCallError, has_fixed_sh
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.launches import MOST_BYTES, Launches
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
+from model_analyzer.runner.load.time_limits import GivenLimit
 from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import hint
@@ -78,7 +79,8 @@ class FirstRequest:
         work = Workload(
             variant=variant, load=Load(value=1, batch_size=self.batch_size), flags=flags
         )
-        ended = launches.launch([Generator(work, Window.of_requests(1), exports=False)], server)
+        generator = Generator(work, Window.of_requests(1), exports=False)
+        ended = launches.launch([generator], server, GivenLimit(launches.timeout_s))
         return launches.failure([work], ended, server, may_be_late=True)
 
 
