@@ -7,16 +7,21 @@ ones, and advice that is tested.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from qa.explain_kinds.kinds import judged
+from qa.explain_kinds.run import judge
 from qa.prepared_models import HEALTHY, SLOW, Case, Served
 
 pytestmark = pytest.mark.slow
 
 # Of the twelve, so many may be named wrongly: the machine of a test may be busy.
 MOST_WRONG = 1
+# Of the twenty kinds that are slow, so many.
+MOST_WRONG_KINDS = 2
 
 
 def profiled(scene: Any, case: Case) -> None:
@@ -86,3 +91,11 @@ def test_more_instances_that_do_not_help_turn_the_cause_into_a_lock(scene: Any) 
     assert [cause["cause"] for cause in before["causes"]] == ["too_few_instances"]
     assert [each["effect"] for each in after["confirmed"]] == ["nothing"]
     assert [cause["cause"] for cause in after["causes"]] == ["lock"]
+
+
+def test_kinds_that_the_rules_were_not_made_for(tmp_path: Path) -> None:
+    verdicts = [judge(kind, tmp_path, confirm=False) for kind in judged()]
+
+    wrong = [verdict for verdict in verdicts if not verdict.is_right]
+    assert not [str(each) for each in wrong if not each.kind.cause]
+    assert len(wrong) <= MOST_WRONG_KINDS, "\n".join(map(str, wrong))

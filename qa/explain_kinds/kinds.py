@@ -279,12 +279,51 @@ HEALTHY = (
     Kind(name="a cache that fills once", m=waits(14, 8, keep_mb=6)),
     Kind(name="resources for all", m=Part(count=8, does={"sleep_ms": 16},
          group='rate_limiter { resources [ { name: "R" count: 1 } ] }'),
-         server={"rate-limit": "execution_count"}),
+         server={"rate-limit": "execution_count", "rate-limit-resource": "R:8"}),
     Kind(name="levels", m=batches(20, 4, 4, "dynamic_batching { priority_levels: 2"
                                   " default_priority_level: 1 }"), loads=(1, 4, 8)),
 )  # fmt: skip
 
-KINDS = (*SLOW, *HEALTHY)
+# Made when the rules were finished: half of them healthy, too.
+LATER = (
+    Kind(name="every 25th, Poisson", cause="slow_requests", m=waits(12, 6, every=25, every_ms=180),
+         load={"arrivals": "poisson", "rate": 70}),
+    Kind(name="delay, Poisson", cause="queue_delay", m=batches(8, 3, 32, delayed(70_000)),
+         load={"arrivals": "poisson", "rate": 60}),
+    Kind(name="resource in a part", cause="held_back",
+         parts={"a": Part(count=6, group=RESOURCE, does={"sleep_ms": 18}), "b": waits(5, 8)},
+         steps=CHAIN, server={"rate-limit": "execution_count"}),
+    Kind(name="large batches in a part", cause="large_batches",
+         parts={"a": batches(4, 4, 16), "b": batches(15, 1, 16, cliff=4, cliff_ms=240)},
+         steps=CHAIN, loads=(1, 2, 4, 8, 16)),
+    Kind(name="leak in a part", cause="memory_growth",
+         parts={"a": waits(5, 8), "b": waits(6, 8, leak_kb=40)}, steps=CHAIN),
+    Kind(name="two starved parts", cause="too_few_instances",
+         parts={"a": waits(20, 1), "b": waits(20, 1), "c": waits(3, 8)}, steps=CHAIN_3),
+    Kind(name="a crowd in a part", cause="too_many_instances|lock|collapse",
+         parts={"a": waits(4, 8), "b": waits(8, 8, crowd=1.2)}, steps=CHAIN),
+    Kind(name="calls of a slow and a fast model", cause="serial_calls",
+         m=Part(count=8, calls="a,b,b"), parts={"a": waits(18, 8), "b": waits(8, 12)}),
+    Kind(name="chain, Poisson at 40 %", parts={"a": waits(10, 4), "b": waits(20, 3)}, steps=CHAIN,
+         load={"arrivals": "poisson", "rate": 60}),
+    Kind(name="uniform branches", steps=BRANCHES,
+         parts={"a": waits(5, 8), "b": waits(20, 8, random=2), "c": waits(20, 8, random=2)}),
+    Kind(name="calls at once, constant rate", m=Part(count=6, calls="a,b", does={"at_once": 1}),
+         parts={"a": waits(18, 6), "b": waits(15, 6)}, load={"arrivals": "constant", "rate": 70}),
+    Kind(name="batches, Poisson", m=batches(15, 3, 8, delayed(1000)),
+         load={"arrivals": "poisson", "rate": 80}),
+    Kind(name="a slow model, few requests", m=waits(180, 4), loads=(1, 2, 4)),
+    Kind(name="bursts, many instances", m=waits(10, 12),
+         load={"arrivals": "gamma", "cv": 3, "rate": 120}),
+    Kind(name="as many sequences as slots", loads=(1, 2, 4),
+         m=Part(count=4, batch=1, does={"sleep_ms": 14},
+                extra=f"sequence_batching {{ direct {{ }} {CONTROLS} }}"),
+         flags={"sequence-length": 20}),
+    Kind(name="decoupled, rate", m=Part(count=4, extra=DECOUPLED, does={"answers": 3, "gap_ms": 5}),
+         options=rate(60), flags={"streaming": True}),
+)  # fmt: skip
+
+KINDS = (*SLOW, *HEALTHY, *LATER)
 
 
 def looked_at() -> Sequence[Kind]:
@@ -296,4 +335,4 @@ def looked_at() -> Sequence[Kind]:
 def judged() -> Sequence[Kind]:
     """The other kinds, half of them healthy: to be judged by once, when the rules are made."""
     seen = looked_at()
-    return [kind for kind in KINDS if kind not in seen]
+    return [kind for kind in (*SLOW, *HEALTHY) if kind not in seen]

@@ -166,7 +166,7 @@ def slowing(picture: Picture) -> Iterator[Finding]:
     falling = [each for each in closed if _falls(each)]
     lost = 1 - math.exp(-sum(map(_log_fall, falling)))
     evidence = []
-    if falling and 3 * len(falling) >= 2 * len(closed) and lost > _LOST:
+    if len(falling) > 1 and 3 * len(falling) >= 2 * len(closed) and lost > _LOST:
         first, last = _ends(falling[-1])
         evidence.append(
             f"{falling[-1].under}, the throughput fell from {number_text(first)} to"

@@ -49,6 +49,15 @@ class Picture:
         many = [each for each in self.loads if _requests(each) >= _ENOUGH] or [self.lowest]
         return min(many, key=lambda each: each.times.share(each.times.queue))
 
+    @cached_property
+    def calm(self) -> Situation:
+        """The situation with the most requests, among those in which requests hardly wait: rare
+        slow ones may be missing among few.
+        """
+        waiting = self.calmest.times.share(self.calmest.times.queue)
+        calm = [each for each in self.loads if each.times.share(each.times.queue) < waiting + _CALM]
+        return max(calm, key=_requests)
+
     def without(self, unusual: Sequence[Situation]) -> Picture:
         """The picture without measurements that are not representative; the picture itself if
         nothing would be left.
@@ -93,6 +102,9 @@ def latest(situation: Situation) -> Situation:
 
 # Requests for a 99th percentile that is more than the slowest few.
 _ENOUGH = 100
+
+# Requests wait hardly longer if the share of the queue differs by less.
+_CALM = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -261,9 +261,11 @@ class Situation:
 
     @property
     def is_computing(self) -> bool:
-        """Whether executions compute most of their time, on cores."""
-        cores = self.cores_of_executions
-        return cores is not None and cores > _COMPUTING and not self.gpus
+        """Whether executions compute most of their time, on cores: as far as other programs let
+        them.
+        """
+        cores, left = self.cores_of_executions, max(1 - self.others, 1 - _MOST_OF_OTHERS)
+        return cores is not None and cores > _COMPUTING * left and not self.gpus
 
     @property
     def noise_ms(self) -> float:

@@ -27,17 +27,19 @@ _BEYOND = 2.0
 
 def slow_requests(picture: Picture) -> Iterator[Finding]:
     """Few requests that take much longer in the model, whatever the load."""
-    situation = picture.calmest
+    situation = picture.calm
     if not _has_tail(situation):
         return
-    p50, p99 = situation.value("perf_latency_p50"), situation.value("perf_latency_p99")
+    p50, p90, p99 = (situation.value(f"perf_latency_p{share}") for share in (50, 90, 99))
     average, times = situation.times.total, situation.times
     standing = _standing(situation)
     # slow executions are part of the average time in the model, but not of the median
     added, inside = average - p50, times.compute
     if standing is not None:
         inside += times.queue - standing.longest
-    if added < max(_ADDED * average, situation.noise_ms) or inside < p50 + _INSIDE * added:
+    # other programs would make more requests slower than the slowest few
+    noise = min(situation.noise_ms, p90 - p50)
+    if added < max(_ADDED * average, noise) or inside < p50 + _INSIDE * added:
         return
     yield Finding(
         cause=Cause.SLOW_REQUESTS,

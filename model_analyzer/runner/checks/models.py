@@ -7,7 +7,7 @@ model.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ class FirstRequest:
         assert self.program is not None, "somebody must send it"
         launches = Launches(
             self.program,
-            replace(self.settings, timeout_s=int(_ANSWER_S)),
+            self.settings,
             self.protocol,
             work_directory=self.work_directory,
             user_directory=self.user_directory,
@@ -80,7 +80,7 @@ class FirstRequest:
             variant=variant, load=Load(value=1, batch_size=self.batch_size), flags=flags
         )
         generator = Generator(work, Window.of_requests(1), exports=False)
-        ended = launches.launch([generator], server, GivenLimit(launches.timeout_s))
+        ended = launches.launch([generator], server, GivenLimit(_ANSWER_S))
         return launches.failure([work], ended, server, may_be_late=True)
 
 

@@ -309,6 +309,15 @@ def test_executions_that_noise_makes_slower_are_no_lock() -> None:
     assert names(first, crowded)[0] == "NOISE"
 
 
+def test_instances_that_gain_nothing_because_others_have_the_cores_share_no_lock() -> None:
+    more = model(count=2, suffix="config_0")
+    alone = [observed(ONE, load, 49, 20, queue=20.0 * (load - 1), cores=0.95, others=3.0,
+                      notices=BUSY) for load in (1, 4)]  # fmt: skip
+    tested = observed(more, 4, 49, 40, queue=40, cores=0.97, others=3.0, notices=BUSY, started=200)
+
+    assert "LOCK" not in names(*alone, tested, variant="m_config_default")
+
+
 # -- tested advice --------------------------------------------------------------------------------
 
 
