@@ -46,12 +46,14 @@ from model_analyzer.state.upstream.writing import write_upstream
 
 APPENDED = 200  # measurements made durable at each size
 
-TAGS = (
-    "perf_throughput", "perf_latency_avg", "perf_latency_p50", "perf_latency_p90",
-    "perf_latency_p95", "perf_latency_p99", "perf_client_send_recv", "perf_client_response_wait",
-    "perf_server_queue", "perf_server_compute_input", "perf_server_compute_infer",
-    "perf_server_compute_output",
-)  # fmt: skip
+# The values of a measurement: latencies and times as shares of the average latency.
+SHARES = {
+    "perf_throughput": None, "perf_latency_avg": 1.0, "perf_latency_p50": 0.97,
+    "perf_latency_p90": 1.1, "perf_latency_p95": 1.2, "perf_latency_p99": 1.3,
+    "perf_client_send_recv": 0.02, "perf_client_response_wait": 0.97, "perf_server_queue": 0.5,
+    "perf_server_compute_input": 0.01, "perf_server_compute_infer": 0.4,
+    "perf_server_compute_output": 0.01,
+}  # fmt: skip
 FLAGS = {"measurement-mode": "count_windows", "measurement-interval": "5000"}
 LOADS = 20  # loads of each variant
 REPEATED = 4  # with instalments, one of so many measurements is a further one of the trial before
@@ -79,10 +81,19 @@ def instalment(number: int) -> ModelMeasurement:
 _INSTALMENTS = [instalment(number) for number in range(LOADS)]
 
 
+def values_of(concurrency: int, throughput: float) -> dict[str, float]:
+    """Values that agree with each other, as those of real measurements do."""
+    latency = 1000 * concurrency / throughput
+    return {
+        tag: throughput if share is None else round(share * latency, 6)
+        for tag, share in SHARES.items()
+    }
+
+
 def measurement(number: int, *, in_instalments: bool = False) -> Measurement:
     """A measurement of a CPU model: all values of perf_analyzer, and the server's memory."""
     wobble = number % 997 / 1000
-    values = {tag: round(12.345 * (index + 1) + wobble, 3) for index, tag in enumerate(TAGS)}
+    values = values_of(number % LOADS + 1, 100 + wobble)
     model = ModelMeasurement(
         values=values, requests=1234 + number, windows=(100.1, 100.2 + wobble, 100.3)
     )

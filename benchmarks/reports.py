@@ -55,8 +55,7 @@ def measured(number: int) -> Measurement:
     noise = random.Random(number).gauss(1, 0.02)
     limit = 200 + 1800 * random.Random(variant).random()
     throughput = limit * (load + 1) / (load + 5) * noise
-    p99 = 1300 * (load + 1) / throughput
-    values = {**flat.models[0].values, "perf_throughput": throughput, "perf_latency_p99": p99}
+    values = checkpoints.values_of(load + 1, throughput)
     return replace(flat, models=(replace(flat.models[0], values=values),))
 
 

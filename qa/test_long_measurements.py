@@ -137,7 +137,7 @@ def test_a_model_that_hangs_costs_its_bound_and_not_ten_minutes(scene, crasher) 
 @pytest.mark.slow
 def test_a_hanging_model_ends_with_the_budget_which_the_next_run_has_again(scene, crasher) -> None:
     crasher("hang")
-    search = ("--search", "adaptive", "--budget", "20s", "--json")
+    search = ("--search", "adaptive", "--budget", "20s", "--progress", "json")
     began = time.monotonic()
     status, output = scene.profile(*search, profile_models=["crasher"], perf_analyzer_flags={})
     assert status == 1
@@ -158,7 +158,7 @@ def test_a_hanging_model_ends_with_the_budget_which_the_next_run_has_again(scene
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seconds", "in_flight"), [(20, 1), (8, 8)])
+@pytest.mark.parametrize(("seconds", "in_flight"), [(20, 1), (3, 16)])
 def test_slow_models_are_measured(scene, seconds: int, in_flight: int) -> None:
     """One request after another, so the server goes on answering: that is evidence."""
     scene.model("sleeper", SLEEPS.format(seconds=seconds), max_batch_size=0)

@@ -7,7 +7,10 @@ python tools/model_config_fields.py > model_analyzer/domain/model_config_fields.
 
 from __future__ import annotations
 
+from collections.abc import MutableSequence
+
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.message_factory import GetMessageClass
 from tritonclient.grpc import model_config_pb2
 
 HEAD = '''\
@@ -52,7 +55,14 @@ def type_of(field: FieldDescriptor) -> str:
         enums[name] = [value.name for value in field.enum_type.values]
     else:
         name = SCALARS[field.cpp_type]
-    return f"[{name}]" if field.is_repeated else name
+    return f"[{name}]" if is_repeated(field) else name
+
+
+def is_repeated(field: FieldDescriptor) -> bool:
+    """Whether messages have a list there: each version of protobuf has its own way to say it."""
+    descriptor = field.containing_type
+    assert descriptor is not None, "a field of a message"
+    return isinstance(getattr(GetMessageClass(descriptor)(), field.name), MutableSequence)
 
 
 def visit(descriptor: Descriptor) -> None:

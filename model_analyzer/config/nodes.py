@@ -111,7 +111,7 @@ class Problems:
 
 def did_you_mean(word: str, choices: Sequence[str], *, similarity: float = 0.6) -> str:
     """A hint that names the most similar of the `choices`, or lists them if they are few."""
-    listed = f"one of: {', '.join(choices)}" if 0 < len(choices) <= 16 else ""
+    listed = f"one of: {', '.join(choices)}" if 0 < len(choices) <= 20 else ""
     return nearest(word, choices, similarity=similarity) or listed
 
 

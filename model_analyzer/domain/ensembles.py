@@ -11,7 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from model_analyzer.domain.models import ModelConfig, ModelFacts, is_decoupled, max_batch_size
+from model_analyzer.domain.models import (
+    ModelConfig,
+    ModelFacts,
+    freeze,
+    is_decoupled,
+    max_batch_size,
+)
 
 # Fields that belong to the steps' models.
 _OF_STEPS = ("instance_group", "model_warmup", "optimization")
@@ -179,6 +185,15 @@ def _maps(step: Step, config: ModelConfig) -> Iterator[str]:
             yield f"{step} gives {step.model} no input {tensor['name']}: add it to input_map"
 
 
+def with_streams(facts: ModelFacts) -> ModelConfig:
+    """The configuration as a server completes it: decoupled if a model of a step is."""
+    is_stream = facts.is_ensemble and any(is_decoupled(part.config) for part in facts.composing)
+    if not is_stream or is_decoupled(facts.config):
+        return facts.config
+    config: ModelConfig = freeze({**facts.config, "model_transaction_policy": {"decoupled": True}})
+    return config
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Side:
     """Type and dims of a tensor, as one of its models has them."""
@@ -254,7 +269,7 @@ def _streams(
                     f"{step} has inputs of different decoupled models, or of one and of another"
                     " model: give it inputs with one number of responses"
                 )
-            is_stream = any(is_decoupled(part.config) for part in parts[step.model].with_parts())
+            is_stream = is_decoupled(parts[step.model].config)
             number = step.number if is_stream else max(streams)
             source.update(dict.fromkeys(step.outputs.values(), number))
         waiting = [step for step in waiting if step not in ready]

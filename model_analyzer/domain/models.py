@@ -108,11 +108,6 @@ def is_decoupled(config: ModelConfig) -> bool:
     return bool(config.get("model_transaction_policy", {}).get("decoupled", False))
 
 
-def has_response_cache(config: ModelConfig) -> bool:
-    """Whether a response may come from the server's cache, without an execution."""
-    return bool(config.get("response_cache", {}).get("enable", False))
-
-
 @dataclass(frozen=True, kw_only=True)
 class ModelFacts:
     """A model as it is in the repository; read once, before a search is chosen.

@@ -11,22 +11,23 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from model_analyzer.domain.models import ModelVariant, has_response_cache, is_decoupled
+from model_analyzer.domain.models import ModelVariant, is_cached, is_decoupled
 
 
-def add_up(variant: ModelVariant) -> bool:
+def add_up(variant: ModelVariant, *, uncached: bool = False) -> bool:
     """Whether the times that the server reports for a request follow one another, so that their sum
     is a part of its latency.
 
-    Not if an ensemble has steps that run at the same time; if a model is decoupled, since it
-    goes on after its answers; or with a response cache, whose times are those of misses only.
+    Not if an ensemble has steps that run at the same time; if a model is decoupled, since it goes
+    on after its answers; or with a response cache, whose times are those of misses only, unless the
+    variant was measured `uncached` (see `ServerSetup`).
     """
-    if is_decoupled(variant.config) or has_response_cache(variant.config):
+    if is_decoupled(variant.config) or (is_cached(variant.config) and not uncached):
         return False
     if not variant.is_ensemble:
         return True
     return len(_critical(variant, lambda part: 1.0)) == len(_steps(variant)) and all(
-        add_up(part) for part in variant.composing
+        add_up(part, uncached=uncached) for part in variant.composing
     )
 
 

@@ -122,7 +122,8 @@ def phases(item: MeasuredTrial) -> Mapping[str, float]:
 
 def _adds_up(item: MeasuredTrial) -> bool:
     """Whether the server's times of each model are parts of a request."""
-    return all(add_up(work.variant) for work in item.trial.workloads)
+    uncached = item.trial.setup.uncached
+    return all(add_up(work.variant, uncached=uncached) for work in item.trial.workloads)
 
 
 def _of_tokens(measurement: Measurement) -> Mapping[str, float]:

@@ -281,7 +281,11 @@ def _explorer(
         counts=tuple(len(result.measured) for result in results),
         columns=tuple(column for column, _ in columns),
         cells=tuple(cells for _, cells in columns),
-        times_add_up=all(add_up(each) for result in results for each in result.variants),
+        times_add_up=all(
+            add_up(each, uncached=result.best.trial.setup.uncached)
+            for result in results
+            for each in result.variants
+        ),
     )
 
 

@@ -26,8 +26,8 @@ _FIRST = ("trial", "first_trial", "repetition", "model", "variant", "composing")
 _LOAD = ("load", "concurrency", "request_rate", "batch_size")
 _PLACE = ("hardware", "host", "node")
 _LAST = (
-    "server_batch_size", "measurements", "requests", "failure", "message", *_PLACE, "started",
-    "duration_s",
+    "server_batch_size", "measurements", "requests", "doubts", "failure", "message", *_PLACE,
+    "started", "duration_s",
 )  # fmt: skip
 _PARAMETER = "config."
 
@@ -193,6 +193,8 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
         row["started"] = started.isoformat(timespec="milliseconds")
     if not isinstance(outcome, Measurement):
         return row | {"failure": outcome.reason.name, "message": outcome.message}
+    if outcome.doubts:
+        row["doubts"] = " ".join(doubt.sentence for doubt in outcome.doubts)
     model = outcome.models[index]
     row.update(model.values)
     row.update(outcome.host)

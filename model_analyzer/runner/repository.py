@@ -14,6 +14,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from model_analyzer.domain.ensembles import (
     part_mistakes,
     steps_of,
     version_mistake,
+    with_streams,
 )
 from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant
 from model_analyzer.domain.words import first_few
@@ -110,7 +112,7 @@ class ModelRepository:
         parts += [self._facts(call, complete, (), above) for call in others]
         facts = ModelFacts(name=name, config=config, files=files, composing=tuple(parts))
         _refuse(directory, part_mistakes(facts))
-        return facts
+        return replace(facts, config=with_streams(facts))
 
     def _part(self, step: Step, complete: Complete | None, above: Sequence[str]) -> ModelFacts:
         """The facts of the model of a step; an error also names the step."""

@@ -443,6 +443,18 @@ def test_a_request_that_was_counted_after_its_window_is_measured_again(
     assert "measurement window is too small, increased to 200 ms" in caplog.text
 
 
+def test_refused_input_data_is_hinted_at(pretend, make) -> None:
+    text = "error: Failed to init manager inputs: unable to find float data in json"
+
+    failure = make(pretend.perf_analyzer({"status": 99, "text": text})).generate(
+        [work()], AliveServer()
+    )
+
+    assert isinstance(failure, Failure)
+    assert "unable to find float data" in failure.message
+    assert "`model-analyzer config validate` names input and element" in failure.hint
+
+
 def test_a_called_model_without_requests_is_hinted_at(pretend, make) -> None:
     failure = make(pretend.perf_analyzer(UNCOUNTED)).generate([work()], AliveServer())
 

@@ -42,8 +42,12 @@ def test_the_quick_start_installs_what_a_user_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["test", "fast", "check", "fix", "qa", "soak", "fuzz", "coverage", "site", "package"]
-)
+    "target",
+    [
+        "test", "fast", "check", "fix", "qa", "soak", "fuzz", "lowest", "newest", "coverage",
+        "site", "package",
+    ],
+)  # fmt: skip
 def test_what_developers_run_installs_its_tools(target: str) -> None:
     assert '-e ".[dev]"' in commands_of(target)
 
@@ -65,6 +69,21 @@ def test_the_workflow_runs_what_everybody_runs() -> None:
 
     commands = [step["run"] for step in workflow["jobs"]["run"]["steps"] if "run" in step]
     assert commands == [".ci/run"]
+
+
+def test_both_ends_of_the_dependencies_are_tried_every_night() -> None:
+    """In environments of their own, with what pyproject.toml declares and nothing else."""
+    path = ROOT / ".github" / "workflows" / "nightly.yml"
+    job = yaml.safe_load(path.read_text("utf-8"))["jobs"]["run"]
+
+    assert job["strategy"]["matrix"]["target"] == ["lowest", "newest"]
+    assert job["steps"][-1]["run"] == "make ${{ matrix.target }}"
+    for target, option in (("lowest", "--resolution lowest-direct"), ("newest", "--upgrade")):
+        environment = f".venv-{target}"
+        commands = commands_of(target)
+        assert f"{option} -e" in commands
+        assert f"{environment}/bin/python -m pytest" in commands
+        assert environment in commands_of("clean")
 
 
 def test_hooks_use_the_tools_of_the_project() -> None:

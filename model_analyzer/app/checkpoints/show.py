@@ -175,6 +175,7 @@ def _columns(rows: Sequence[Row], metric: str) -> list[tuple[str, str]]:
         *((METRICS[name].header, name) for name in metrics),
         ("Measured", "measurements"),
         ("Failed", "failures"),
+        *([("Doubts", "doubts")] if any("doubts" in row for row in rows) else []),
     ]
 
 

@@ -80,6 +80,8 @@ class Lines:
         if event.resumed:
             _skipped(event.trial)
             return
+        for doubt in event.measurement.doubts:
+            log.warning(doubt.sentence)
         values = values_text(event.measurement, self._tags, separator=", ")
         kind = event.trial.setup.kind
         own = self._best.get(kind) or self._best.get("")

@@ -351,12 +351,13 @@ class Screen:
                 yield Text.assemble(("✗", "red"), (place, "dim"), (event.failure.message, "red"))
                 continue
             resumed = " (resumed)" if event.resumed else ""
+            doubtful = " (doubtful)" if event.measurement.doubts else ""
             passes = self._passes(event)
             yield Text.assemble(
                 ("✓", "green") if passes else (_MISSES, "yellow"),
                 (place, "dim"),
                 (text.ljust(column), "" if passes else "yellow"),
-                (f"  {_named(event.trial)}{resumed}", "dim"),
+                (f"  {_named(event.trial)}{resumed}{doubtful}", "dim"),
             )
 
     def _passes(self, event: TrialFinished) -> bool:

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from model_analyzer.domain.doubts import Doubt
 from model_analyzer.domain.laws.case import Case, Law
@@ -20,34 +21,47 @@ from model_analyzer.domain.laws.times import (
 )
 from model_analyzer.domain.laws.tokens import tokens_are_responses
 from model_analyzer.domain.measurements import Measurement, Outcome
-from model_analyzer.domain.trials import Failure, FailureReason, Trial
+from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
 
-LAWS: Sequence[Law] = (
-    latencies_rise,
-    averages_fit,
-    answers_follow_requests,
-    durations_fit,
-    littles_law,
-    open_loads_are_answered,
-    parts_fit,
-    instances_suffice,
-    tokens_are_responses,
-    was_executed,
-    errors_agree,
+# By what they need: a checkpoint may have a million measurements, and most have little of it.
+_FOR_ALL: Sequence[Law] = (latencies_rise, averages_fit, durations_fit, parts_fit)
+_FOR_LOADS: Mapping[LoadKind, Law] = MappingProxyType(
+    {
+        LoadKind.CONCURRENCY: littles_law,
+        LoadKind.REQUEST_RATE: open_loads_are_answered,
+        LoadKind.REQUEST_INTERVALS: open_loads_are_answered,
+    }
+)
+_FOR_EVIDENCE: Sequence[Law] = (answers_follow_requests, tokens_are_responses)
+_FOR_STATISTICS: Sequence[Law] = (instances_suffice, was_executed, errors_agree)
+
+# By kind of load, and whether there is evidence and whether there are statistics.
+_LAWS: Mapping[tuple[LoadKind, bool, bool], Sequence[Law]] = MappingProxyType(
+    {
+        (kind, evidence, statistics): (
+            *_FOR_ALL,
+            for_load,
+            *(_FOR_EVIDENCE if evidence else ()),
+            *(_FOR_STATISTICS if statistics else ()),
+        )
+        for kind, for_load in _FOR_LOADS.items()
+        for evidence in (False, True)
+        for statistics in (False, True)
+    }
 )
 
 
 def doubts_of(trial: Trial, measurement: Measurement, runs: int = 1) -> tuple[Doubt, ...]:
     """A doubt for each law that a model of the measurement, made of so many `runs`, breaks."""
-    return tuple(
-        [
-            doubt
-            for work, model in zip(trial.workloads, measurement.models, strict=True)
-            for case in [Case(trial, measurement, work, model, runs)]
-            for law in LAWS
-            if (doubt := law(case)) is not None
-        ]
-    )
+    doubts = []
+    has_statistics = bool(measurement.statistics)
+    for work, model in zip(trial.workloads, measurement.models, strict=True):
+        case = Case(trial, measurement, work, model, runs)
+        for law in _LAWS[work.load.kind, bool(model.evidence), has_statistics]:
+            doubt = law(case)
+            if doubt is not None:
+                doubts.append(doubt)
+    return tuple(doubts)
 
 
 def with_doubts(trial: Trial, pooled: Measurement, runs: int) -> Measurement:

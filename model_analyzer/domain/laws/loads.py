@@ -15,7 +15,6 @@ from model_analyzer.domain.laws.case import ANSWERED, DUE, SENT, Case
 from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.traffic import Arrivals
-from model_analyzer.domain.trials import LoadKind
 
 # Requests in flight by Little's law, as a share of the load. Real ones were between 0.90 and 1.01;
 # a client that copies large tensors between two requests has fewer in flight.
@@ -38,12 +37,13 @@ def littles_law(case: Case) -> Doubt | None:
     work, values = case.work, case.model.values
     latency, throughput = values.get("perf_latency_avg"), values.get("perf_throughput")
     load = work.load
-    if latency is None or throughput is None or load.kind is not LoadKind.CONCURRENCY:
+    if latency is None or throughput is None:
         return None
     in_flight = throughput * latency / (1000.0 * load.batch_size)
-    if in_flight == 0 or work.genai_perf or not _is_one_period(case):
+    share = in_flight / load.value
+    if _LEAST <= share <= _MOST or work.genai_perf or not _is_one_period(case):
         return None
-    share, edge = in_flight / load.value, case.edge
+    edge = case.edge
     if share < _LEAST - edge and not is_decoupled(work.variant.config):
         meaning = f"on average only {number_text(in_flight)} of {load.value} requests in flight"
         hint = (
@@ -82,7 +82,7 @@ def open_loads_are_answered(case: Case) -> Doubt | None:
     """
     load, values = case.work.load, case.model.values
     throughput = values.get("perf_throughput")
-    if load.kind is LoadKind.CONCURRENCY or throughput is None:
+    if throughput is None:
         return None
     evidence, answered = case.model.evidence, throughput / load.batch_size
     traffic = traffic_of(case.work)

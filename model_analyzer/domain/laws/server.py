@@ -6,16 +6,10 @@ from __future__ import annotations
 
 from model_analyzer.domain.doubts import Doubt
 from model_analyzer.domain.laws.case import Case
-from model_analyzer.domain.models import ModelConfig, ModelVariant, has_response_cache, is_decoupled
+from model_analyzer.domain.models import ModelConfig, ModelVariant, is_cached, is_decoupled
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.parts import add_up
-
-_IN_SERVER = (
-    "perf_server_queue",
-    "perf_server_compute_input",
-    "perf_server_compute_infer",
-    "perf_server_compute_output",
-)
+from model_analyzer.domain.trials import ServerSetup
 
 # Server and client count other requests: the server also those that the client leaves out. Real
 # parts were up to 1.00 of the latency, and instances busy for up to 1.11 of the time.
@@ -36,12 +30,15 @@ def parts_fit(case: Case) -> Doubt | None:
     Within 10 % and 0.1 ms, and the edge. Only where the server does not add up what happens at the
     same time (`domain.parts`).
     """
-    values = case.model.values
-    compute, latency = values.get("perf_server_compute_infer"), values.get("perf_latency_avg")
+    value = case.model.values.get
+    compute, latency = value("perf_server_compute_infer"), value("perf_latency_avg")
     if not compute or latency is None:
         return None
-    inside = sum(values.get(tag, 0.0) for tag in _IN_SERVER)
-    if inside <= latency * (_PARTS + 2 * case.edge) + _PARTS_MS or not add_up(case.work.variant):
+    copying = value("perf_server_compute_input", 0.0) + value("perf_server_compute_output", 0.0)
+    inside = value("perf_server_queue", 0.0) + compute + copying
+    if inside <= latency or inside <= latency * (_PARTS + 2 * case.edge) + _PARTS_MS:
+        return None
+    if not add_up(case.work.variant, uncached=case.trial.setup.uncached):
         return None
     return Doubt(
         law="parts of a request",
@@ -73,7 +70,7 @@ def instances_suffice(case: Case) -> Doubt | None:
         running = own.busy_ms / top.inferences * throughput / 1000.0
         if running <= _BUSY + 2 * case.edge:
             continue  # one instance is enough, as for most measurements
-        instances = _instances(part, gpus=len(case.trial.setup.devices))
+        instances = _instances(part, case.trial.setup)
         if not instances or running <= instances * (_BUSY + 2 * case.edge):
             continue
         return Doubt(
@@ -87,17 +84,17 @@ def instances_suffice(case: Case) -> Doubt | None:
     return None
 
 
-def _instances(variant: ModelVariant, *, gpus: int) -> int:
+def _instances(variant: ModelVariant, setup: ServerSetup) -> int:
     """The batches that it executes at the same time at most; 0 if unknown."""
     config = variant.config
-    if is_decoupled(config) or has_response_cache(config):
+    if is_decoupled(config) or (is_cached(config) and not setup.uncached):
         return 0
     if not variant.platform.startswith(_ONE_AT_A_TIME):
         return 0
     kinds = [str(group.get("kind", "")) for group in config.get("instance_group") or ()]
-    if "KIND_MODEL" in kinds or ("KIND_GPU" in kinds and not gpus):
+    if "KIND_MODEL" in kinds or ("KIND_GPU" in kinds and not setup.devices):
         return 0
-    return _versions(config) * sum(count for count, _ in variant.instances(gpus=gpus))
+    return _versions(config) * sum(count for count, _ in variant.instances(gpus=len(setup.devices)))
 
 
 def _versions(config: ModelConfig) -> int:

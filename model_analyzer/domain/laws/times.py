@@ -48,6 +48,10 @@ def latencies_rise(case: Case) -> Doubt | None:
 
 def _rising(case: Case, family: str) -> Doubt | None:
     value = case.model.values.get
+    if family == _LATENCY:  # usually they rise, and there may be a million
+        p50, p90, p95, p99 = map(value, _FAMILIES[family])
+        if p50 and p90 and p95 and p99 and 0.0 < p50 <= p90 <= p95 <= p99:
+            return None
     below, lower = 0.0, ""
     for tag in _FAMILIES[family]:
         latency = value(tag)
@@ -81,13 +85,13 @@ def averages_fit(case: Case) -> Doubt | None:
     average = value("perf_latency_avg")
     if average is None:
         return None
-    p50, p99 = value("perf_latency_p50"), value("perf_latency_p99")
-    share = 1 / (1 + case.edge)
-    if p50 is not None and average * _ROUNDING < 0.5 * p50 * share:
-        tag, latency = "perf_latency_p50", p50
-    elif p99 is not None and average * _ROUNDING < 0.01 * p99 * share:
-        tag, latency = "perf_latency_p99", p99
+    for tag, share in (("perf_latency_p50", 0.5), ("perf_latency_p99", 0.01)):
+        latency = value(tag)
+        if latency is not None and average < share * latency:
+            break
     else:
+        return None
+    if average * _ROUNDING * (1 + case.edge) >= share * latency:
         return None
     return Doubt(
         law="averages fit",
@@ -117,9 +121,11 @@ def durations_fit(case: Case) -> Doubt | None:
     """p99 latency <= duration of the trial without loading. A client cannot wait for longer than it
     measures. Gross, since a duration is measured by one clock, and latencies by another.
     """
-    p99 = case.model.values.get("perf_latency_p99")
     measurement = case.measurement
-    if p99 is None or not measurement.duration_s or not case.model.seconds:
+    if not measurement.duration_s or not case.model.seconds:
+        return None
+    p99 = case.model.values.get("perf_latency_p99")
+    if p99 is None:
         return None
     seconds = measurement.duration_s - measurement.loading_s
     if p99 <= 1000 * seconds:

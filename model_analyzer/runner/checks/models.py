@@ -7,7 +7,7 @@ model.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from model_analyzer.runner.client.interface import ServerCallError, has_fixed_sh
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.launches import MOST_BYTES, Launches
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
+from model_analyzer.runner.load.time_limits import GivenLimit
 from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import hint
@@ -66,7 +67,7 @@ class FirstRequest:
         assert self.program is not None, "somebody must send it"
         launches = Launches(
             self.program,
-            replace(self.settings, timeout_s=int(_ANSWER_S)),
+            self.settings,
             self.protocol,
             work_directory=self.work_directory,
             user_directory=self.user_directory,
@@ -78,7 +79,8 @@ class FirstRequest:
         work = Workload(
             variant=variant, load=Load(value=1, batch_size=self.batch_size), flags=flags
         )
-        ended = launches.launch([Generator(work, Window.of_requests(1), exports=False)], server)
+        generator = Generator(work, Window.of_requests(1), exports=False)
+        ended = launches.launch([generator], server, GivenLimit(_ANSWER_S))
         return launches.failure([work], ended, server, may_be_late=True)
 
 

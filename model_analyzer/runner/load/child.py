@@ -47,7 +47,6 @@ class Child:
         *,
         most_cpu_percent: float | None,
         most_bytes: int,
-        most_memory: float,
     ) -> None:
         self._name = name
         self.process = process
@@ -58,15 +57,14 @@ class Child:
         usual = math.inf if self.embeds_server else _CPU_PERCENT * (os.cpu_count() or 1)
         self._most_cpu_percent = most_cpu_percent or usual
         self._most_bytes = most_bytes
-        self._most_memory = math.inf if self.embeds_server else most_memory
         self._looked_at = 0
         self._loads_until = time.monotonic() + (route.load_timeout_s or 0)
         self._is_loading = self.embeds_server
         self._used = (time.monotonic(), 0.0)
         self._failed_at = 0.0
 
-    def trouble(self) -> Stop | None:
-        """The reason to stop it, or None."""
+    def trouble(self, most_memory: float) -> Stop | None:
+        """The reason to stop it, which may use so many bytes of memory, or None."""
         if _bytes_below(self.directory) > self._most_bytes:
             return Stop(
                 FailureReason.NO_RESULT,
@@ -85,16 +83,17 @@ class Child:
                 " which perf_analyzer never ends",
                 "send one such request by hand to see the error: perf_analyzer does not show it",
             )
-        if self._cpu_percent() > self._most_cpu_percent:
+        cpu_percent, memory = self._use()
+        if cpu_percent > self._most_cpu_percent:
             return Stop(
                 FailureReason.LOAD_GENERATOR_BUSY,
                 f"perf_analyzer used too much CPU while it measured {self._name}",
                 "raise --perf-analyzer-cpu-util",
             )
-        if sum(map(_memory, self.process.tree())) > self._most_memory:
+        if memory > most_memory and not self.embeds_server:
             return Stop(
                 FailureReason.LOAD_GENERATOR_LARGE,
-                f"perf_analyzer was stopped: it used more than {_gib(self._most_memory)} of memory"
+                f"perf_analyzer was stopped: it used more than {_gib(most_memory)} of memory"
                 f" while it measured {self._name}, half of what was free before",
                 "it keeps all requests in memory: measure for less time, with smaller inputs or a"
                 " lower load, or where more memory is free",
@@ -137,14 +136,18 @@ class Child:
                     return True
         return False
 
-    def _cpu_percent(self) -> float:
-        """The CPU use of the process tree since the last call, if at least a second has passed."""
+    def _use(self) -> tuple[float, int]:
+        """The CPU use of the process tree since the last call, in percent, and its memory in bytes;
+        0 if less than a second has passed.
+        """
         time_s, (last_time_s, last_used_s) = time.monotonic(), self._used
         if time_s - last_time_s < 1:
-            return 0.0
-        used_s = sum(map(_cpu_seconds, self.process.tree()))
+            return 0.0, 0
+        tree = self.process.tree()
+        used_s = sum(map(_cpu_seconds, tree))
         self._used = (time_s, used_s)
-        return (used_s - last_used_s) / (time_s - last_time_s) * 100
+        percent = (used_s - last_used_s) / (time_s - last_time_s) * 100
+        return percent, sum(map(_memory, tree))
 
 
 def _bytes_below(directory: Path) -> int:

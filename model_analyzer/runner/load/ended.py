@@ -27,6 +27,7 @@ from model_analyzer.runner.load.output import (
     parse_counted,
     parse_report,
     parse_table,
+    refuses_data,
     request_error,
     requests_failed,
     why_not_loaded,
@@ -54,6 +55,10 @@ _UNCOUNTED_HINT = "check that each of bls_composing_models gets requests; remove
 _REQUEST_HINT = (
     "the model answered a request with this error, and perf_analyzer stops at the first one:"
     " correct the model, or give input-data that it accepts in perf_analyzer_flags"
+)
+_DATA_HINT = (
+    "the input-data does not fit the model: `model-analyzer config validate` names input and"
+    " element, except in files of more than 256 MiB"
 )
 # Words in the error of a request that the server refused, what happened, and what to do.
 _REFUSALS = (
@@ -211,7 +216,8 @@ def failure_of(name: str, ended: Ended) -> Failure:
         reason = request_error(reason)
         what, advice = _refusal(reason) or ("a request failed", hint(*lines) or _REQUEST_HINT)
     else:
-        advice = hint(*lines) or _OUTPUT_HINT
+        usual = _DATA_HINT if refuses_data(ended.output) else _OUTPUT_HINT
+        advice = hint(*lines) or usual
     return Failure(
         reason=FailureReason.REQUEST_FAILED,
         message=f"{name}: {what}: {reason}",

@@ -309,7 +309,7 @@ def _content(tensor: Tensor, content: Any, place: str) -> Generator[Mistake, Non
     if isinstance(content, list):
         for what, fix, is_fatal in judge_elements(tensor.data_type, content):
             yield Mistake(what=f"{place}: {what}", fix=fix, is_fatal=is_fatal)
-        return None if any(isinstance(item, list) for item in content) else len(content)
+        return None if list in set(map(type, content)) else len(content)
     if not isinstance(content, dict) or "b64" not in content:
         yield Mistake(what=f"{place} is {describe(content)}, not a list", fix=_LIST)
         return None

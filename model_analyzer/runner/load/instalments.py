@@ -160,7 +160,7 @@ class InstalmentMeasuring:
                     )
                     whole = is_final = True
                     continue
-                reason, next_s = _NO_REQUEST, self._bounded(_GROWTH * seconds)
+                reason, next_s = _NO_REQUEST, max(wanted_s, self._bounded(_GROWTH * seconds))
                 if next_s <= seconds:
                     break
             elif whole and not _tells_enough(workloads[0], reading.models[0], seconds):
@@ -250,6 +250,9 @@ class InstalmentMeasuring:
         watch = StallWatch(generators, server) if watched else None
         ended = self._launches.launch(generators, server, limit, watch)
         self._sizes.learn_from(generators, ended)
+        rates = limit.rates()
+        for work in (each.work for each in generators if each.work.variant.model in rates):
+            self._rates.learn(work, rates[work.variant.model])
         return ended, watch is not None and watch.has_stalled
 
     def _reading(

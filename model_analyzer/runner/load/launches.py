@@ -139,12 +139,11 @@ class Launches:
         answers = AnswerWatch(generators, server)
         with self._in_place(), ExitStack() as stack:
             children = []
-            most_memory = most_memory_of_each(len(generators))
             for generator in with_own_ids(generators):
                 directory = stack.enter_context(
                     tempfile.TemporaryDirectory(dir=self._work_directory)
                 )
-                child = self._start(generator, server, Path(directory), stubs, most_memory)
+                child = self._start(generator, server, Path(directory), stubs)
                 stack.enter_context(child.process)
                 children.append(child)
             self._running = children
@@ -170,12 +169,7 @@ class Launches:
         ]
 
     def _start(
-        self,
-        generator: Generator,
-        server: Server,
-        directory: Path,
-        stubs: StubWatch,
-        most_memory: float,
+        self, generator: Generator, server: Server, directory: Path, stubs: StubWatch
     ) -> Child:
         if generator.due is not None:
             (directory / INTERVALS).write_text(intervals_text(generator.due))
@@ -202,7 +196,6 @@ class Launches:
             stubs,
             most_cpu_percent=self._settings.most_cpu_percent,
             most_bytes=self._most_bytes,
-            most_memory=most_memory,
         )
 
     def _command(
@@ -244,6 +237,7 @@ class Launches:
     ) -> Stop | None:
         """Waits for all to end; kills them if there is a reason to, such as a time limit."""
         stop = None
+        most_memory = most_memory_of_each(len(children))  # while they start
         look_s = LOOK_S if answers.is_needed else _LOOK_S
         for child in children:
             while stop is None and child.process.wait(look_s) is None:
@@ -253,7 +247,7 @@ class Launches:
                 elif watch is not None and watch.look():
                     stop = Stop(FailureReason.TIMEOUT)
                 else:
-                    stop = limit.look() or child.trouble()
+                    stop = limit.look() or child.trouble(most_memory)
         if stop is not None:
             for child in children:
                 child.process.kill()

@@ -47,6 +47,7 @@ _IS_LOADED = "*** Measurement Settings ***"
 _NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.+?)(?:\\n|\"?\n)")
 _THREAD = re.compile(r"Thread \[\d+\]")
 _REQUEST_FAILED = re.compile(r"Thread \[\d+\] had error: ")
+_DATA_REFUSED = re.compile(r"Failed to init manager inputs|Unable to init infer data manager")
 _STREAM_FAILED = "Failed to retrieve results from inference request."
 _NOISE = re.compile(r"Thread \[\d+\] had error: |\[request id: [^\]]*\] ")
 _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
@@ -207,6 +208,11 @@ def judge(status: int, text: str, *, has_table: bool) -> OutputVerdict:
 def requests_failed(text: str) -> bool:
     """Whether at least one thread of perf_analyzer stopped after a failed request."""
     return _REQUEST_FAILED.search(text) is not None
+
+
+def refuses_data(text: str) -> bool:
+    """Whether perf_analyzer refused the input data before it sent a request."""
+    return _DATA_REFUSED.search(text) is not None
 
 
 def stream_failed(text: str) -> bool:

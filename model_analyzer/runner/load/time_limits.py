@@ -86,7 +86,7 @@ class InstalmentLimit:
     """The time limit of an instalment of these `generators` that is `seconds` long.
 
     `earlier` are the counts of the server before it. They are compared with new ones only when it
-    is to be given up: that is work beside the measurement.
+    takes long: that is work beside the measurement.
     """
 
     def __init__(
@@ -103,6 +103,7 @@ class InstalmentLimit:
         self._words = " and ".join(dict.fromkeys(workload_words(each.work) for each in generators))
         self._variants = [each.work.variant for each in generators]
         self._sizes = {each.work.variant.model: each.work.load.batch_size for each in generators}
+        self._closed = {each.work.variant.model for each in generators if in_flight(each.work)}
         # the requests beside those of the windows, by model
         self._others: dict[str, int] = defaultdict(int)
         for each in generators:
@@ -117,7 +118,7 @@ class InstalmentLimit:
         self._began = time.monotonic()
         self._tell_s = overdue_s(self._expected_s)
         self._limit_s = self._check_s = self._bounded(self._expected_s)
-        self._count = 0.0  # the requests that were answered when it was last to be given up
+        self._count = 0.0  # the requests that were answered when the server was last asked
 
     def look(self) -> Stop | None:
         elapsed_s = time.monotonic() - self._began
@@ -125,10 +126,21 @@ class InstalmentLimit:
             return stop
         if elapsed_s > self._tell_s:
             self._tell_s = max(self._limit_s, elapsed_s)
+            self._count = sum(self._answered().values())
             self._bounds.tell(
                 Overdue(for_s=elapsed_s, expected_s=self._expected_s, limit_s=self._limit_s)
             )
         return None
+
+    def rates(self) -> Mapping[str, float]:
+        """The requests per second that the server answers in closed loops, by model, if the launch
+        took long: there may be none in its windows.
+        """
+        elapsed_s = time.monotonic() - self._began
+        if elapsed_s <= overdue_s(self._expected_s):
+            return {}
+        answered = self._answered()
+        return {name: answered[name] / elapsed_s for name in self._closed if answered.get(name)}
 
     def _stop(self, elapsed_s: float) -> Stop | None:
         """The reason to give up, unless the server goes on answering requests that take long."""
@@ -145,20 +157,22 @@ class InstalmentLimit:
             self._check_s = min(self._limit_s, elapsed_s + silent_s)
             if elapsed_s <= self._limit_s:
                 return None
+        facts = self._facts(answered)
         if is_over_budget:
-            text = self._text(elapsed_s, ", when the time budget ended", answered)
+            text = f"{self._words}: the time budget ended after {elapsed_s:.0f} s ({facts})"
             return Stop(FailureReason.BUDGET, text, _BUDGET_HINT)
         if elapsed_s > self._bounds.timeout_s:
             return _timed_out(self._bounds.timeout_s)
-        return Stop(FailureReason.TIMEOUT, self._text(elapsed_s, "", answered), _HANG_HINT)
+        text = f"{self._words}: given up after {elapsed_s:.0f} s ({facts})"
+        return Stop(FailureReason.TIMEOUT, text, _HANG_HINT)
 
-    def _text(self, elapsed_s: float, when: str, answered: Mapping[str, float]) -> str:
-        """What happened, for the user."""
-        facts = f"{self._expected_s:.2g} s expected"
-        if answered:
-            count = counted(round(sum(answered.values())), "request")
-            facts += f"; the server answered {count}"
-        return f"{self._words}: given up after {elapsed_s:.0f} s{when} ({facts})"
+    def _facts(self, answered: Mapping[str, float]) -> str:
+        """What was expected, and what the server did, for the user."""
+        expected = f"{self._expected_s:.2g} s expected"
+        if not answered:
+            return expected
+        count = counted(round(sum(answered.values())), "request")
+        return f"{expected}; the server answered {count}"
 
     def _bounded(self, expected_s: float) -> float:
         """The limit of a launch that is expected to last so long."""

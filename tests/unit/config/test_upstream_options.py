@@ -137,7 +137,8 @@ def test_an_option_of_report(key: str) -> None:
 
 def test_options_of_a_model() -> None:
     assert {option.key for option in MODEL_OPTIONS} == OF_A_MODEL | {
-        "load", "measurement", "latency_budget", "search", "run_config_search_mode",
+        "load", "measurement", "latency_budget", "response_cache", "search",
+        "run_config_search_mode",
     }  # fmt: skip
     assert {option.key for option in PARAMETER_OPTIONS} == {
         "batch_sizes", "concurrency", "request_rate",

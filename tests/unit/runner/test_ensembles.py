@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.domain.ensembles import available_versions
+from model_analyzer.domain.models import is_decoupled
 from model_analyzer.errors import RepositoryError
 from model_analyzer.runner.repository import ModelRepository
 from tests.ensemble_cases import ENSEMBLES, PARTS, Ensemble, step, write_repository
@@ -60,6 +61,15 @@ def test_a_missing_model_of_a_step_is_not_the_ensemble_itself(tmp_path: Path) ->
     (tmp_path / "resnet_chains").rename(tmp_path / "other")
     with pytest.raises(RepositoryError, match=r"\(add it, or correct its name\)"):
         ModelRepository(tmp_path).facts("resnet_chain")
+
+
+@pytest.mark.parametrize(
+    ("name", "streams"), [("two_streams", True), ("right", False), ("nested", False)]
+)
+def test_an_ensemble_with_a_decoupled_model_is_decoupled(
+    repository: ModelRepository, name: str, streams: bool
+) -> None:
+    assert is_decoupled(repository.facts(name).config) is streams
 
 
 def test_an_ensemble_needs_its_steps(tmp_path: Path) -> None:
