@@ -130,7 +130,7 @@ def judge_explanation(truth: Truth, explanation: Document) -> Iterator[str]:
         first = named[0] if named else "none"
         if first not in (truth.causes or ["none"]):
             yield f"first cause {first}, true is {' or '.join(truth.causes or ['none'])}"
-        parts = sum(value or 0 for value in hardware["average_ms"].values())
+        parts = sum(value or 0 for value in (hardware["average_ms"] or {}).values())
         whole = hardware["metrics"]["perf_latency_avg"]
         if parts > whole * (1 + TOLERANCE):
             yield f"the parts of a request take {parts:.4g} ms of {whole:.4g}"

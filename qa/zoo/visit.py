@@ -67,7 +67,7 @@ class Visit:
                 step = Step(name)
                 try:
                     take(self, step)
-                except (LookupError, ValueError, OSError) as error:
+                except (AttributeError, LookupError, OSError, TypeError, ValueError) as error:
                     step.faults.append(f"left nothing to judge: {error!r}")
                 yield step
 

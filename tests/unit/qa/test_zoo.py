@@ -182,6 +182,12 @@ def test_the_first_cause_and_the_parts_of_a_request_are_judged() -> None:
     ]
 
 
+def test_times_of_a_request_may_be_unknown() -> None:
+    (hardware,) = explained()["hardware"]
+
+    assert list(judge_explanation(TRUTH, {"hardware": [{**hardware, "average_ms": None}]})) == []
+
+
 def test_replicas_are_judged() -> None:
     truth = Truth(about="", capacity={"rate": 60, "replicas": [2]})
     answers = ({"replicas": 2}, {"replicas": 5}, None)
