@@ -92,7 +92,8 @@ def measure(step: dict) -> int:
     load = int(option("--concurrency-range", option("--request-rate-range", "1")))
     if "service_ms" in step:
         step = {**serve(load, step["service_ms"]), **step}
-    throughput = step.get("throughput", 100.0 * min(load, 8))
+    is_rate = "--request-rate-range" in sys.argv
+    throughput = step.get("throughput", float(load) if is_rate else 100.0 * min(load, 8))
     p99 = step.get("p99_us", 10_000 * load)
     for number, window in enumerate(step.get("windows", [throughput] * 3), start=1):
         print(
@@ -106,7 +107,11 @@ def measure(step: dict) -> int:
         with open(option("--profile-export-file", ""), "w") as file:
             file.write(step["export"])
     if step.get("table", True) and step.get("status", 0) == 0:
-        row = f"{load},{throughput},1,2,3,4,5,6,7,{p99 // 2},{p99},{p99},{p99},{p99 // 2},8,9"
+        average = p99 // 2
+        if "--concurrency-range" in sys.argv and throughput:  # so many requests are in flight
+            average = round(1e6 * load * int(option("-b", "1")) / throughput)
+        p50 = min(average, p99)
+        row = f"{load},{throughput},1,2,3,4,5,6,7,{p50},{p99},{p99},{p99},{average},8,9"
         text = step["table"] if isinstance(step.get("table"), str) else f"{HEADER}\n{row}\n"
         with open(option("-f", "missing.csv"), "w") as file:
             file.write(text)

@@ -41,8 +41,8 @@ def contention(picture: Picture) -> Iterator[Finding]:
     model that it calls.
     """
     low, high = latest(picture.lowest), latest(picture.highest)
-    if low.is_computing and high.is_crowded:
-        return  # other programs have the cores
+    if _have_others_the_cores(low, high):
+        return
     for after in high.stations:
         before = low.station(after.model)
         if before is not None and after.instances > 1:
@@ -136,6 +136,8 @@ def shared_lock(picture: Picture) -> Iterator[Finding]:
         return
     if own.busy < _BUSY or more.other.is_full or more.other.has_busy_gpus:
         return
+    if _have_others_the_cores(more.own, more.other):
+        return
     slower = _slower(own, other)
     if slower < _SLOWER or other.execution_ms - own.execution_ms < NEGLIGIBLE_MS:
         return
@@ -157,6 +159,11 @@ def most_gained(picture: Picture) -> Pair | None:
     """The variant with more instances that gains most; None if there is none."""
     more = [pair for pair in picture.by_instances if pair.added > 0]
     return max(more, key=lambda pair: pair.gain, default=None)
+
+
+def _have_others_the_cores(few: Situation, many: Situation) -> bool:
+    """Whether other programs explain that many executions at once gain nothing over few."""
+    return few.is_computing and many.is_crowded
 
 
 def _slower(before: Station, after: Station) -> float:

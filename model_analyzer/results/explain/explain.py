@@ -15,6 +15,7 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, TrialReco
 from model_analyzer.domain.trials import Workload
 from model_analyzer.results.explain import (
     contention,
+    falling,
     outside,
     over_time,
     pipeline,
@@ -39,13 +40,13 @@ _RULES: Sequence[Rule] = (
     pipeline.serial_calls,
     queueing.queue_delay,
     queueing.batches,
-    queueing.large_batches,
+    falling.large_batches,
     queueing.arrivals,
     queueing.held_back,
     contention.contention,
     contention.shared_lock,
     contention.too_many,
-    queueing.collapse,
+    falling.collapse,
     queueing.instance_limit,
     tail.slow_requests,
     tail.noise,

@@ -79,7 +79,7 @@ def test_only_problems_of_the_configuration_are_collected() -> None:
     [
         ("concurency", ["batch_sizes", "concurrency"], "did you mean 'concurrency'?"),
         ("zzz", ["red", "green"], "one of: red, green"),
-        ("zzz", [f"word{i}" for i in range(17)], ""),
+        ("zzz", [f"word{i}" for i in range(21)], ""),
         ("zzz", [], ""),
     ],
 )

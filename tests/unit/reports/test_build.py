@@ -287,20 +287,30 @@ def test_a_first_instalment_is_called_so() -> None:
     assert "200 requests, 1 instalment) with 4" in sentence(ranked)
 
 
+def test_doubtful_values_are_never_recommended_without_saying_so() -> None:
+    answer = answer_of(
+        ranking(*in_instalments(BEST, instalment(STEADY, 2.0), instalment(STEADY, 2.0)))
+    )
+    assert answer.is_unsure
+    remark = remarks_of(answer)[0]
+    assert remark.startswith("Doubtful: m_config_4 with 4 concurrent requests: 100 infer/sec")
+    assert "0.995 of 4 requests in flight" in remark
+
+
 def test_few_requests_of_all_instalments_are_a_remark() -> None:
-    (remark,) = remarks_of(answer_of(ranking(*in_instalments(BEST, instalment(STEADY)))))
+    (remark,) = remarks_of(answer_of(ranking(*in_instalments(BEST, instalment(STEADY, 0.5)))))
     assert remark == (
         "m_config_4 with 4 concurrent requests: p99 is based on 200 requests; 299 are needed for"
         " 95 % confidence"
     )
-    enough = in_instalments(BEST, instalment(STEADY), instalment(STEADY))
+    enough = in_instalments(BEST, instalment(STEADY, 0.5), instalment(STEADY, 0.5))
     assert remarks_of(answer_of(ranking(*enough))) == []
 
 
 def test_a_bound_that_only_all_instalments_together_keep_is_a_remark() -> None:
-    slow = [*STEADY, 30.0, 30.0, 30.0]
+    steady, slow = instalment(STEADY, 0.5), instalment([*STEADY, 30.0, 30.0, 30.0], 0.5)
     ranked = ranking(
-        *in_instalments(BEST, instalment(slow), instalment(STEADY), instalment(STEADY)),
+        *in_instalments(BEST, slow, steady, steady),
         by=goal(*at_most(perf_latency_p99=20)),
     )
     assert ranked.results[0].passes

@@ -309,6 +309,15 @@ def test_executions_that_noise_makes_slower_are_no_lock() -> None:
     assert names(first, crowded)[0] == "NOISE"
 
 
+def test_instances_that_gain_nothing_because_others_have_the_cores_share_no_lock() -> None:
+    more = model(count=2, suffix="config_0")
+    alone = [observed(ONE, load, 49, 20, queue=20.0 * (load - 1), cores=0.95, others=3.0,
+                      notices=BUSY) for load in (1, 4)]  # fmt: skip
+    tested = observed(more, 4, 49, 40, queue=40, cores=0.97, others=3.0, notices=BUSY, started=200)
+
+    assert "LOCK" not in names(*alone, tested, variant="m_config_default")
+
+
 # -- tested advice --------------------------------------------------------------------------------
 
 
@@ -365,3 +374,11 @@ def test_times_of_a_decoupled_model_are_not_known() -> None:
     assert not explanation.situation.times.are_known
     assert explanation.situation.times.total == pytest.approx(109)
     assert explanation.findings == ()
+
+
+def test_parts_that_are_equally_busy_limit_together_wherever_the_queue_is() -> None:
+    of = ensemble(model("a"), model("b"), model("c", count=8))
+    parts = {"a": (1.0, 20.0, 116.0), "b": (1.0, 20.0, 2.7), "c": (1.0, 4.0, 0.1)}
+
+    (finding,) = explained(observed(of, 8, 49, 163, parts=parts)).findings
+    assert finding.cause.name == "TOO_FEW_INSTANCES"
