@@ -92,7 +92,8 @@ def measure(step: dict) -> int:
     load = int(option("--concurrency-range", option("--request-rate-range", "1")))
     if "service_ms" in step:
         step = {**serve(load, step["service_ms"]), **step}
-    throughput = step.get("throughput", 100.0 * min(load, 8))
+    is_rate = "--request-rate-range" in sys.argv
+    throughput = step.get("throughput", float(load) if is_rate else 100.0 * min(load, 8))
     p99 = step.get("p99_us", 10_000 * load)
     for number, window in enumerate(step.get("windows", [throughput] * 3), start=1):
         print(

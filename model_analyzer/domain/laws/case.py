@@ -14,9 +14,10 @@ from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 
 # Names of a model's `evidence`: the share of its exported requests that ended before they were sent
-# (0 to 1), and the responses with content for each request, by perf_analyzer's own count.
+# (0 to 1); and in the windows that perf_analyzer reports, the tokens for each request, and the
+# responses with content by its own count.
 IMPOSSIBLE = "impossible_share"
-RESPONSES = "responses_per_request"
+TOKENS, RESPONSES = "tokens_per_request", "responses_per_request"
 # Requests per second of an open load that were due, were sent and were answered, by their times.
 DUE, SENT, ANSWERED = "due_per_s", "sent_per_s", "answered_per_s"
 

@@ -95,9 +95,13 @@ def open_loads_are_answered(case: Case) -> Doubt | None:
     slack = _NEAR + case.edge + _chance(case, requests)
     share = min(answered, evidence.get(ANSWERED, answered)) / due
     if share > 1 + slack:
-        problem = "more than there were"
+        problem, hint = "more than there were", case.again
     elif share < 1 - slack - 2 * case.runs * p99 / (1000 * seconds):
         problem = f"although p99 latency is only {number_text(p99)} ms"
+        hint = (
+            "the client may be too slow to send them: use a lower rate, smaller inputs or more"
+            " generators"
+        )
     else:
         return None
     sent = f", {number_text(evidence[SENT])} were sent" if SENT in evidence else ""
@@ -105,8 +109,7 @@ def open_loads_are_answered(case: Case) -> Doubt | None:
         law="open loads are answered",
         text=f"{case.name}: {number_text(due)} requests/sec were due{sent} and"
         f" {number_text(share * due)} were answered, {problem}",
-        hint="the client may be too slow to send them: use a lower rate, smaller inputs or more"
-        " generators",
+        hint=hint,
         gross=share > _GROSS,
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model_analyzer.domain.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT
+from model_analyzer.domain.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
 from model_analyzer.domain.measurements import Values
 from model_analyzer.runner.load.intended import Intended
 from model_analyzer.runner.load.profile_export import Export
@@ -19,14 +19,17 @@ _DIGITS = 6
 
 
 def evidence_of(export: Export) -> Values:
-    """The share of impossible requests, if there are any; and the responses of a model that streams
-    for each request, if each of them is a token.
+    """The share of impossible requests, if any; and of a model whose responses are tokens, both
+    numbers for each request.
     """
     values: dict[str, float] = {}
     if export.impossible:
         values[IMPOSSIBLE] = export.impossible / (export.impossible + len(export.requests))
     if export.responses is not None:
-        values[RESPONSES] = export.responses
+        begin, end = export.reported
+        tokens = [sum(each.tokens) for each in export.requests if begin <= each.ended < end]
+        if tokens:
+            values |= {TOKENS: sum(tokens) / len(tokens), RESPONSES: export.responses}
     return values
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model_analyzer.domain.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT
+from model_analyzer.domain.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
 from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.profile_export import Export, Request
@@ -31,8 +31,9 @@ def test_impossible_requests_are_a_share() -> None:
     assert evidence_of(replace(export(0, 10, 20), impossible=1)) == {IMPOSSIBLE: 0.25}
 
 
-def test_responses_are_those_that_perf_analyzer_counted() -> None:
-    assert evidence_of(replace(export(0, 10), responses=3.0)) == {RESPONSES: 3.0}
+def test_tokens_and_the_responses_that_perf_analyzer_counted() -> None:
+    streamed = replace(export(0, 10), responses=3.0)
+    assert evidence_of(streamed) == {TOKENS: 1.0, RESPONSES: 3.0}
 
 
 def test_an_open_load_has_three_rates() -> None:

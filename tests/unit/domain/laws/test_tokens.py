@@ -4,20 +4,20 @@
 
 from __future__ import annotations
 
-from model_analyzer.domain.laws.case import RESPONSES
+from model_analyzer.domain.laws.case import RESPONSES, TOKENS
 from tests.unit.builders import measurement, trial
 from tests.unit.domain.laws.cases import doubt_of, with_evidence
 
 
 def test_a_token_is_a_response() -> None:
-    tokens = measurement(11, requests=200, output_token_throughput=33.0)
+    tokens = with_evidence(measurement(11, requests=200), TOKENS, 3.0)
     assert doubt_of(trial(), with_evidence(tokens, RESPONSES, 3.0)) is None
     assert doubt_of(trial(), tokens) is None
 
 
 def test_an_empty_answer_at_the_end_is_no_token() -> None:
     """Found by models that stream numbers: 43.7 tokens/sec instead of 32.8."""
-    tokens = measurement(10.93, requests=200, output_token_throughput=43.7)
+    tokens = with_evidence(measurement(10.93, requests=200), TOKENS, 4.0)
     doubt = doubt_of(trial(), with_evidence(tokens, RESPONSES, 3.0))
     assert doubt is not None
     assert doubt.text == (
