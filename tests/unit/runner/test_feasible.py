@@ -104,7 +104,7 @@ def test_a_model_that_does_not_batch_takes_one(tmp_path: Path) -> None:
 
 
 def test_a_sequence_has_a_client_batch_of_one(tmp_path: Path) -> None:
-    sequences = {"sequence_batching": {}}
+    sequences: dict[str, Any] = {"sequence_batching": {}}
 
     assert problems("batch_sizes: [1, 2]", tmp_path, **sequences) == []
     (problem,) = problems("batch_sizes: 2", tmp_path, **sequences)
