@@ -66,13 +66,14 @@ def test_a_stream_of_three_numbers_has_three_tokens_however_it_ends(scene) -> No
     )
 
     assert status == 0, output
-    assert "Doubtful" not in output
+    assert "responses for each" not in output  # the doubt about two counts of tokens
     assert len(values(scene)) == len(names)
     for name, own in zip(names, values(scene), strict=True):
         tokens = own["output_token_throughput"] / own["perf_throughput"]
-        assert tokens == pytest.approx(3, rel=0.05), name
-        # the gap to the end of the stream would be the third of three
-        assert own["inter_token_latency_p50"] >= 9, name
+        # with its end, a stream would have four, and gaps of 6.7 ms on average; a busy machine
+        # answers few requests, of which some are counted in part
+        assert tokens == pytest.approx(3, abs=0.5), name
+        assert own["inter_token_latency_avg"] >= 8.5, name
 
 
 def test_a_model_that_streams_nothing_is_said_to_do_so_at_once(scene) -> None:

@@ -40,6 +40,11 @@ def explained(scene: Any, *arguments: str) -> Any:
     return hardware
 
 
+def but_noise(explanation: Any) -> list[str]:
+    """The causes; other programs may really have been busy."""
+    return [each["cause"] for each in explanation["causes"] if each["cause"] != "noise"]
+
+
 def causes(scene: Any, case: Case) -> list[str]:
     profiled(scene, case)
     return [cause["cause"] for cause in explained(scene)["causes"]]
@@ -88,9 +93,9 @@ def test_more_instances_that_do_not_help_turn_the_cause_into_a_lock(scene: Any) 
 
     after = explained(scene, "--confirm")
 
-    assert [cause["cause"] for cause in before["causes"]] == ["too_few_instances"]
+    assert but_noise(before) == ["too_few_instances"]
     assert [each["effect"] for each in after["confirmed"]] == ["nothing"]
-    assert [cause["cause"] for cause in after["causes"]] == ["lock"]
+    assert but_noise(after) == ["lock"]
 
 
 def test_kinds_that_the_rules_were_not_made_for(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.repository import fetched_for_user
-from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.app.bench.subjects import searched_subjects, with_complete_models
 from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
@@ -63,9 +63,8 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
     goals = {model.name: model.goal for model in settings.models}
     of_models = {model.name: model for model in settings.models}
     groups = settings.subjects
-    complete = {name for names in groups if unknown.keys().isdisjoint(names) for name in names}
-    models = tuple(model for model in settings.models if model.name in complete)
-    searched = searched_subjects(replace(settings, models=models), facts) if models else ()
+    complete = with_complete_models(settings, unknown)
+    searched = () if complete is None else searched_subjects(complete, facts)
     subjects = {subject.name: subject for subject in searched}
     previous: ServerSetup | None = None
     for names in groups:

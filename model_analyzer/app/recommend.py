@@ -32,7 +32,7 @@ from model_analyzer.errors import CheckpointError, ConfigError, wrong
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.kubernetes import manifest
-from model_analyzer.reports.remarks import certainty_text, remarks_of
+from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.ranking import Ranking
@@ -62,8 +62,8 @@ class Recommendations:
     def explanations(self) -> Iterator[tuple[str, Sequence[str]]]:
         """What is recommended for each subject, and remarks about it."""
         for answer in self.answers:
-            remarks = filter(None, (certainty_text(answer), *remarks_of(answer)))
-            yield "".join(headline(answer)), [*remarks]
+            texts = (changes_text(answer), certainty_text(answer), *remarks_of(answer))
+            yield "".join(headline(answer)), [*filter(None, texts)]
 
     def deployable(
         self, answer: Answer, form: str, model: str | None, throughput: float | None

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.models import Models
 from model_analyzer.app.bench.preflight import preflight
+from model_analyzer.app.bench.subjects import examined_subjects, with_complete_models
 from model_analyzer.config.environment import misspelled, read_environment
 from model_analyzer.config.resolve import check_file
 from model_analyzer.config.sources import read_yaml
@@ -57,10 +59,16 @@ def validate(name: str, environment: Mapping[str, str], *, with_models: bool) ->
     problems: Sequence[Problem] = ()
     remarks = [*resolved.remarks, *misspelled(environment)]
     if with_models:
+        job = Job.of(resolved, environment)
         with ExitStack() as stack:
-            checked = preflight(Job.of(resolved, environment), stack)
+            checked = preflight(job, stack)
         problems = sorted(checked.problems, key=_place)
         remarks += [*map(str, checked.warnings), *checked.remarks]
+        if not problems:
+            try:
+                remarks += _of_search(job, checked.models)
+            except ConfigError as error:
+                problems = sorted(error.problems, key=_place)
     return CheckedFile(
         name=name,
         problems=problems,
@@ -68,6 +76,15 @@ def validate(name: str, environment: Mapping[str, str], *, with_models: bool) ->
         missing=resolved.missing,
         paths=resolved.places.relative_paths(cwd),
     )
+
+
+def _of_search(job: Job, models: Models) -> Sequence[str]:
+    """Remarks about what the search will vary. Raises ConfigError if it cannot search."""
+    settings = with_complete_models(job.settings, models.unknown)
+    if settings is None:
+        return ()
+    _, remarks = examined_subjects(settings, models.facts, job.places)
+    return remarks
 
 
 def _place(problem: Problem) -> tuple[int, ...]:

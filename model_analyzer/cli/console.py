@@ -184,8 +184,8 @@ class TerminalView:
         self._console.print(Text(sentence, style=f"bold {color if table.rows else 'red'}"))
         if table.rows:
             self._console.print(rich_table(table))
-        if statement.certainty:
-            self.print(statement.certainty)
+        for text in filter(None, (statement.changes, statement.certainty)):
+            self.print(text)
 
     def hardware(self, model: str, table: Table) -> None:
         """The best configuration of a model on each kind of hardware."""

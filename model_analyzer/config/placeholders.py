@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from model_analyzer.config.nodes import Node
 from model_analyzer.errors import ConfigError, Problem
 
-_PLACEHOLDER = re.compile(r"\$\{\w[^}\s]*\}|\$\(\w+\)|\{\{[^{}]*\}\}")
+_VARIABLE = r"\$\{\w[^}\s]*\}"
+_IN_TEXT = re.compile(_VARIABLE)
+# A text may contain braces, which are no text in YAML.
+_IN_WRONG_YAML = re.compile(rf"{_VARIABLE}|\{{\{{[^{{}}]*\}}\}}")
 # Their values are for other programs, which may have variables of their own.
 _FOR_OTHERS = {
     "triton_server_environment", "triton_server_flags", "triton_docker_args",
@@ -27,12 +30,14 @@ def check_filled(yaml: Node) -> None:
 
 def placeholder_in(line: str, where: str) -> Problem | None:
     """The problem of a line that is not valid because of a placeholder."""
-    match = _PLACEHOLDER.search(line)
-    if match is None:
-        return None
+    match = _IN_WRONG_YAML.search(line)
+    return None if match is None else _problem(match[0], where)
+
+
+def _problem(placeholder: str, where: str) -> Problem:
     return Problem(
         where=where,
-        message=f"has the placeholder {match[0]}, which is not filled in",
+        message=f"has the placeholder {placeholder}, which is not filled in",
         hint="fill it in before the run: variables in YAML are not replaced",
     )
 
@@ -51,6 +56,5 @@ def _unfilled(node: Node) -> Iterator[Problem]:
 
 
 def _in_text(text: str, where: str) -> Iterator[Problem]:
-    problem = placeholder_in(text, where)
-    if problem is not None:
-        yield problem
+    for placeholder in _IN_TEXT.findall(text):
+        yield _problem(placeholder, where)

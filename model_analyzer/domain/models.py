@@ -87,6 +87,37 @@ def queue_delay_us(config: ModelConfig) -> int:
     return int(config.get("dynamic_batching", {}).get("max_queue_delay_microseconds", 0))
 
 
+# Backends that get two instances on CPUs from Triton if the configuration has no count.
+_TWO_ON_CPUS = ("onnxruntime", "tensorflow")
+
+
+def platform_of(config: ModelConfig) -> str:
+    """The backend or the platform of a configuration."""
+    return str(config.get("backend") or config.get("platform") or "unknown")
+
+
+def instance_groups(config: ModelConfig) -> Sequence[Mapping[str, Any]]:
+    """The groups of instances; without any, Triton makes one."""
+    return config.get("instance_group") or ({},)
+
+
+def kind_of_group(group: Mapping[str, Any]) -> str:
+    """Such as "GPU"; "AUTO" if the server chooses."""
+    return str(group.get("kind", "KIND_AUTO")).removeprefix("KIND_")
+
+
+def count_of_groups(config: ModelConfig) -> int:
+    """The counts of all groups together, whatever the number of GPUs."""
+    groups = instance_groups(config)
+    return sum(_count(config, group, kind_of_group(group)) for group in groups)
+
+
+def _count(config: ModelConfig, group: Mapping[str, Any], kind: str) -> int:
+    """The instances of a group; without `count`, the server's default."""
+    usual = 2 if kind == "CPU" and platform_of(config).startswith(_TWO_ON_CPUS) else 1
+    return int(group.get("count", 0)) or usual
+
+
 def step_models(config: ModelConfig) -> tuple[str, ...]:
     """The models that the steps of an ensemble call, each once, in step order."""
     steps = config.get("ensemble_scheduling", {}).get("step", ())
@@ -143,10 +174,6 @@ class ModelFacts:
     @property
     def supports_dynamic_batching(self) -> bool:
         return self.supports_batching and "sequence_batching" not in self.config
-
-
-# Backends that get two instances on CPUs from Triton if the configuration has no count.
-_TWO_ON_CPUS = ("onnxruntime", "tensorflow")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,17 +261,13 @@ class ModelVariant:
         return max_batch_size(self.config)
 
     @property
-    def largest_preferred_batch_size(self) -> int:
-        return largest_preferred_batch_size(self.config)
-
-    @property
     def has_dynamic_batching(self) -> bool:
         return "dynamic_batching" in self.config
 
     @property
     def platform(self) -> str:
         """The backend or the platform of the configuration."""
-        return str(self.config.get("backend") or self.config.get("platform") or "unknown")
+        return platform_of(self.config)
 
     def instances(self, *, gpus: int) -> Sequence[tuple[int, str]]:
         """(count, "GPU" or "CPU") of each kind of instance, summed over all groups.
@@ -252,12 +275,11 @@ class ModelVariant:
         A GPU group counts once for each GPU that it names, or for each of the `gpus` present.
         """
         totals: dict[str, int] = {}
-        groups: Sequence[Mapping[str, Any]] = self.config.get("instance_group") or ({},)
-        for group in groups:
-            kind = str(group.get("kind", "KIND_AUTO")).removeprefix("KIND_")
+        for group in instance_groups(self.config):
+            kind = kind_of_group(group)
             if kind in ("AUTO", "MODEL"):
                 kind = "GPU" if gpus else "CPU"
-            count = self._count(group, kind)
+            count = _count(self.config, group, kind)
             if kind == "GPU":
                 count *= len(group.get("gpus", ())) or max(gpus, 1)
             totals[kind] = totals.get(kind, 0) + count
@@ -276,17 +298,12 @@ class ModelVariant:
         instances = sum(count for count, _ in self.instances(gpus=gpus))
         return 2 * max(self.max_batch_size, 1) * instances
 
-    def _count(self, group: Mapping[str, Any], kind: str) -> int:
-        """The instances of a group; without `count`, the server's default."""
-        usual = 2 if kind == "CPU" and self.platform.startswith(_TWO_ON_CPUS) else 1
-        return int(group.get("count", 0)) or usual
-
     def _counted(self, group: Mapping[str, Any]) -> Mapping[str, Any]:
         """The group with its count, unless the count depends on the machine."""
-        kind = str(group.get("kind", "KIND_AUTO")).removeprefix("KIND_")
+        kind = kind_of_group(group)
         if kind == "AUTO" and self.platform.startswith(_TWO_ON_CPUS):
             return group
-        return {**group, "count": self._count(group, kind)}
+        return {**group, "count": _count(self.config, group, kind)}
 
     def uses_gpus(self, *, gpus: int) -> bool:
         """Whether the variant or a composing one has an instance on one of the `gpus` present.

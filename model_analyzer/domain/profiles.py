@@ -67,7 +67,8 @@ class Profile:
     of the machine, None if unknown. `server_only` holds the values of each GPU (by UUID) for a
     server without models. `conclusions` holds the last conclusion of each search, `unfinished` the
     searches that will draw one but have not ended. `bases` holds, by name of the model or of the
-    group of models, the `ModelFacts.identity` of its models in the last run. `is_growing` means
+    group of models, the `ModelFacts.identity` of its models in the last run; `refused`, by the same
+    name, which variants its search left out, in words. `is_growing` means
     that a run was still measuring. `shared_hosts` has the tests of hosts with several slots, by
     host. `prices` are those of the hardware, None if the user gave none.
     """
@@ -79,6 +80,7 @@ class Profile:
     server_only: Mapping[str, Values] = field(default_factory=empty)
     conclusions: Mapping[Lane, Conclusion] = field(default_factory=empty)
     bases: Mapping[str, tuple[str, ...]] = field(default_factory=empty)
+    refused: Mapping[str, tuple[str, ...]] = field(default_factory=empty)
     unfinished: frozenset[Lane] = frozenset()
     is_growing: bool = False
     shared_hosts: Mapping[str, SharedHost] = field(default_factory=empty)

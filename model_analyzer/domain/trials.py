@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +19,7 @@ from model_analyzer.domain.flags import PERF_ANALYZER_NO_FILES
 from model_analyzer.domain.former_secrets import formerly_masked
 from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.hardware import Machine, kind_text
+from model_analyzer.domain.model_config_rules import rate_limits, refusal
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.traffic import Traffic
@@ -168,19 +171,13 @@ class Workload:
     def why_illegal(self) -> str:
         """Why no server can run it; "" if one can.
 
-        The client must not send larger batches than the variant takes, and no preferred batch may
-        be larger than the batch limit, in the variant or in a composing one. An ensemble itself has
-        no preferred batches.
+        The client must not send larger batches than the variant takes, and the server must accept
+        the configurations: see `model_config_rules`.
         """
         batch_size, limit = self.load.batch_size, self.variant.max_batch_size
         if batch_size > max(limit, 1):
             return f"the client batch size {batch_size} is above max_batch_size {limit}"
-        for part in self.variant.served:
-            preferred = part.largest_preferred_batch_size
-            if preferred > max(part.max_batch_size, 1):
-                limit = part.max_batch_size
-                return f"preferred_batch_size {preferred} is above max_batch_size {limit}"
-        return ""
+        return str(refusal(self.variant) or "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,12 +333,14 @@ class Trial:
 
     @property
     def is_legal(self) -> bool:
-        return all(work.is_legal for work in self.workloads)
+        return not self.why_illegal
 
     @property
     def why_illegal(self) -> str:
         """Why no server can run it; "" if one can."""
-        return next((work.why_illegal for work in self.workloads if work.why_illegal), "")
+        reasons = filter(None, (work.why_illegal for work in self.workloads))
+        served = [part for work in self.workloads for part in work.variant.served]
+        return str(next(chain(reasons, rate_limits(served, self.setup.flags)), ""))
 
     @property
     def gpus(self) -> int:
@@ -412,6 +411,12 @@ class FailureReason(Enum):
     LOST = "the machines that measured it were lost"
 
 
+_LOADING = frozenset({FailureReason.MODEL_NOT_LOADED, FailureReason.LOAD_TIMEOUT})
+
+# The words of a Triton server; the second ones end with the list of its GPUs.
+_NO_GPUS = re.compile(r"no GPUs are available|invalid or unsupported gpu id .* are: ;")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """A trial without a measurement: stored, shown, and tried again only on request.
@@ -428,6 +433,16 @@ class Failure:
     started: float = 0.0
     duration_s: float = 0.0
     machine: Machine | None = None
+
+    @property
+    def is_of_variant(self) -> bool:
+        """Whether the variant did not load, which it does not under another load either."""
+        return self.reason in _LOADING
+
+    @property
+    def lacks_gpus(self) -> bool:
+        """Whether a server without any GPU refused an instance of KIND_GPU."""
+        return any(_NO_GPUS.search(text) for text in (self.message, *self.log))
 
 
 def has_more_time(trial: Trial, failure: Failure) -> bool:

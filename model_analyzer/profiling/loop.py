@@ -79,7 +79,7 @@ class _Run:
             trial = lane.next()
             if trial is None:
                 break
-            outcome = self._state.outcome_of(trial)
+            outcome = self._state.outcome_of(trial) or lane.foresight.failure_of(trial)
             if outcome is not None:
                 yield from self.finish(lane, lane.questions.answer(trial.key, outcome), None)
             elif trial.key not in lane.under_way and not self._is_stopping():
@@ -114,5 +114,6 @@ class _Run:
             # on disk before anything else happens
             self._state.record(trial, outcome, node="" if slot is None else slot.node)
             yield TrialFinished(trial, outcome, slot)
+            lane.foresight.add(trial, outcome)
             lane.patience.add(trial, outcome, is_new=slot is not None)
             slot = None  # further trials have the same content: they are known now

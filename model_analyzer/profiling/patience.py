@@ -20,14 +20,16 @@ class Patience:
         self._kind = kind
         self._has_succeeded = False
         self._is_new = False
-        self._failures: dict[str, Failure] = {}  # a variant under two names fails once
+        # a variant under two names, or one that does not load, fails once
+        self._failures: dict[str, Failure] = {}
 
     def add(self, trial: Trial, outcome: Outcome, *, is_new: bool) -> None:
         """Adds an outcome; `is_new` if it is from this run."""
         self._is_new |= is_new
         if isinstance(outcome, Failure):
-            self._failures.pop(trial.key, None)
-            self._failures[trial.key] = outcome
+            key = trial.content if outcome.is_of_variant else trial.key
+            self._failures.pop(key, None)
+            self._failures[key] = outcome
         else:
             self._has_succeeded = True
 

@@ -11,6 +11,7 @@ from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.profiling.events import GivenUp
+from model_analyzer.profiling.foresight import Foresight
 from model_analyzer.profiling.patience import Patience
 from model_analyzer.profiling.questions import Questions
 
@@ -25,6 +26,7 @@ class RunningLane:
         self.kind = lane.kind
         self._executor = executor
         self.questions = Questions(search, state, lane, records=len(self.slots) > 1)
+        self.foresight = Foresight()
         self.patience = Patience(lane.kind)
         self.under_way: set[str] = set()
         self._has_ended = False

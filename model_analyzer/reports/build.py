@@ -42,7 +42,7 @@ from model_analyzer.reports.plots import (
     same_memory_text,
     summary_charts,
 )
-from model_analyzer.reports.remarks import UNFINISHED, certainty_text, remarks_of
+from model_analyzer.reports.remarks import UNFINISHED, certainty_text, changes_text, remarks_of
 from model_analyzer.reports.tables import (
     Table,
     composing_table,
@@ -116,7 +116,8 @@ class Statement:
 
     `headline` is a sentence in parts; every second part (1, 3, …) is emphasized. `is_unsure` means
     that the search probably missed something better, that a constraint may be violated, or that the
-    search was interrupted. `certainty` describes how sure the search is, "" if unknown.
+    search was interrupted. `changes` says what is recommended to change in the default, and
+    `certainty` how sure the search is; "" if unknown.
     """
 
     headline: tuple[str, ...]
@@ -124,6 +125,7 @@ class Statement:
     is_unsure: bool
     certainty: str
     remarks: tuple[str, ...]
+    changes: str = ""
 
     @property
     def is_met(self) -> bool:
@@ -301,6 +303,7 @@ def state_answer(answer: Answer, *, best: int, complete: bool) -> Statement:
         headline=headline(answer),
         verdict=answer.verdict,
         is_unsure=answer.is_unsure or (not complete and answer.certainty is None),
+        changes=changes_text(answer),
         certainty=certainty_text(answer),
         remarks=(*_shortages(answer.ranking, best, complete=complete), *remarks_of(answer)),
     )

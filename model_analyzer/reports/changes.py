@@ -10,11 +10,12 @@ from typing import Any
 
 from model_analyzer.domain.differences import settings_differences
 from model_analyzer.domain.loads import load_words
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelVariant, instance_groups
 from model_analyzer.domain.profiles import MeasuredTrial
 
-# Fields of a configuration that have another name here, or none.
+# Fields of a configuration, and of an instance group, that have another name here, or none.
 _SHOWN_OTHERWISE = ("name", "instance_group")
+_SHOWN_OF_GROUPS = ("name", "count", "kind")
 
 
 def changes_between(base: MeasuredTrial, new: MeasuredTrial) -> Iterator[tuple[str, str, str]]:
@@ -51,9 +52,37 @@ def configuration_changes(
                 yield f"{prefix}{name}", before, after
 
 
+def change_text(base: MeasuredTrial, new: MeasuredTrial) -> str:
+    """What differs between two measured configurations, in one line; "" if nothing does. It names
+    the fields of instance groups that are kept, because searches of other tools drop them.
+    """
+    changes = [f"{name} {old} → {later}" for name, old, later in configuration_changes(base, new)]
+    kept = {
+        field: None
+        for old, later in zip(_parts(base), _parts(new), strict=False)
+        for field, value in _fields_of_groups(later).items()
+        if changes and value == _fields_of_groups(old).get(field)
+    }
+    return ", ".join(changes) + (f"; {' and '.join(kept)} kept" if kept else "")
+
+
 def _kept(variant: ModelVariant) -> Mapping[str, Any]:
     """The configuration without the fields that are shown in another way."""
-    return {key: value for key, value in variant.config.items() if key not in _SHOWN_OTHERWISE}
+    config = {key: value for key, value in variant.config.items() if key not in _SHOWN_OTHERWISE}
+    return {**config, "instance_group": _fields_of_groups(variant)}
+
+
+def _fields_of_groups(variant: ModelVariant) -> Mapping[str, Any]:
+    """The fields of the instance groups that are not shown in another way: of the only group, or
+    of each group by its number.
+    """
+    groups = [
+        {key: value for key, value in group.items() if key not in _SHOWN_OF_GROUPS}
+        for group in instance_groups(variant.config)
+    ]
+    if len(groups) == 1:
+        return groups[0]
+    return {f"{number}": fields for number, fields in enumerate(groups) if fields}
 
 
 def _instances(variant: ModelVariant, item: MeasuredTrial) -> str:

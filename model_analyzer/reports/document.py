@@ -23,7 +23,7 @@ from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import headline
-from model_analyzer.reports.remarks import certainty_text, remarks_of
+from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.circumstances import LeftOut
 from model_analyzer.results.ranking import Costs, Ranking, VariantResult
@@ -120,6 +120,7 @@ def _model(answer: Answer) -> dict[str, Any]:
         "hardware": _hardware([*ranking.measured, *ranking.failed]),
         "sentence": "".join(headline(answer)),
         "verdict": answer.verdict.value,
+        "changes": changes_text(answer) or None,
         "certainty": certainty_text(answer) or None,
         "remarks": list(remarks_of(answer)),
         "goals": [_goal(name, goal) for name, goal in zip(names, ranking.goal.models, strict=True)],

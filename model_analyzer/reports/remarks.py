@@ -21,6 +21,7 @@ from model_analyzer.domain.prices import money
 from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.reports.changes import change_text
 from model_analyzer.reports.failure_text import failure_text
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.circumstances import differences_text
@@ -52,6 +53,15 @@ def certainty_text(answer: Answer) -> str:
     )
 
 
+def changes_text(answer: Answer) -> str:
+    """What the recommendation changes in the default configuration; "" if that is unknown."""
+    default, best = answer.ranking.default, answer.best
+    if default is None or best is None or best is default:
+        return ""
+    changes = change_text(default.best, best.best)
+    return changes and f"Changes of the default: {changes}."
+
+
 def _a_chance(chance: float) -> str:
     """A probability in words: never 0 % or 100 %."""
     text = chance_text(chance)
@@ -77,6 +87,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     """A sentence for each caveat of the answer."""
     ranking = answer.ranking
     return [
+        *(f"{text}." for text in ranking.refused),
         *_doubts(answer),
         *_cache(answer),
         *_compliance(answer),
@@ -350,10 +361,24 @@ def _costs(ranking: Ranking) -> Iterator[str]:
 
 
 def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:
-    """Loads with which the recommended configuration failed."""
+    """Loads with which the recommended configuration failed; that everything else failed, if only
+    the default could be measured.
+    """
     if not ranking.results:
         return
     best = ranking.results[0]
+    others = {
+        trial.content: each
+        for trial, each in ranking.failed
+        if trial.content != best.best.trial.content
+    }
+    if others and len(ranking.results) == 1 and best is ranking.default:
+        first = next(iter(others.values()))
+        reason = "; ".join(filter(None, (first.message.rstrip("."), first.hint)))
+        yield (
+            f"Only the default could be measured: {counted(len(others), 'other configuration')}"
+            f" failed. The first: {reason}."
+        )
     failures = ranking.failures_of(best.best.trial.content)
     if failures:
         yield f"{failure_text(best.name, failures)}."

@@ -123,6 +123,7 @@ class Ranking:
       `is_growing` that its run is still in progress.
     * `unmeasured` are objectives without data; `goal` is without them.
     * `costs` are those of the first, None without prices.
+    * `refused` says, in words, which variants were never tried because a server would refuse them.
     * `left_out` are records that cannot be compared. `groups` are all groups of circumstances, on
       all kinds of hardware; `group` is the ranked one, `beside` are those ranked on other kinds.
     """
@@ -139,6 +140,7 @@ class Ranking:
     is_growing: bool = False
     shared_hosts: tuple[SharedHost, ...] = ()
     unmeasured: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     groups: tuple[Group, ...] = ()
     group: Group | None = None
@@ -260,6 +262,7 @@ def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ra
         is_growing=profile.is_growing,
         shared_hosts=_shared_hosts(profile, chosen),
         unmeasured=unmeasured,
+        refused=profile.refused.get(model, ()),
         left_out=chosen.left_out,
         groups=chosen.groups,
         group=chosen.group,

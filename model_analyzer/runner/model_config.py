@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from google.protobuf import text_format
 
-from model_analyzer.domain.models import ModelConfig, freeze, thaw
+from model_analyzer.domain.models import ModelConfig, freeze, max_batch_size, thaw
 from model_analyzer.domain.protobuf import from_message, new_message, to_message
 from model_analyzer.errors import RepositoryError
 
@@ -59,7 +59,7 @@ def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
     file in messages. Raises RepositoryError if it is still incomplete.
 
     It leaves out a preferred batch size that the server has chosen, which would forbid a smaller
-    max_batch_size.
+    max_batch_size: the server chooses max_batch_size itself, any other size is the user's.
     """
     _check_tensors(answer, where)
     if not is_complete(answer):
@@ -70,6 +70,8 @@ def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
         )
     batching = answer.get("dynamic_batching")
     if batching is None or "preferred_batch_size" in own.get("dynamic_batching", {}):
+        return answer
+    if [*batching.get("preferred_batch_size", ())] != [max_batch_size(answer)]:
         return answer
     batching = {key: value for key, value in batching.items() if key != "preferred_batch_size"}
     config: ModelConfig = freeze({**answer, "dynamic_batching": batching})

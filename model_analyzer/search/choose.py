@@ -18,6 +18,8 @@ from model_analyzer.domain.settings import (
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.brute import BruteSearch
 from model_analyzer.search.confirm import confirm, most_confirmed
+from model_analyzer.search.instance_groups import has_several_groups
+from model_analyzer.search.left_out import left_out
 from model_analyzer.search.optuna_search import OptunaSearch, require_optuna
 from model_analyzer.search.plan import SEED, Plan, Subject, load_values
 from model_analyzer.search.planned import PlannedSearch
@@ -25,6 +27,7 @@ from model_analyzer.search.product import ProductSearch
 from model_analyzer.search.quick import QuickSearch, quick_space
 from model_analyzer.search.refine import refine
 from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.variants import is_manual
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +68,14 @@ def check(subjects: Sequence[Subject], settings: SearchSettings) -> Sequence[str
         if mode in (SearchMode.OPTUNA, SearchMode.ADAPTIVE):
             TrialMap(subject, settings, use_formula=False)
     unvaried = [remark for subject in subjects for remark in _unvaried(subject, settings)]
-    return [*_composing(subjects), *unvaried]
+    refused = [text for subject in subjects for text in refused_variants(subject, settings)]
+    return [*_composing(subjects), *unvaried, *refused]
+
+
+def refused_variants(subject: Subject, settings: SearchSettings) -> Sequence[str]:
+    """How many variants are left out because a server would refuse them, and why."""
+    mode = mode_of(subject, settings)
+    return [part.sentence for part in left_out(subject, settings, mode)]
 
 
 def choose(
@@ -213,8 +223,19 @@ def _kinds(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iter
 
 
 def _unvaried(subject: Subject, settings: SearchSettings) -> Iterator[str]:
-    """Warnings about settings of called models that the search does not vary."""
-    if mode_of(subject, settings) is not SearchMode.BRUTE:
+    """Warnings about what the search does not vary: several instance groups, and settings of called
+    models.
+    """
+    is_brute = mode_of(subject, settings) is SearchMode.BRUTE
+    for model in subject.models:
+        if not (is_brute and is_manual(model, settings)):
+            for varied in model.varied.values():
+                if has_several_groups(varied):
+                    yield (
+                        f"{varied.facts.name} has several instance groups: the search leaves them"
+                        " as they are; instance_group in model_config_parameters lists others"
+                    )
+    if not is_brute:
         return
     reason = "searching is disabled" if settings.disable else "loads are listed"
     parts = [part for model in subject.models for part in [*model.varied.values()][1:]]

@@ -36,7 +36,10 @@ def quick_space(subject: Subject, bounds: QuickSettings) -> Space:
     low, high = UNBOUNDED
     return space_of_sizes(
         subject,
-        batch_limits=(bounds.min_model_batch_size or low, bounds.max_model_batch_size or high),
+        batch_limits=lambda _: (
+            bounds.min_model_batch_size or low,
+            bounds.max_model_batch_size or high,
+        ),
         instances=(bounds.min_instance_count or low, bounds.max_instance_count or high),
     )
 

@@ -9,16 +9,18 @@ one for its batch limit if it supports batching. `trial_map` adds dimensions for
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from model_analyzer.domain.models import apply_parameters, largest_preferred_batch_size
+from model_analyzer.domain.model_config_rules import batch_sizes, least_batch_limit
+from model_analyzer.domain.models import apply_parameters
+from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.search.instance_groups import fixed_counts
 from model_analyzer.search.plan import Subject, VariedModel
 from model_analyzer.search.variants import (
     Size,
     listed_batch_limits,
-    listed_instances,
     single_parameters,
 )
 
@@ -120,13 +122,16 @@ def sizes_at(point: Point) -> Mapping[str, Size]:
 
 
 def space_of_sizes(
-    subject: Subject, *, batch_limits: tuple[int, int], instances: tuple[int, int]
+    subject: Subject,
+    *,
+    batch_limits: Callable[[VariedModel], tuple[int, int]],
+    instances: tuple[int, int],
 ) -> Space:
     """The space of the sizes of all models. If the user listed values, only these are used.
-    Otherwise values lie between the bounds (inclusive); batch limits are powers of two and the
-    bounds.
+    Otherwise values lie between the bounds (inclusive; those of batch limits depend on the model);
+    batch limits are powers of two and the bounds.
 
-    Raises ConfigError if another field has several values.
+    Raises ConfigError if another field has several values, or allows none of these batch limits.
     """
     profiled, called = [], []
     for model in subject.models:
@@ -145,27 +150,48 @@ def space_of_sizes(
 
 
 def _dimensions(
-    model: VariedModel, minimum: int, batch_limits: tuple[int, int], instances: tuple[int, int]
+    model: VariedModel,
+    minimum: int,
+    batch_limits: Callable[[VariedModel], tuple[int, int]],
+    instances: tuple[int, int],
 ) -> Iterator[Dimension]:
     """The dimensions of one model with a batch limit of at least `minimum`."""
     config = apply_parameters(model.facts.config, single_parameters(model))
     if model.facts.is_ensemble:
         return
-    minimum = max(minimum, largest_preferred_batch_size(config))
+    needed = least_batch_limit(config)
+    minimum = max(minimum, needed)
     limits = listed_batch_limits(model)
+    highest = max(limits, default=batch_limits(model)[1])
+    if needed > highest and (limits or model.facts.supports_batching):
+        raise no_batch_limit(model, highest)
     if limits:
         legal = [limit for limit in limits if limit >= minimum]
         yield _dimension(model, BATCH_LIMIT, legal or limits[-1:], is_open=False)
     elif model.facts.supports_batching:
-        low, high = batch_limits
+        low, high = batch_limits(model)
         powers = _powers_of_two(min(max(low, minimum), high), high)
         yield _dimension(model, BATCH_LIMIT, powers, is_open=True)
-    counts = sorted(listed_instances(model))
+    counts = fixed_counts(model)
     if counts:
         yield _dimension(model, INSTANCES, counts, is_open=False)
     else:
         low, high = instances
         yield _dimension(model, INSTANCES, range(max(low, 1), high + 1), is_open=True)
+
+
+def no_batch_limit(model: VariedModel, highest: int) -> ConfigError:
+    """The error if no batch limit up to the `highest` fits the other fields of a model."""
+    config = apply_parameters(model.facts.config, single_parameters(model))
+    limit = highest if model.facts.supports_batching else 0
+    refused = next(batch_sizes({**config, BATCH_LIMIT: limit}))
+    return ConfigError(
+        Problem(
+            where=model.facts.name,
+            message=f"{refused}, the highest of the search",
+            hint="raise run_config_search_max_model_batch_size, or lower the other field",
+        )
+    )
 
 
 def _dimension(

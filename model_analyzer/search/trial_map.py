@@ -8,18 +8,20 @@ other field of a model configuration with several listed values.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from model_analyzer.domain.model_config_rules import least_batch_limit, rate_limits, refusal
 from model_analyzer.domain.models import (
     ModelFacts,
     ModelVariant,
     VariantNames,
     apply_parameters,
-    largest_preferred_batch_size,
+    count_of_groups,
     max_batch_size,
     step_models,
 )
@@ -34,17 +36,24 @@ from model_analyzer.search.space import (
     Dimension,
     Point,
     Space,
+    no_batch_limit,
     sizes_at,
     space_of_sizes,
 )
 from model_analyzer.search.variants import (
+    automatic_parameters,
+    batch_bounds,
     listed_batch_limits,
     other_parameters,
+    single_parameters,
     sized_variant,
 )
 
 _BATCHING = "dynamic_batching"
 _CLIENT_BATCH = "batch_sizes"
+
+# Dimensions that are no fields beside the batch limit: those of the client, and the limit itself.
+_WITHOUT_FIELDS = (_CLIENT_BATCH, BATCH_LIMIT, *(kind.value for kind in LoadKind))
 
 # The most values of a dimension without order: the results of one value say nothing about the
 # others.
@@ -86,11 +95,16 @@ class TrialMap:
             (dimension.model, dimension.parameter): position
             for position, dimension in enumerate(self.space.dimensions)
         }
-        self._preferred = {
-            name: self._preferred_sizes(varied)
+        self._positions = {
+            name: [
+                position
+                for position, dimension in enumerate(self.space.dimensions)
+                if dimension.model == name and dimension.parameter not in _WITHOUT_FIELDS
+            ]
             for name, varied in self._varied.items()
             if not varied.facts.is_ensemble
         }
+        self._needs: dict[tuple[str, Coordinate], float] = {}
 
     @property
     def smallest(self) -> Coordinate:
@@ -143,8 +157,8 @@ class TrialMap:
             point[model.facts.name][_CLIENT_BATCH] <= _batch_limit(model.facts, point)
             for model in self._subject.models
         ) and all(
-            sizes[self._batching(name, coordinate)] <= _batch_limit(self._varied[name].facts, point)
-            for name, sizes in self._preferred.items()
+            self._needed(name, coordinate) <= _batch_limit(self._varied[name].facts, point)
+            for name in self._positions
         )
 
     def nearest(
@@ -174,7 +188,7 @@ class TrialMap:
         settings = self._settings
         space = space_of_sizes(
             replace(self._subject, models=tuple(map(_smallest, self._subject.models))),
-            batch_limits=(settings.min_model_batch_size, settings.max_model_batch_size),
+            batch_limits=lambda model: batch_bounds(self._varied[model.facts.name], settings),
             instances=(settings.min_instance_count, settings.max_instance_count),
         )
         callers = {
@@ -223,14 +237,6 @@ class TrialMap:
                     values=self._load_values(model),
                 )
 
-    def _preferred_sizes(self, model: VariedModel) -> Sequence[int]:
-        """The largest preferred batch size, for each batching option of the model."""
-        position = self._position.get((model.facts.name, _BATCHING))
-        values = (
-            _batching_options(model) if position is None else self.space.dimensions[position].values
-        )
-        return [_preferred(model.facts, batching) for batching in values]
-
     def _load_values(self, model: SearchedModel) -> Sequence[int]:
         values = load_values(model, self._settings)
         if model.settings.loads or self._load_steps == 1:
@@ -245,10 +251,19 @@ class TrialMap:
 
     # -- coordinates -------------------------------------------------------------------------
 
-    def _batching(self, model: str, coordinate: Coordinate) -> int:
-        """The index of the batching option of a model at a coordinate."""
-        position = self._position.get((model, _BATCHING))
-        return 0 if position is None else coordinate[position]
+    def _needed(self, name: str, coordinate: Coordinate) -> float:
+        """The smallest batch limit of a model that its fields at a coordinate allow; infinite if a
+        server refuses them with any.
+        """
+        chosen = tuple(coordinate[position] for position in self._positions[name])
+        if (name, chosen) not in self._needs:
+            dimensions = [self.space.dimensions[position] for position in self._positions[name]]
+            values = {
+                each.parameter: each.value(i) for each, i in zip(dimensions, chosen, strict=True)
+            }
+            flags = self._subject.setup.flags
+            self._needs[name, chosen] = _needed_limit(self._varied[name], values, flags)
+        return self._needs[name, chosen]
 
     def _with_fitting_batches(self, coordinate: Coordinate) -> Coordinate:
         """The coordinate with client batches lowered to the largest legal ones."""
@@ -268,7 +283,7 @@ class TrialMap:
         fit: for each model by the fewest steps, and with the smallest change of batching.
         """
         fitting = list(coordinate)
-        for name, sizes in self._preferred.items():
+        for name in self._positions:
             limit = self._position.get((name, BATCH_LIMIT))
             batching = self._position.get((name, _BATCHING))
             if limit is None or batching is None:
@@ -278,6 +293,8 @@ class TrialMap:
                 coordinate[batching],
                 self.space.dimensions[limit].values,
             )
+            options = self.space.dimensions[batching].values
+            sizes = [_least_limit(self._varied[name].facts, option) for option in options]
             needed = [max(bisect_left(limits, size), low) for size in sizes]
             fitting[batching] = min(
                 range(len(sizes)),
@@ -319,7 +336,7 @@ def _value(workload: Workload, variant: ModelVariant, parameter: str) -> Any:
     if parameter == BATCH_LIMIT:
         return variant.max_batch_size
     if parameter == INSTANCES:
-        return sum(count for count, _ in variant.instances(gpus=1))
+        return count_of_groups(variant.config)
     return variant.config.get(parameter)
 
 
@@ -332,9 +349,26 @@ def _batch_limit(facts: ModelFacts, point: Point) -> int:
     return max(varied, 1)
 
 
-def _preferred(facts: ModelFacts, batching: Mapping[str, Any] | None) -> int:
-    """The largest preferred batch size with this batching applied."""
-    return largest_preferred_batch_size(apply_parameters(facts.config, {_BATCHING: batching}))
+def _needed_limit(
+    model: VariedModel, values: Mapping[str, Any], server_flags: Mapping[str, Any]
+) -> float:
+    """The smallest batch limit of a model with these fields; infinite if a server with the flags
+    refuses them with any.
+    """
+    fields = {field: (value,) for field, value in values.items() if field != INSTANCES}
+    chosen = replace(model, parameters={**model.parameters, **fields})
+    single = single_parameters(chosen)
+    needed = least_batch_limit(apply_parameters(model.facts.config, single))
+    limit = needed if model.facts.supports_batching else None
+    parameters = {**automatic_parameters(chosen, values[INSTANCES], limit), **single}
+    variant = VariantNames().variant(replace(model.facts, composing=()), parameters)
+    is_refused = refusal(variant) or next(rate_limits([variant], server_flags), None)
+    return math.inf if is_refused else needed
+
+
+def _least_limit(facts: ModelFacts, batching: Mapping[str, Any] | None) -> int:
+    """The smallest possible batch limit with this batching applied."""
+    return least_batch_limit(apply_parameters(facts.config, {_BATCHING: batching}))
 
 
 def _batching_options(model: VariedModel) -> Sequence[Mapping[str, Any] | None]:
@@ -347,15 +381,9 @@ def _usable_batching(model: VariedModel, limit: int) -> Sequence[Mapping[str, An
     if model.facts.is_ensemble:
         return ()
     options = _batching_options(model)
-    usable = [batching for batching in options if _preferred(model.facts, batching) <= limit]
+    usable = [batching for batching in options if _least_limit(model.facts, batching) <= limit]
     if not usable:
-        raise ConfigError(
-            Problem(
-                where=model.facts.name,
-                message=f"preferred_batch_size is above every max_batch_size (up to {limit})",
-                hint="raise run_config_search_max_model_batch_size",
-            )
-        )
+        raise no_batch_limit(model, limit)
     return usable
 
 
@@ -377,7 +405,9 @@ def _least_demanding(model: VariedModel) -> Mapping[str, Any]:
     varied = _varied_fields(model)
     fields: dict[str, Any] = dict.fromkeys(varied)
     if _BATCHING in varied:
-        fields[_BATCHING] = min(varied[_BATCHING], key=lambda value: _preferred(model.facts, value))
+        fields[_BATCHING] = min(
+            varied[_BATCHING], key=lambda value: _least_limit(model.facts, value)
+        )
     return fields
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from model_analyzer.domain.model_config_rules import BOUNDING, least_batch_limit
 from model_analyzer.domain.models import (
     ModelFacts,
     ModelVariant,
@@ -22,6 +23,7 @@ from model_analyzer.domain.models import (
 from model_analyzer.domain.quick_limits import ALTERNATIVE, field_with_several_values
 from model_analyzer.domain.settings import ModelSettings, SearchSettings
 from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.search.instance_groups import fixed_counts, groups_with, listed_values
 from model_analyzer.search.plan import SearchedModel, VariedModel, doubling
 
 log = logging.getLogger(__name__)
@@ -99,45 +101,18 @@ def automatic_parameters(
     """The parameters of an automatic search: instances, and the batch limit if the model supports
     batching.
     """
-    kind = "KIND_CPU" if model.cpu_only else "KIND_GPU"
-    groups = listed_instances(model).get(count) or [{"count": count, **_group_without_count(model)}]
-    parameters: dict[str, Any] = {
-        _INSTANCES: [{"count": group["count"], "kind": kind, **group} for group in groups]
-    }
+    parameters: dict[str, Any] = {_INSTANCES: groups_with(model, count)}
     if batch_limit is not None:
         parameters[_BATCH_LIMIT] = batch_limit
-        if model.facts.supports_dynamic_batching:
+        has_sequences = any(listed_values(model, "sequence_batching"))
+        if model.facts.supports_dynamic_batching and not has_sequences:
             parameters["dynamic_batching"] = {}
     return parameters
 
 
-def listed_instances(model: VariedModel) -> Mapping[int, Sequence[Mapping[str, Any]]]:
-    """The instance groups that the user listed, by their total number of instances.
-
-    A single group without a count, such as `{kind: KIND_CPU}`, lists no numbers: it applies to all.
-    Otherwise a missing count means one instance, and so does a count of 0, as in Triton.
-    """
-    if _group_without_count(model):
-        return {}
-    choices = [
-        [{**group, "count": max(int(group.get("count", 1)), 1)} for group in groups]
-        for groups in _choices(model, _INSTANCES)
-    ]
-    counted = {sum(group["count"] for group in groups): groups for groups in choices}
-    if len(counted) < len(choices):
-        raise ConfigError(
-            Problem(
-                where=f"model_config_parameters of {model.facts.name}",
-                message="several values of instance_group have the same number of instances",
-                hint="this search varies only the number of instances",
-            )
-        )
-    return counted
-
-
 def listed_batch_limits(model: VariedModel) -> Sequence[int]:
     """The values of max_batch_size that the user listed, ascending."""
-    return sorted({int(limit) for limit in _choices(model, _BATCH_LIMIT)})
+    return sorted({int(limit) for limit in listed_values(model, _BATCH_LIMIT)})
 
 
 def single_parameters(model: VariedModel) -> Mapping[str, Any]:
@@ -171,19 +146,6 @@ def _distinct(model: VariedModel, field: str, values: Iterable[Any]) -> tuple[An
         applied = apply_parameters(model.facts.config, {field: value})
         distinct.setdefault(fingerprint(applied.get(field)), value)
     return tuple(distinct.values())
-
-
-def _group_without_count(model: VariedModel) -> Mapping[str, Any]:
-    """The instance group without a count that the user listed; empty if there is none."""
-    choices = _choices(model, _INSTANCES)
-    if len(choices) == 1 and len(choices[0]) == 1 and "count" not in choices[0][0]:
-        group: Mapping[str, Any] = choices[0][0]
-        return group
-    return {}
-
-
-def _choices(model: VariedModel, field: str) -> Sequence[Any]:
-    return [value for value in model.parameters.get(field, ()) if value is not None]
 
 
 def listed_groups(settings: ModelSettings) -> Sequence[Sequence[Mapping[str, Any]]]:
@@ -220,8 +182,8 @@ def brute_groups(
         return listed_groups(model.settings)
     varied = model.varied[model.facts.name]
     return (
-        [automatic_parameters(varied, count, limit) for limit in _batch_limits(model, settings)]
-        for count in _instance_counts(settings)
+        [automatic_parameters(varied, count, limit) for limit in batch_limits(varied, settings)]
+        for count in instance_counts(varied, settings)
     )
 
 
@@ -229,14 +191,38 @@ def count_brute_variants(model: SearchedModel, settings: SearchSettings) -> int:
     """The number of variants in `brute_groups`."""
     if is_manual(model, settings):
         return sum(map(len, listed_groups(model.settings)))
-    return len(_instance_counts(settings)) * len(_batch_limits(model, settings))
+    varied = model.varied[model.facts.name]
+    return len(instance_counts(varied, settings)) * len(batch_limits(varied, settings))
 
 
-def _instance_counts(settings: SearchSettings) -> Sequence[int]:
-    return range(max(settings.min_instance_count, 1), settings.max_instance_count + 1)
+def instance_counts(model: VariedModel, settings: SearchSettings) -> Sequence[int]:
+    """The numbers of instances of an automatic search."""
+    return fixed_counts(model) or range(
+        max(settings.min_instance_count, 1), settings.max_instance_count + 1
+    )
 
 
-def _batch_limits(model: SearchedModel, settings: SearchSettings) -> Sequence[int | None]:
+def batch_limits(model: VariedModel, settings: SearchSettings) -> Sequence[int | None]:
+    """The batch limits of an automatic search; None if the model does not support batching."""
     if not model.facts.supports_batching:
         return (None,)
-    return doubling(settings.min_model_batch_size, settings.max_model_batch_size)
+    low, high = batch_bounds(model, settings)
+    limits = doubling(low, high)
+    # a bound that was raised for the model is a value of its own
+    return limits if high == settings.max_model_batch_size else sorted({*limits, high})
+
+
+def batch_bounds(model: VariedModel, settings: SearchSettings) -> tuple[int, int]:
+    """The lowest and the highest batch limit of a search. A bound that the user did not set gives
+    way to the fields of the model that need a higher one.
+    """
+    low, high = settings.min_model_batch_size, settings.max_model_batch_size
+    if settings.quick.max_model_batch_size is not None:
+        return low, high
+    fields = other_parameters(model)
+    needed = (
+        least_batch_limit(apply_parameters(model.facts.config, {field: value}))
+        for field in BOUNDING
+        for value in fields.get(field, (None,))
+    )
+    return low, max(high, *needed)

@@ -43,6 +43,7 @@ from model_analyzer.state.format.codec import (
     KINDS,
     METADATA,
     MODE,
+    REFUSED_VARIANTS,
     SEARCH,
     encode_asked,
     encode_conclusion,
@@ -110,6 +111,10 @@ class Checkpoint:
             conclusions=self.conclusions,
             bases={
                 subject: tuple(search.get(BASES, ())) for subject, search in self.searches.items()
+            },
+            refused={
+                subject: tuple(search.get(REFUSED_VARIANTS, ()))
+                for subject, search in self.searches.items()
             },
             unfinished=frozenset(
                 lane
@@ -423,11 +428,13 @@ def search_entry(
     goal: Goal | None = None,
     bases: Sequence[str] = (),
     kinds: Sequence[str] = (),
+    refused: Sequence[str] = (),
 ) -> Entry:
     additions = {
         GOALS: None if goal is None else encode_goal(goal),
         BASES: list(bases),
         KINDS: [] if [*kinds] == [WITHOUT_GPU] else list(kinds),
+        REFUSED_VARIANTS: list(refused),
     }
     present = {key: value for key, value in additions.items() if value}
     return {**thaw(search), **present, "entry": SEARCH, "subject": subject}

@@ -35,6 +35,7 @@ from model_analyzer.state.contents import read_checkpoint, read_journal
 from model_analyzer.state.format.codec import (
     BASES,
     GOALS,
+    REFUSED_VARIANTS,
     Encoder,
     encode_asked,
     encode_conclusion,
@@ -264,16 +265,19 @@ class ProfileState:
         goal: Goal,
         bases: Sequence[str] = (),
         kinds: Sequence[str] = (),
+        refused: Sequence[str] = (),
     ) -> None:
         """Stores the search settings (for a replay), the goal and the bases of the models (for
-        rankings), and the kinds of hardware.
+        rankings), the kinds of hardware, and which variants are left out.
         """
-        entry = search_entry(subject, search, goal, bases, kinds)
+        entry = search_entry(subject, search, goal, bases, kinds, refused)
         previous = self._searches.get(subject, {})
         if previous == entry:
             return
         self._searches[subject] = entry
-        is_new = any(previous.get(key) != entry.get(key) for key in (GOALS, BASES))
+        is_new = any(
+            previous.get(key) != entry.get(key) for key in (GOALS, BASES, REFUSED_VARIANTS)
+        )
         if len(self._records) and is_new:
             self._check_files()
             self._append([entry])  # it changes the answer, even if nothing more is measured

@@ -154,10 +154,42 @@ def test_statistics_of_unused_windows_are_left_out(pretend, make) -> None:
     short = {"status": 3, "text": "No valid requests recorded within time interval."}
     program = pretend.perf_analyzer(short, {})
 
-    reading = make(program).generate([work()], CountingServer(counts(0), counts(7), counts(17)))
+    reading = make(program).generate(
+        [work()], CountingServer(counts(0), counts(7), counts(7), counts(17))
+    )
 
     assert isinstance(reading, Reading)
     assert reading.statistics == counts(10)
+
+
+def streaming() -> Workload:
+    plain = work()
+    config = {"model_transaction_policy": {"decoupled": True}}
+    return replace(plain, variant=replace(plain.variant, config=config))
+
+
+def test_a_stream_without_any_response_is_told_at_the_first_launch(pretend, make) -> None:
+    """The server ended requests, of which perf_analyzer counted none."""
+    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+
+    failure = make(pretend.perf_analyzer(short)).generate(
+        [streaming()], CountingServer(counts(0), counts(5))
+    )
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_REQUESTS
+    assert "ended 20 requests without a single response" in failure.message
+    assert len(pretend.launches) == 1
+
+
+def test_a_slow_stream_is_measured_for_longer(pretend, make) -> None:
+    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    server = CountingServer(counts(0), counts(1), counts(1), counts(3))
+
+    reading = make(pretend.perf_analyzer(short, {})).generate([streaming()], server)
+
+    assert isinstance(reading, Reading)
+    assert len(pretend.launches) == 2
 
 
 @pytest.mark.parametrize("after", [counts(4), {}], ids=["fell", "silent"])

@@ -322,6 +322,20 @@ def test_a_server_in_poll_mode_cannot_be_searched(examine, elsewhere, pretend) -
     assert pretend.launches[-1][pretend.launches[-1].index("--request-count") + 1] == "1"
 
 
+def test_data_is_checked_against_what_a_server_says_of_its_model(
+    examine, setting, elsewhere
+) -> None:
+    server = elsewhere(loaded=["m"])
+    del setting.config["model_repository"]
+    (setting.directory / "in.json").write_text('{"data": [{"IN": [0.5, 0.5, 0.5, 2019]}]}')
+    models = {"m": {"cpu_only": True, "perf_analyzer_flags": {"input-data": "in.json"}}}
+
+    status, findings = examine(**reached(server), profile_models=models)
+
+    assert status == FAILS
+    assert "element 4 is 2019: write 2019.0 (FP32)" in findings["model m"]["found"]
+
+
 def test_a_model_elsewhere_is_left_as_it_is(examine, elsewhere, pretend) -> None:
     server = elsewhere(repository=["m"])
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,9 +31,19 @@ _NOWHERE = Places()
 def searched_subjects(
     settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places = _NOWHERE
 ) -> Sequence[Subject]:
-    """The subjects to search: each model, or one group of all models. The server setup is still
-    empty. Raises ConfigError if something cannot be measured.
+    """The subjects to search: each model, or one group of all models; remarks about them are
+    logged. The server setup is still empty. Raises ConfigError if something cannot be measured.
     """
+    subjects, remarks = examined_subjects(settings, facts, places)
+    for remark in (*ineffective(settings, facts), *remarks):
+        log.warning("%s", remark)
+    return subjects
+
+
+def examined_subjects(
+    settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places = _NOWHERE
+) -> tuple[Sequence[Subject], Sequence[str]]:
+    """The same, with the remarks about the search."""
     problems = [*infeasible(settings, facts, places)]
     if problems:
         raise ConfigError(*problems)
@@ -51,12 +61,20 @@ def searched_subjects(
     ]
     groups = [models] if settings.search.together else [[model] for model in models]
     subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
-    for remark in (*ineffective(settings, facts), *check(subjects, settings.search)):
-        log.warning("%s", remark)
     for searched in models:
         if searched.replay:
             log.info("Replaying %s", searched.replay)
-    return subjects
+    return subjects, check(subjects, settings.search)
+
+
+def with_complete_models(
+    settings: ProfileSettings, unknown: Collection[str]
+) -> ProfileSettings | None:
+    """The settings without the subjects that have an `unknown` model; None if no other is left."""
+    groups = settings.subjects
+    complete = {name for names in groups if not {*unknown} & {*names} for name in names}
+    models = tuple(model for model in settings.models if model.name in complete)
+    return replace(settings, models=models) if models else None
 
 
 def on_each_kind(

@@ -32,7 +32,7 @@ from model_analyzer.profiling.events import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.runner.host import core_count, describe_host
 from model_analyzer.runner.server.triton import TritonServer
-from model_analyzer.search.choose import choose
+from model_analyzer.search.choose import choose, refused_variants
 from model_analyzer.search.completed import CompletedSearch
 from model_analyzer.search.plan import Subject, by_name
 from model_analyzer.state.mismatch import Run
@@ -189,6 +189,7 @@ def measure(session: Session, caller: Caller) -> bool:
             subject.goal,
             subject.bases,
             [each.setup.kind for each in placed],
+            refused_variants(subject, settings.search),
         )
     _test_shared_hosts(groups[0], session, caller)
     for index, placed in enumerate(groups):

@@ -66,7 +66,8 @@ class Lines:
             case TrialFinished():
                 self._finished(event)
             case TrialFailed(resumed=True):
-                _skipped(event.trial)
+                # it failed in an earlier run, or as its variant did under another load
+                log.info("Skipping profile of %s: %s", event.trial, event.failure.message)
             case BestChanged():
                 self._best[event.kind] = _best_text(event, self._tags)
 

@@ -68,7 +68,9 @@ class Confirmation:
             return Effect.MIXED
         if signs != {0}:
             return Effect.HELPS if 1 in signs else Effect.HARMS
-        interval = throughput.interval
+        # an open load is answered anyway: latencies show an effect
+        decisive = throughput if self.before.is_closed else p99
+        interval = decisive.interval
         if interval is None or max(-interval.low, interval.high) > _VAGUE:
             return Effect.UNSURE
         return Effect.NOTHING

@@ -124,8 +124,7 @@ def tensors(picture: Picture) -> Iterator[Finding]:
     situation = picture.calmest
     times, tensors = situation.times, tensors_of(situation.work)
     moving = times.inputs + times.outputs + times.outside
-    least = NEGLIGIBLE_MS + situation.noise_ms
-    if not times.are_known or times.share(moving) < _MUCH or moving < least:
+    if not times.are_known or times.share(moving) < _MUCH or moving < NEGLIGIBLE_MS:
         return
     request, response = tensors.request, tensors.response
     copying = times.inputs + times.outputs

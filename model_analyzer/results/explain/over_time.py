@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 from statistics import fmean, median
 
 from model_analyzer.domain.numbers import number_text
@@ -23,8 +24,10 @@ _RISE = 2.0
 
 # Memory that the server takes and never returns (MB): in each measurement, and in all of them.
 _STEP_MB, _GROWTH_MB = 1.0, 16.0
-# The fewest measurements that show a growth, and how far their growth for an inference may differ.
+# The fewest measurements that show a growth, and by which factor their growth for an inference may
+# differ; fewer ones have to agree.
 _RUNS, _EVEN = 3, 3.0
+_FEW_RUNS, _EVEN_OF_FEW = 2, 1.15
 
 # The part of its throughput that a variant loses with time; the logarithm of the factor in a
 # measurement that is more than noise; and how far windows rise although it falls.
@@ -133,13 +136,14 @@ def growth(picture: Picture) -> Iterator[Finding]:
         if (use := each.measurement.resources) is not None
         and (top := each.measurement.statistics.get(each.variant.model)) is not None
     ]
-    uses = uses[1:]  # in the first one, everything takes its memory
+    # in the first one, everything takes its memory; after it, former models may still return theirs
+    uses = list(dropwhile(lambda use: use[0].growth < 0, uses[1:]))
     steps = [use.growth for use, _ in uses]
-    if len(steps) < _RUNS or min(steps) < _STEP_MB or sum(steps) < _GROWTH_MB:
+    if len(steps) < _FEW_RUNS or min(steps) < _STEP_MB or sum(steps) < _GROWTH_MB:
         return
     # memory for more requests at the same time is taken once, whatever their number
     rates = [use.growth / max(count, 1) for use, count in uses]
-    if max(rates) > _EVEN * min(rates):
+    if max(rates) > (_EVEN if len(steps) >= _RUNS else _EVEN_OF_FEW) * min(rates):
         return
     inferences = sum(count for _, count in uses)
     each_kb = 1000 * sum(steps) / max(inferences, 1)

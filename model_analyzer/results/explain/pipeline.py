@@ -15,9 +15,9 @@ from model_analyzer.results.explain.texts import instances, ms, percent
 
 # Instances that are busier than that make their callers wait.
 _BUSY = 0.8
-# The share of the latency in a queue from which more instances may help. Requests wait for one
-# model only if they wait less than this part of that for any other.
-_WAITING, _LESS = 0.3, 0.5
+# The share of the latency in a queue from which more instances may help. One model limits only if
+# requests wait less than this part of that for any other, and if others are less busy by this.
+_WAITING, _LESS, _AS_BUSY = 0.3, 0.5, 0.9
 
 # The share of the time of a call that calls one after the other take; the longest of them takes at
 # most so much: if one call is nearly everything, calling others at the same time gains nothing.
@@ -35,16 +35,17 @@ def bottleneck(picture: Picture) -> Iterator[Finding]:
     wait = worst.waiting_ms - situation.noise_ms
     if wait < max(_WAITING * latency, NEGLIGIBLE_MS):
         return
-    queues = [each for each in others if each.waiting_ms > _LESS * worst.waiting_ms]
-    busy = [each for each in others if each not in queues]
+    # of parts that are equally busy, requests may wait for the first one only
+    queues = [
+        each
+        for each in others
+        if each.waiting_ms > _LESS * worst.waiting_ms or each.busy > _AS_BUSY * worst.busy
+    ]
     evidence = [
         f"{situation.under}, {instances(worst.instances)} of {worst.model}"
         f" worked {percent(worst.busy)} of the time"
-        + "".join(f", those of {each.model} {percent(each.busy)}" for each in busy),
-        *(
-            f"a request waits {ms(each.waiting_ms)} for {each.model}, of {ms(latency)}"
-            for each in (worst, *queues)
-        ),
+        + "".join(f", those of {each.model} {percent(each.busy)}" for each in others),
+        f"a request waits {ms(worst.waiting_ms)} for {worst.model}, of {ms(latency)}",
     ]
     if queues:
         names = " and ".join(each.model for each in (*queues, worst))
@@ -59,7 +60,7 @@ def bottleneck(picture: Picture) -> Iterator[Finding]:
     yield Finding(
         cause=Cause.COMPOSING_MODEL,
         under=situation,
-        weight=min((worst.time_ms) / latency, 1.0),
+        weight=min(worst.time_ms / latency, 1.0),
         evidence=tuple(evidence),
         advice=f"give {worst.model} more instances ({worst.instances} now), or make it faster;"
         " more instances of other models change nothing",

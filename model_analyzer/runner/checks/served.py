@@ -14,6 +14,7 @@ from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
 from model_analyzer.runner.checks.models import FirstRequest, check_request
 from model_analyzer.runner.client.interface import ServerClient
+from model_analyzer.runner.load.input_files import input_mistakes
 from model_analyzer.runner.server.remote import NOT_ALLOWED, allows_loading
 from model_analyzer.runner.server.triton import TritonServer
 
@@ -53,6 +54,10 @@ def _check(
         if first.program is None:
             return ok(check, "is loaded on the server")
         facts = ModelFacts(name=name, config=client.model_config(name), files="")
+        sizes = [first.batch_size]
+        for mistake in input_mistakes(first.flags, facts, sizes, first.user_directory):
+            if mistake.is_fatal:
+                return problem(check, mistake.what, mistake.fix)
         return check_request(server, VariantNames().default(facts), first)
     if not loads:
         fix = "load it there, or remove reload_model_disable"

@@ -282,12 +282,18 @@ class Launches:
         """The failure of a launch without any request in its windows, although the server has ended
         more since its `earlier` counts than were in flight.
         """
+        silent = [
+            (work, run)
+            for work, run in zip(workloads, ended, strict=True)
+            if run.verdict is OutputVerdict.TOO_SHORT and is_decoupled(work.variant.config)
+        ]
+        if not silent:
+            return None
         counts = counted_between(earlier, server.statistics([work.variant for work in workloads]))
-        for work, run in zip(workloads, ended, strict=True):
+        for work, run in silent:
             model = counts.get(work.variant.model)
             answered = 0 if model is None else model.inferences // work.load.batch_size
-            is_silent = run.verdict is OutputVerdict.TOO_SHORT and is_decoupled(work.variant.config)
-            if is_silent and answered > _SOME + 2 * in_flight(work):
+            if answered > _SOME + 2 * in_flight(work):
                 failure = without_responses(work.variant.name, answered, run)
                 return replace(failure, commands=commands_of(ended))
         return None

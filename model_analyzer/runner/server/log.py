@@ -20,6 +20,7 @@ _ERROR = re.compile(r"E\d{4} |error: |E \[")
 _PREFIX = re.compile(r"^E\d{4} [\d:.]+ \d+ (?:\S+:\d+\] )?")
 
 _HINTS = (
+    (r"no GPUs are available", "the server has no GPU: set `cpu_only: true` for the model"),
     (r"invalid or unsupported gpu id", "this GPU does not exist: set cpu_only for the model"),
     (r"unable to find backend library", "use a server that has this backend"),
     (

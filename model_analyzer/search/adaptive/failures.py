@@ -64,7 +64,11 @@ def _loads(settings: Settings, worked: list[int], failed: list[int]) -> Floats:
     """
     needs = _needs(settings)
     enough_memory = needs[:, worked].max(axis=1) if worked else needs.min(axis=1) - 1
-    too_much_memory = needs[:, failed].min(axis=1)
+    # where more has worked, memory is not the reason
+    lacking = [row for row in failed if (needs[:, row] > enough_memory).any()]
+    if not lacking:
+        return np.ones(needs.shape[1])
+    too_much_memory = needs[:, lacking].min(axis=1)
     # the available memory is uniformly distributed between the two
     room = np.maximum(too_much_memory - enough_memory, 0)
     if not room.any():

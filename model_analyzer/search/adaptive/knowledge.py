@@ -497,6 +497,8 @@ class Knowledge:
             chance = np.minimum(chance, success)
         is_apart = self.default_at == DEFAULT
         chance[rows[DEFAULT]] *= is_apart and self.default.is_legal
+        unloadable = self._unloadable
+        chance[[row for c, row in rows.items() if self._variant_of(c) in unloadable]] = 0
         leader = self._most_credible(predictions, rows)
         evaluation = evaluate(self.goal, predictions, rows[leader])
         measuring = np.array([max(each.duration_s - each.loading_s, 0.0) for each in measured])
@@ -509,6 +511,12 @@ class Knowledge:
         costs = self._costs(candidates, durations, loading_cost(self._loading_s(), measuring))
         score, feasibility = evaluation.score.mean(axis=0), evaluation.passes.mean(axis=0)
         return Assessment(rows, leader, evaluation, score, feasibility, chance, waiting, costs)
+
+    @property
+    def _unloadable(self) -> set[tuple[int, ...]]:
+        """The variants that did not load under one load, and so do not under any other."""
+        failed = {self._variant_of(c) for c, each in self._failed.items() if each.is_of_variant}
+        return failed - {self._variant_of(c) for c in self.measured}
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
         """The measured values of one model by metric tag. NaN where a measurement lacks the metric;

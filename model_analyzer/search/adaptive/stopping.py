@@ -134,7 +134,8 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
         missed = percent_text(knowledge.goal.shortfall(knowledge.mean(best)))
         yield "No measured configuration meets the constraints."
         yield f"Closest: {knowledge.trial(best)}, which misses them by {missed}."
-        yield f"{capitalized(chance)} chance that an unmeasured configuration meets them."
+        if conclusion.reason is not StopReason.EVERYTHING:
+            yield f"{capitalized(chance)} chance that an unmeasured configuration meets them."
         return
     count = len(knowledge.measured[best])
     times = "once" if count == 1 else f"{count} times"

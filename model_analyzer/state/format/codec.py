@@ -53,6 +53,7 @@ SEARCH = "search"
 # goal of each model, which early versions did not write, and the kinds of hardware with GPUs
 MODE = "search.mode"
 BASES = "bases"
+REFUSED_VARIANTS = "refused"
 GOALS = "goals"
 KINDS = "kinds"
 SERVER_ONLY = "server-only"

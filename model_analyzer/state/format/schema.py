@@ -17,7 +17,7 @@ from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.state.format.codec import BASES, KINDS, MODE
+from model_analyzer.state.format.codec import BASES, KINDS, MODE, REFUSED_VARIANTS
 from model_analyzer.state.format.refusals import REFUSED, refusal
 
 T = TypeVar("T")
@@ -262,6 +262,7 @@ class Search(Part):
     mode: str = field(default="", name=MODE)
     bases: list[str] = field(default_factory=list, name=BASES)
     kinds: list[str] = field(default_factory=list, name=KINDS)
+    refused: list[str] = field(default_factory=list, name=REFUSED_VARIANTS)
 
 
 class Copy(Part):

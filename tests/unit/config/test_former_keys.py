@@ -130,9 +130,8 @@ UNFILLED = "which is not filled in (fill it in before the run: variables in YAML
     [
         ("export_path: ${OUT}/x", "1:14", "${OUT}"),
         ("a: 1\nconcurrency: ${N:-4}", "2:14", "${N:-4}"),
-        ("profile_models: ['{{ model }}']", "1:18", "{{ model }}"),
         ("profile_models:\n  ${MODEL}: {cpu_only: true}", "2:3", "${MODEL}"),
-        ("profile_models:\n  m: {parameters: {concurrency: [1, $(N)]}}", "2:37", "$(N)"),
+        ("profile_models:\n  m: {parameters: {concurrency: [1, '${N}']}}", "2:37", "${N}"),
         # not valid as YAML
         ("profile_models: [${MODEL}]", "1:19", "${MODEL}"),
         ("profile_models: {{ model }}", "1:18", "{{ model }}"),
@@ -157,6 +156,7 @@ def test_values_for_other_programs_may_have_variables() -> None:
         "perf_analyzer_flags: {string-data: '${x}'}\n"
         "profile_models:\n"
         "  m: {model_config_parameters: {parameters: {a: {string_value: '${B}'}}}}\n"
+        "slot_label: 'a {{ b }} $(c)'\n"
         "# ${COMMENT}\n"
     )
     assert not any("placeholder" in problem for problem in problems)

@@ -394,10 +394,10 @@ def test_a_variant_names_its_backend_or_its_platform(config: dict[str, Any], pla
 
 def test_a_variant_knows_its_batching() -> None:
     plain = variant()
-    assert (plain.max_batch_size, plain.largest_preferred_batch_size) == (0, 0)
+    assert plain.max_batch_size == 0
     assert not plain.has_dynamic_batching
     batching = variant(max_batch_size=8, dynamic_batching={"preferred_batch_size": [2, 8, 4]})
-    assert (batching.max_batch_size, batching.largest_preferred_batch_size) == (8, 8)
+    assert batching.max_batch_size == 8
     assert batching.has_dynamic_batching
     assert variant(dynamic_batching={}).has_dynamic_batching
 

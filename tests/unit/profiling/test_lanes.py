@@ -32,7 +32,7 @@ from tests.unit.profiling.test_several_slots import (
     started,
     until,
 )
-from tests.unit.search.surfaces import failure, growing, search
+from tests.unit.search.surfaces import growing, search
 from tests.unit.state.samples import several
 
 H100, L4 = "1 x H100", "1 x L4"
@@ -186,7 +186,9 @@ def test_a_kind_that_comes_later_is_searched_from_its_start() -> None:
 
 def test_a_kind_on_which_nothing_works_is_given_up_alone() -> None:
     def respond(trial: Trial) -> Outcome:
-        return failure() if trial.setup.kind == L4 else growing(trial)
+        if trial.setup.kind == L4:
+            return Failure(reason=FailureReason.REQUEST_FAILED, message="requests failed")
+        return growing(trial)
 
     lanes = {ON_H100: ListedSearch(listed(H100, 6)), ON_L4: ListedSearch(listed(L4, 6))}
 

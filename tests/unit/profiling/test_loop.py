@@ -19,7 +19,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.protocols import Runner, Search, State
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.slots import Slot
-from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
 from model_analyzer.profiling.events import Event, GivenUp, TrialFinished, TrialStarted
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.runner.executors.local import LocalExecutor
@@ -29,7 +29,6 @@ from tests.contract.memory_state import Kept, MemoryState
 from tests.unit.search.surfaces import (
     Respond,
     ensemble,
-    failure,
     growing,
     latency_within,
     limits,
@@ -79,6 +78,15 @@ class PretendRunner:
     def run(self, trial: Trial) -> Outcome:
         self.ran.append(trial)
         return self.respond(trial)
+
+
+def failure() -> Failure:
+    """A failure that says nothing about other loads."""
+    return Failure(reason=FailureReason.REQUEST_FAILED, message="requests failed")
+
+
+def refusing(_trial: Trial) -> Outcome:
+    return Failure(reason=FailureReason.MODEL_NOT_LOADED, message="m did not load")
 
 
 def succeeding(trial: Trial) -> Outcome:
@@ -255,6 +263,20 @@ def test_the_failure_that_ends_the_run_is_recorded_and_passed_to_the_search() ->
 
     assert [load(trial) for trial, _ in listed.answers] == [1, 2]
     assert [load(record.trial) for record in state.profile.records] == [1, 2]
+
+
+def test_a_variant_that_did_not_load_is_not_loaded_for_another_load() -> None:
+    asked = several(3)
+    runner, state, search = PretendRunner(refusing), MemoryState(), ListedSearch(asked)
+
+    events = list(profile(search, runner, state))
+
+    refused = refusing(asked[0])
+    assert runner.ran == asked[:1]
+    assert search.answers == [(each, refused) for each in asked]
+    assert [state.outcome_of(each) for each in asked] == [refused] * 3
+    assert finished(events) == asked
+    assert not any(isinstance(event, GivenUp) for event in events)
 
 
 @pytest.mark.parametrize("successful", [1, 2])

@@ -10,11 +10,18 @@ from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
+from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
-from model_analyzer.reports.remarks import IN_PROGRESS, UNFINISHED, remarks_of
+from model_analyzer.reports.remarks import (
+    IN_PROGRESS,
+    UNFINISHED,
+    changes_text,
+    remarks_of,
+)
 from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of
 from tests.phrases import DEFAULT_IS_BEST
 from tests.unit.builders import (
@@ -208,3 +215,49 @@ def test_a_search_that_did_not_finish_is_named() -> None:
 
     growing = replace(profile, is_growing=True)
     assert remarks_of(answer_of(rank_one(growing, "m", goal()))) == [IN_PROGRESS]
+
+
+def test_variants_that_were_never_tried_are_counted() -> None:
+    text = "m: 24 of 24 variants left out, because the server would refuse them: …"
+    profile = Profile(records=[record(DEFAULT, measurement(1))], refused={"m": (text,)})
+
+    assert remarks_of(answer_of(rank_one(profile, "m", goal()))) == [f"{text}."]
+
+
+def test_an_answer_without_alternatives_says_why_they_failed() -> None:
+    failed = Failure(
+        reason=FailureReason.MODEL_NOT_LOADED,
+        message="m_config_0 did not load: no GPUs are available",
+        hint="set `cpu_only: true` for the model",
+    )
+    records = [record(DEFAULT, measurement(1)), record(SMALL, failed), record(LARGE, failed)]
+
+    assert remarks_of(answer_of(ranking(*records, by=goal()))) == [
+        "Only the default could be measured: 2 other configurations failed. The first: m_config_0"
+        " did not load: no GPUs are available; set `cpu_only: true` for the model."
+    ]
+
+
+def test_the_changes_of_the_default_are_told_in_words() -> None:
+    limited = {"kind": "KIND_CPU", "count": 1, "rate_limiter": {"priority": 2}}
+    before = variant("m_config_default", max_batch_size=1, instance_group=[limited])
+    after = variant(
+        "m_config_0",
+        max_batch_size=8,
+        dynamic_batching={},
+        instance_group=[{**limited, "count": 2}],
+    )
+    dropped = variant("m_config_1", max_batch_size=1, instance_group=[{"kind": "KIND_CPU"}])
+
+    def changes(recommended: ModelVariant) -> str:
+        records = [record(before, measurement(1)), record(recommended, measurement(9))]
+        return changes_text(answer_of(ranking(*records, by=goal())))
+
+    assert changes(after) == (
+        "Changes of the default: instances 1:CPU → 2:CPU, dynamic_batching off → on,"
+        " max_batch_size 1 → 8; rate_limiter kept."
+    )
+    assert changes(dropped) == (
+        'Changes of the default: instance_group: rate_limiter {"priority": 2} → not set.'
+    )
+    assert not changes_text(answer_of(ranking(record(before, measurement(1)), by=goal())))

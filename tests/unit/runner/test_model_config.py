@@ -36,6 +36,13 @@ def test_an_ensemble_is_taken_as_it_is() -> None:
     assert is_complete({"platform": "ensemble", "ensemble_scheduling": {"step": ()}})
 
 
+@pytest.mark.parametrize("sizes", [(4,), (2, 8), (16,)])
+def test_other_preferred_batches_are_not_the_choice_of_a_server(sizes: tuple[int, ...]) -> None:
+    answer = {**WHOLE, "dynamic_batching": {"preferred_batch_size": sizes}}
+
+    assert completed(answer, {}, "m/config.pbtxt") == answer
+
+
 def test_a_preferred_batch_that_the_server_chose_is_dropped() -> None:
     config = completed(WHOLE, {"name": "m"}, "m/config.pbtxt")
 

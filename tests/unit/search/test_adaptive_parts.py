@@ -67,6 +67,15 @@ def test_failures_that_contradict_each_other_forbid_nothing() -> None:
     assert chances[1] > 0
 
 
+def test_a_failure_where_more_has_worked_says_nothing_about_others() -> None:
+    sizes = [(1, 8), (2, 16), (1, 4), (2, 8)]
+    chances = success_chances(points(*sizes), [1], {0: failure(FailureReason.MODEL_NOT_LOADED)})
+
+    by_size = dict(zip(sizes, chances, strict=True))
+    assert by_size[1, 4] > 0.9
+    assert by_size[2, 8] > 0.9
+
+
 # -- smooth functions --------------------------------------------------------------------------
 
 

@@ -118,16 +118,24 @@ def test_client_batch_sizes_lie_between_the_variant_and_the_load() -> None:
 
 
 @pytest.mark.parametrize(("cpu_only", "kind"), [(False, "KIND_GPU"), (True, "KIND_CPU")])
-def test_swept_instances_are_of_one_kind(cpu_only: bool, kind: str) -> None:
-    groups = [{"count": 7, "kind": "KIND_CPU"}, {"count": 2, "gpus": [0], "profile": ["fast"]}]
-    facts = model(instance_group=groups)
+def test_swept_instances_are_those_of_the_model(cpu_only: bool, kind: str) -> None:
+    facts = model(instance_group=[{"count": 7, "host_policy": "near"}])
     where = limits(instances=(1, 2), batch=(1, 1), concurrency=ONE_LOAD)
 
     trials = sequence(search(subject(facts, cpu_only=cpu_only), where), growing)
 
-    default, *swept = (thaw(config(trial)["instance_group"]) for trial in trials)
-    assert default == groups
-    assert swept == [[{"count": 1, "kind": kind}], [{"count": 2, "kind": kind}]]
+    _, *swept = (thaw(config(trial)["instance_group"]) for trial in trials)
+    assert swept == [[{"count": n, "kind": kind, "host_policy": "near"}] for n in (1, 2)]
+
+
+def test_a_model_with_several_groups_keeps_them() -> None:
+    groups = [{"count": 7, "kind": "KIND_CPU"}, {"count": 2, "gpus": [0]}]
+    facts = model(instance_group=groups)
+    where = limits(instances=(1, 2), batch=(1, 2), concurrency=ONE_LOAD)
+
+    trials = sequence(search(subject(facts), where), growing)
+
+    assert [thaw(config(trial)["instance_group"]) for trial in trials] == [groups] * 3
 
 
 def test_swept_variants_batch_dynamically_and_the_default_is_left_alone() -> None:

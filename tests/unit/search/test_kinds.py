@@ -248,9 +248,15 @@ def test_fields_of_a_part_are_in_all_its_variants() -> None:
     ("facts", "expected"),
     [
         # the part that needs the fewest requests
-        (ensemble(model("a", max_batch_size=4), model("b", max_batch_size=2)), 4),
+        (ensemble(model("a", max_batch_size=4), model("b"), max_batch_size=4), 8),
         (ensemble(model("a", max_batch_size=0), max_batch_size=0), 2),
-        (ensemble(ensemble(model("a"), model("b", max_batch_size=1), name="inner")), 2),
+        (
+            ensemble(
+                ensemble(model("a"), model("b", max_batch_size=1), name="inner", max_batch_size=1),
+                max_batch_size=1,
+            ),
+            2,
+        ),
         # a BLS model is its own
         (model("m", model("a", max_batch_size=1), max_batch_size=4), 8),
     ],

@@ -19,7 +19,7 @@ from tests.unit.search.surfaces import composing, counts, ensemble, model, subje
 def space(
     target: Subject, *, batches: tuple[int, int] = (1, 8), instances: tuple[int, int] = (1, 3)
 ) -> Space:
-    return space_of_sizes(target, batch_limits=batches, instances=instances)
+    return space_of_sizes(target, batch_limits=lambda _: batches, instances=instances)
 
 
 def values(of: Space) -> dict[str, list[list[int]]]:

@@ -15,11 +15,13 @@ from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.errors import ConfigError
 from model_analyzer.search.plan import Subject
+from model_analyzer.search.quick import quick_space
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
 from tests.unit.search.surfaces import (
     all_parts,
     batch_limit,
+    bounds,
     client_batch,
     composing,
     config,
@@ -379,13 +381,42 @@ def test_without_new_coordinates_there_is_no_nearest() -> None:
     [
         (subject(model(max_batch_size=0), batch_sizes=(2, 4)), "batch_sizes are above .*limit .1"),
         (subject(batch_sizes=(256,)), "batch_sizes are above the model's batch limit .128"),
-        (subject(model(dynamic_batching={"preferred_batch_size": [256]})), "preferred_batch_size"),
+        (
+            subject(model(max_batch_size=0, dynamic_batching={"preferred_batch_size": [2]})),
+            "preferred_batch_size 2 is above max_batch_size 0",
+        ),
         (subject(parameters=counts(1, 1)), "same number of instances"),
     ],
 )
 def test_a_space_without_a_legal_trial_is_an_error(target: Subject, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         trial_map(target)
+
+
+NEEDS_64 = (
+    {"dynamic_batching": {"preferred_batch_size": [16, 64]}},
+    {"sequence_batching": {"oldest": {"preferred_batch_size": [64]}}},
+    {"model_warmup": [{"name": "w", "batch_size": 64}]},
+)
+
+
+@pytest.mark.parametrize("config", NEEDS_64)
+def test_a_bound_that_the_user_sets_below_another_field_is_an_error(config: Any) -> None:
+    target = subject(model(max_batch_size=64, **config))
+    where = limits(batch=(1, 32), quick=bounds(batch=(None, 32)))
+
+    with pytest.raises(ConfigError, match=r"64 is above max_batch_size 32, the highest"):
+        trial_map(target, where)
+    with pytest.raises(ConfigError, match=r"64 is above max_batch_size 32, the highest"):
+        quick_space(target, where.quick)
+
+
+@pytest.mark.parametrize("config", NEEDS_64)
+def test_the_usual_bound_gives_way_to_other_fields(config: Any) -> None:
+    of = trial_map(subject(model(max_batch_size=64, **config)), limits(batch=(1, 32)))
+
+    assert dimensions(of)["m::max_batch_size"] == [64]
+    assert all(of.trial(at, VariantNames()).is_legal for at in legal(of))
 
 
 # -- the default -------------------------------------------------------------------------------

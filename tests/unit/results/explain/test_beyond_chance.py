@@ -374,3 +374,11 @@ def test_times_of_a_decoupled_model_are_not_known() -> None:
     assert not explanation.situation.times.are_known
     assert explanation.situation.times.total == pytest.approx(109)
     assert explanation.findings == ()
+
+
+def test_parts_that_are_equally_busy_limit_together_wherever_the_queue_is() -> None:
+    of = ensemble(model("a"), model("b"), model("c", count=8))
+    parts = {"a": (1.0, 20.0, 116.0), "b": (1.0, 20.0, 2.7), "c": (1.0, 4.0, 0.1)}
+
+    (finding,) = explained(observed(of, 8, 49, 163, parts=parts)).findings
+    assert finding.cause.name == "TOO_FEW_INSTANCES"

@@ -96,3 +96,40 @@ def test_a_client_that_does_not_wait_needs_no_threads() -> None:
     new = changed(work, Change(model="m", flags={"async": "true"}), VariantNames.known([ONE]))
 
     assert new == replace(work, flags={"percentile": "99", "async": "true"})
+
+
+def test_an_open_load_is_judged_by_latencies_that_are_known_well_enough() -> None:
+    flags = {"request-distribution": "poisson"}
+
+    def under(p99: float, requests: int) -> Situation:
+        latencies = {"perf_latency_p50": 20.0, "perf_latency_p90": 60.0, "perf_latency_p99": p99}
+        rate = observed(
+            ONE, 40, 40, 20, kind=LoadKind.REQUEST_RATE, flags=flags, latencies=latencies,
+            requests=requests, lag=0.5,
+        )  # fmt: skip
+        return situation(rate)
+
+    def effect(requests: int) -> Effect:
+        finding = replace(confirmation_of(failure()).finding, under=under(300, requests))
+        return Confirmation(
+            finding=finding, work=finding.under.work, before=finding.under,
+            after=under(230, requests),
+        ).effect  # fmt: skip
+
+    assert effect(300) is Effect.UNSURE
+    assert effect(300_000) is Effect.HELPS
+
+
+def test_a_throughput_that_stays_is_no_effect_whatever_the_p99_of_few_requests_does() -> None:
+    """42.2 -> 42.2/s was said to make it worse."""
+    slower = {"perf_latency_p50": 160.0, "perf_latency_p90": 180.0, "perf_latency_p99": 230.0}
+    calmer = {**slower, "perf_latency_p99": 205.0}
+    before, after = (
+        situation(observed(ONE, 8, 42.2, 20, queue=140, latencies=latencies, requests=200))
+        for latencies in (calmer, slower)
+    )
+    finding = replace(confirmation_of(failure()).finding, under=before)
+    tested = Confirmation(finding=finding, work=before.work, before=before, after=after)
+
+    assert tested.effect is Effect.NOTHING
+    assert tested.refutes

@@ -349,10 +349,14 @@ def test_memory_that_grows_with_the_inferences_is_told() -> None:
     assert "10.0 kB for an inference" in finding.evidence[0]
 
 
+def test_memory_that_former_models_return_does_not_hide_a_growth() -> None:
+    assert names(*growing(-250, -27, 64, 128)) == ["MEMORY_GROWTH"]
+
+
 @pytest.mark.parametrize(
     "steps",
-    [(9, 18, 36), (40, 0, 0.5, 0), (40, 30, 30, 30), (5, 6, 12, 0.2)],
-    ids=["few measurements", "only at first", "once for each load", "not in each"],
+    [(9, 18), (9, 18, 18), (40, 0, 0.5, 0), (40, 30, 30, 30), (5, 6, 12, 0.2)],
+    ids=["one measurement", "uneven", "only at first", "once for each load", "not in each"],
 )
 def test_memory_that_is_taken_once_is_no_growth(steps: tuple[float, ...]) -> None:
     assert names(*growing(*steps)) == []

@@ -1,0 +1,244 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which model configurations a Triton server refuses: fields that bound each other.
+
+Each rule was seen on tritonserver 2.51. The rules are about fields that a search or a user varies;
+whether the model itself is what its configuration says, only the server knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from model_analyzer.domain.models import (
+    ModelConfig,
+    ModelVariant,
+    instance_groups,
+    kind_of_group,
+    max_batch_size,
+    platform_of,
+    step_models,
+)
+
+_BATCHERS = ("dynamic_batching", "sequence_batching", "ensemble_scheduling")
+
+# The fields that max_batch_size must not be below.
+BOUNDING = ("dynamic_batching", "sequence_batching", "model_warmup")
+
+# The value of the server flag `rate-limit` that switches the rate limiter on.
+_LIMITING = "execution_count"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a server refuses a configuration; `batch_limit` completes the reason, if it is set."""
+
+    reason: str
+    batch_limit: int | None = None
+
+    def __str__(self) -> str:
+        return self.reason if self.batch_limit is None else f"{self.reason} {self.batch_limit}"
+
+
+def refusal(variant: ModelVariant) -> Refusal | None:
+    """Why a server refuses the variant, or a part of it; None if no rule says so."""
+    for part in variant.with_parts():
+        for rule in RULES:
+            if refused := next(rule(part.config), None):
+                return refused
+    return next(_limits_of_ensembles(variant), None)
+
+
+def least_batch_limit(config: ModelConfig) -> int:
+    """The smallest max_batch_size that the other fields allow, at least 1."""
+    return max((size for _, size in _batches(config)), default=1)
+
+
+def _batches(config: ModelConfig) -> Iterator[tuple[str, int]]:
+    """The fields that no max_batch_size may be below, at least 1."""
+    yield from ((name, size) for name, size in _preferred(config) if size > 0)
+    for request in config.get("model_warmup", ()):
+        yield "batch_size of model_warmup", max(int(request.get("batch_size", 0)), 1)
+
+
+def _preferred(config: ModelConfig) -> Iterator[tuple[str, int]]:
+    batchers: Mapping[str, Mapping[str, Any]] = {
+        "preferred_batch_size": config.get("dynamic_batching", {}),
+        "preferred_batch_size of sequence_batching": config.get("sequence_batching", {}).get(
+            "oldest", {}
+        ),
+    }
+    for name, batcher in batchers.items():
+        for size in batcher.get("preferred_batch_size", ()):
+            yield name, int(size)
+
+
+def batch_sizes(config: ModelConfig) -> Iterator[Refusal]:
+    """The sizes of batches: at least 1, and within max_batch_size. Without batching, no preferred
+    size is allowed, and a warm-up request has one inference.
+    """
+    limit = max_batch_size(config)
+    if limit < 0:
+        yield Refusal(f"max_batch_size {limit} is negative")
+    sizes = sorted(_batches(config), key=lambda item: -item[1])
+    for name, size in sizes:
+        if size > (max(limit, 1) if name.endswith("model_warmup") else limit):
+            yield Refusal(f"{name} {size} is above max_batch_size", limit)
+    for name, size in _preferred(config):
+        if size <= 0:
+            yield Refusal(f"{name} {size} is not positive")
+
+
+def one_batcher(config: ModelConfig) -> Iterator[Refusal]:
+    """A configuration has one scheduler at most."""
+    batchers = [name for name in _BATCHERS if name in config]
+    if len(batchers) > 1:
+        yield Refusal(f"{' and '.join(batchers)} exclude each other")
+
+
+def priorities(config: ModelConfig) -> Iterator[Refusal]:
+    """With levels, there is a default level among them, and queue policies are for these levels."""
+    batching = config.get("dynamic_batching", {})
+    levels = int(batching.get("priority_levels", 0))
+    if not levels:
+        return
+    default = int(batching.get("default_priority_level", 0))
+    if not 1 <= default <= levels:
+        yield Refusal(f"default_priority_level {default} is not in 1 to {levels}")
+    for level in batching.get("priority_queue_policy", {}):
+        if not 1 <= int(level) <= levels:
+            yield Refusal(f"priority_queue_policy {level} is not in 1 to {levels}")
+
+
+def ordering(config: ModelConfig) -> Iterator[Refusal]:
+    """Responses in order exclude priorities, and requests that wait beyond their time-out."""
+    batching = config.get("dynamic_batching", {})
+    if not batching.get("preserve_ordering"):
+        return
+    if int(batching.get("priority_levels", 0)) > 1:
+        yield Refusal("preserve_ordering excludes several priority_levels")
+    policies = [
+        batching.get("default_queue_policy", {}),
+        *batching.get("priority_queue_policy", {}).values(),
+    ]
+    if any(
+        policy.get("timeout_action") == "DELAY"
+        and int(policy.get("default_timeout_microseconds", 0))
+        for policy in policies
+    ):
+        yield Refusal("preserve_ordering excludes the timeout_action DELAY")
+
+
+def slots(config: ModelConfig) -> Iterator[Refusal]:
+    """The least share of the slots of sequences that a batch needs is a share."""
+    direct = config.get("sequence_batching", {}).get("direct", {})
+    share = float(direct.get("minimum_slot_utilization", 0))
+    if not 0 <= share <= 1:
+        yield Refusal(f"minimum_slot_utilization {share:g} is not in 0 to 1")
+
+
+def response_cache(config: ModelConfig) -> Iterator[Refusal]:
+    """Answers of decoupled and of stateful models cannot be cached."""
+    if not config.get("response_cache", {}).get("enable"):
+        return
+    if config.get("model_transaction_policy", {}).get("decoupled"):
+        yield Refusal("response_cache does not support decoupled models")
+    if "sequence_batching" in config:
+        yield Refusal("response_cache does not support sequence_batching")
+
+
+def devices(config: ModelConfig) -> Iterator[Refusal]:
+    """Groups on CPUs, or wherever the backend decides, name no GPUs; profiles are for TensorRT."""
+    for group in config.get("instance_group", ()):
+        kind = kind_of_group(group)
+        if kind in ("CPU", "MODEL") and group.get("gpus"):
+            yield Refusal(f"an instance_group of KIND_{kind} names gpus")
+        if group.get("profile") and not platform_of(config).startswith("tensorrt"):
+            yield Refusal("an instance_group has a profile, which only TensorRT models have")
+
+
+def ensembles(config: ModelConfig) -> Iterator[Refusal]:
+    """An ensemble has no instances."""
+    if "ensemble_scheduling" in config:
+        for field in ("instance_group", "model_warmup"):
+            if config.get(field):
+                yield Refusal(f"an ensemble has no {field}")
+
+
+def shapes(config: ModelConfig) -> Iterator[Refusal]:
+    """Without batching, an input cannot become a scalar."""
+    for tensor in (*config.get("input", ()), *config.get("output", ())):
+        is_scalar = "reshape" in tensor and not tensor["reshape"].get("shape")
+        if is_scalar and not max_batch_size(config):
+            yield Refusal(f"the empty reshape of {tensor.get('name')} needs batching")
+
+
+def versions(config: ModelConfig) -> Iterator[Refusal]:
+    """A version policy selects at least one version."""
+    latest = config.get("version_policy", {}).get("latest")
+    if latest is not None and not int(latest.get("num_versions", 0)):
+        yield Refusal("version_policy selects no version")
+
+
+RULES: tuple[Callable[[ModelConfig], Iterator[Refusal]], ...] = (
+    batch_sizes,
+    one_batcher,
+    priorities,
+    ordering,
+    slots,
+    response_cache,
+    devices,
+    ensembles,
+    shapes,
+    versions,
+)
+
+
+def _limits_of_ensembles(variant: ModelVariant) -> Iterator[Refusal]:
+    """An ensemble accepts no larger batches than the models of its steps that batch."""
+    for part in variant.with_parts():
+        steps = step_models(part.config)
+        for step in part.composing:
+            if step.model in steps and 0 < step.max_batch_size < part.max_batch_size:
+                yield Refusal(
+                    f"max_batch_size {part.max_batch_size} of the ensemble {part.model} is above"
+                    f" that of {step.model}, which is",
+                    step.max_batch_size,
+                )
+
+
+def rate_limits(
+    variants: Iterable[ModelVariant], server_flags: Mapping[str, Any]
+) -> Iterator[Refusal]:
+    """The resources of all models together, where the server limits rates: a resource belongs to
+    the server or to each device, and no instance needs more than there is.
+    """
+    if server_flags.get("rate-limit") != _LIMITING:
+        return
+    available = _available(server_flags)
+    is_global: dict[str, bool] = {}
+    for variant in variants:
+        for group in instance_groups(variant.config):
+            for resource in group.get("rate_limiter", {}).get("resources", ()):
+                name, count = str(resource.get("name")), int(resource.get("count", 0))
+                shared = bool(resource.get("global"))
+                if is_global.setdefault(name, shared) is not shared:
+                    yield Refusal(f"the resource {name} is global and not global")
+                if available and count > available.get(name, 0):
+                    yield Refusal(
+                        f"an instance of {variant.model} needs {count} of the resource {name},"
+                        f" but rate-limit-resource has {available.get(name, 0)}"
+                    )
+
+
+def _available(server_flags: Mapping[str, Any]) -> Mapping[str, int]:
+    """The resources of the flag, each NAME:COUNT or NAME:COUNT:DEVICE; without any, there are
+    enough.
+    """
+    given = server_flags.get("rate-limit-resource", ())
+    texts = (given,) if isinstance(given, str) else given
+    matches = filter(None, (re.match(r"([^:]+):(\d+)", text) for text in texts))
+    return {match[1]: int(match[2]) for match in matches}

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Counts the variants within the bounds of a search that are left out, because a server would
+refuse them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from typing import Any
+
+from model_analyzer.domain.model_config_rules import Refusal, rate_limits, refusal
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.settings import SearchMode, SearchSettings
+from model_analyzer.domain.words import counted, first_few
+from model_analyzer.search.plan import Subject, VariedModel
+from model_analyzer.search.variants import (
+    automatic_parameters,
+    batch_limits,
+    brute_groups,
+    instance_counts,
+    other_parameters,
+)
+
+# Longer lists are not counted: they would take seconds.
+_MOST = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """The number of variants of a model that are left out, of how many, and for which reasons.
+    `is_bound` means that all of them have too small a batch limit.
+    """
+
+    model: str
+    count: int
+    total: int
+    reasons: Sequence[str]
+    is_bound: bool
+
+    @property
+    def sentence(self) -> str:
+        """The sentence about it, without a dot; with the remedy if nothing is left to search."""
+        remedy = "; raise run_config_search_max_model_batch_size" if self.is_bound else ""
+        return (
+            f"{self.model}: {self.count} of {counted(self.total, 'variant')} left out, because the"
+            f" server would refuse them: {'; '.join(self.reasons)}{remedy}"
+        )
+
+
+def left_out(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iterator[LeftOut]:
+    """What a search in this mode leaves out of each model. A quick search has no bounds that could
+    be counted, and climbs from the smallest sizes that the server accepts.
+    """
+    for model in subject.models:
+        if mode is SearchMode.BRUTE:
+            groups = brute_groups(model, settings)
+            configurations = (parameters for group in groups for parameters in group)
+            yield from _of_model(model.varied[model.facts.name], configurations, subject)
+        elif mode is not SearchMode.QUICK:
+            for varied in model.varied.values():
+                if not varied.facts.is_ensemble:
+                    yield from _of_model(varied, _configurations(varied, settings), subject)
+
+
+def _configurations(model: VariedModel, settings: SearchSettings) -> Iterator[Mapping[str, Any]]:
+    fields = other_parameters(model)
+    for count, limit, *values in product(
+        instance_counts(model, settings),
+        batch_limits(model, settings),
+        *fields.values(),
+    ):
+        chosen = dict(zip(fields, values, strict=True))
+        parameters = {**model.parameters, **{field: (value,) for field, value in chosen.items()}}
+        yield {
+            **automatic_parameters(replace(model, parameters=parameters), count, limit),
+            **chosen,
+        }
+
+
+def _of_model(
+    model: VariedModel, configurations: Iterable[Mapping[str, Any]], subject: Subject
+) -> Iterator[LeftOut]:
+    total, refused = 0, list[Refusal]()
+    names, facts = VariantNames(), replace(model.facts, composing=())
+    for parameters in islice(configurations, _MOST):
+        total += 1
+        variant = names.variant(facts, parameters)
+        reason = refusal(variant) or next(rate_limits([variant], subject.setup.flags), None)
+        refused += [] if reason is None else [reason]
+    if refused:
+        has_limits = all(each.batch_limit is not None for each in refused)
+        yield LeftOut(
+            model=facts.name,
+            count=len(refused),
+            total=total,
+            reasons=[*_reasons(refused)],
+            is_bound=has_limits and len(refused) == total,
+        )
+
+
+def _reasons(refused: Iterable[Refusal]) -> Iterator[str]:
+    """Each reason once, with all batch limits."""
+    limits: dict[str, set[int]] = {}
+    for each in refused:
+        limits.setdefault(each.reason, set()).update(
+            () if each.batch_limit is None else (each.batch_limit,)
+        )
+    for reason, values in limits.items():
+        yield f"{reason} {first_few([*map(str, sorted(values))])}" if values else reason

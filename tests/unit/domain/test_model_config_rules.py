@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which configurations a Triton server refuses. Each line was tried on tritonserver 2.51."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.model_config_rules import least_batch_limit, rate_limits, refusal
+from model_analyzer.domain.models import ModelVariant
+
+BASE = {"name": "m", "backend": "python", "max_batch_size": 8}
+CPU = {"kind": "KIND_CPU", "count": 1}
+DELAY = {"timeout_action": "DELAY", "default_timeout_microseconds": "5"}
+
+
+def variant(*parts: ModelVariant, **config: Any) -> ModelVariant:
+    return ModelVariant(
+        model=config.get("name", "m"),
+        name="m_config_0",
+        config={**BASE, **config},
+        files="",
+        composing=parts,
+    )
+
+
+def batching(**fields: Any) -> Mapping[str, Any]:
+    return {"dynamic_batching": fields}
+
+
+def oldest(**fields: Any) -> Mapping[str, Any]:
+    return {"sequence_batching": {"oldest": fields}}
+
+
+def warm_up(size: int) -> Mapping[str, Any]:
+    return {"model_warmup": [{"name": "w", "batch_size": size}]}
+
+
+def step(name: str, limit: int) -> ModelVariant:
+    return variant(name=name, max_batch_size=limit)
+
+
+def ensemble(*parts: ModelVariant, **config: Any) -> ModelVariant:
+    steps = [{"model_name": part.model} for part in parts]
+    return variant(*parts, name="e", ensemble_scheduling={"step": steps}, **config)
+
+
+REFUSED: list[tuple[Mapping[str, Any], str]] = [
+    (batching(preferred_batch_size=[2, 16]), "preferred_batch_size 16 is above max_batch_size 8"),
+    (batching(preferred_batch_size=[0]), "preferred_batch_size 0 is not positive"),
+    ({"max_batch_size": 0, **batching(preferred_batch_size=[1])}, "1 is above max_batch_size 0"),
+    ({"max_batch_size": -1}, "max_batch_size -1 is negative"),
+    (oldest(preferred_batch_size=[16]), "of sequence_batching 16 is above max_batch_size 8"),
+    (oldest(preferred_batch_size=[0]), "of sequence_batching 0 is not positive"),
+    ({"max_batch_size": 0, **oldest(preferred_batch_size=[4])}, "4 is above max_batch_size 0"),
+    ({"sequence_batching": {"direct": {"minimum_slot_utilization": 2}}}, "2 is not in 0 to 1"),
+    ({"sequence_batching": {"direct": {"minimum_slot_utilization": -0.5}}}, "-0.5 is not in"),
+    ({**batching(), **oldest()}, "dynamic_batching and sequence_batching exclude each other"),
+    (warm_up(16), "batch_size of model_warmup 16 is above max_batch_size 8"),
+    ({"max_batch_size": 0, **warm_up(2)}, "batch_size of model_warmup 2 is above max_batch_size 0"),
+    (batching(priority_levels="2"), "default_priority_level 0 is not in 1 to 2"),
+    (batching(priority_levels=2, default_priority_level=3), "default_priority_level 3 is not in"),
+    (
+        batching(priority_levels=2, default_priority_level=1, priority_queue_policy={"3": {}}),
+        "priority_queue_policy 3 is not in 1 to 2",
+    ),
+    (
+        batching(preserve_ordering=True, priority_levels=2, default_priority_level=1),
+        "preserve_ordering excludes several priority_levels",
+    ),
+    (batching(preserve_ordering=True, default_queue_policy=DELAY), "excludes the timeout_action"),
+    (batching(preserve_ordering=True, priority_queue_policy={"1": DELAY}), "excludes the timeout"),
+    ({"instance_group": [{**CPU, "gpus": [0]}]}, "instance_group of KIND_CPU names gpus"),
+    ({"instance_group": [{"kind": "KIND_MODEL", "gpus": [0]}]}, "of KIND_MODEL names gpus"),
+    ({"instance_group": [{**CPU, "profile": ["a"]}]}, "which only TensorRT models have"),
+    (
+        {"response_cache": {"enable": True}, "model_transaction_policy": {"decoupled": True}},
+        "response_cache does not support decoupled models",
+    ),
+    ({"response_cache": {"enable": True}, **oldest()}, "does not support sequence_batching"),
+    ({"version_policy": {"latest": {}}}, "version_policy selects no version"),
+    (
+        {"max_batch_size": 0, "input": [{"name": "x", "dims": [1], "reshape": {"shape": []}}]},
+        "the empty reshape of x needs batching",
+    ),
+]
+
+ACCEPTED: list[Mapping[str, Any]] = [
+    {},
+    {"max_batch_size": 0},
+    batching(preferred_batch_size=[2, 8]),
+    {"max_batch_size": 0, **batching(default_queue_policy={"max_queue_size": 5})},
+    oldest(max_candidate_sequences=2),
+    oldest(max_candidate_sequences=4, preferred_batch_size=[8]),
+    {"max_batch_size": 0, **oldest(max_candidate_sequences=4)},
+    {"sequence_batching": {}},
+    warm_up(8),
+    {"max_batch_size": 0, **warm_up(1)},
+    {"max_batch_size": 0, **warm_up(0)},
+    batching(priority_levels=2, default_priority_level=1),
+    batching(default_priority_level=1, priority_queue_policy={"1": {}}),
+    batching(preserve_ordering=True, priority_levels=1, default_priority_level=1),
+    batching(preserve_ordering=True, default_queue_policy={"timeout_action": "DELAY"}),
+    batching(default_queue_policy=DELAY),
+    {"instance_group": [{"kind": "KIND_MODEL", "count": 3}, {**CPU, "passive": True}]},
+    {"instance_group": [{**CPU, "secondary_devices": [{"kind": "KIND_NVDLA"}]}]},
+    {"response_cache": {"enable": True}},
+    {"model_transaction_policy": {"decoupled": True}, **batching(preserve_ordering=True)},
+    {"input": [{"name": "x", "dims": [1], "reshape": {"shape": []}}]},
+    {"version_policy": {"latest": {"num_versions": 1}}},
+    {"input": [{"name": "x", "dims": [-1], "allow_ragged_batch": True}], "max_batch_size": 0},
+]
+
+
+@pytest.mark.parametrize(("config", "reason"), REFUSED)
+def test_what_a_server_refuses_has_a_reason(config: Mapping[str, Any], reason: str) -> None:
+    assert reason in str(refusal(variant(**config)))
+    # also as a part of another model
+    assert reason in str(refusal(variant(variant(**config), name="caller")))
+
+
+@pytest.mark.parametrize("config", ACCEPTED)
+def test_what_a_server_accepts_has_none(config: Mapping[str, Any]) -> None:
+    assert refusal(variant(**config)) is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "own", "reason"),
+    [
+        ((8, 8), 8, None),
+        ((8, 8), 4, None),
+        ((0, 8), 8, None),
+        ((8, 8), 0, None),
+        ((8, 4), 8, "max_batch_size 8 of the ensemble e is above that of b, which is 4"),
+    ],
+)
+def test_an_ensemble_takes_no_larger_batches_than_its_steps(
+    limits: tuple[int, int], own: int, reason: str | None
+) -> None:
+    refused = refusal(ensemble(step("a", limits[0]), step("b", limits[1]), max_batch_size=own))
+
+    assert (None if refused is None else str(refused)) == reason
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ({"instance_group": [CPU]}, "an ensemble has no instance_group"),
+        (warm_up(1), "an ensemble has no model_warmup"),
+    ],
+)
+def test_an_ensemble_has_no_instances(config: Mapping[str, Any], reason: str) -> None:
+    assert str(refusal(ensemble(step("a", 8), **config))) == reason
+
+
+@pytest.mark.parametrize(
+    ("config", "limit"),
+    [
+        ({}, 1),
+        (batching(preferred_batch_size=[4, 64, 16]), 64),
+        (oldest(preferred_batch_size=[32]), 32),
+        ({**batching(preferred_batch_size=[4]), **warm_up(16)}, 16),
+    ],
+)
+def test_other_fields_bound_the_batch_limit(config: Mapping[str, Any], limit: int) -> None:
+    assert least_batch_limit({**BASE, **config}) == limit
+
+
+def limited(count: int, name: str = "R", *, is_global: bool = False) -> ModelVariant:
+    resource = {"name": name, "count": count, **({"global": True} if is_global else {})}
+    return variant(instance_group=[{**CPU, "rate_limiter": {"resources": [resource]}}])
+
+
+@pytest.mark.parametrize(
+    ("variants", "resources", "reason"),
+    [
+        ([limited(4)], ("R:4",), ""),
+        ([limited(5)], ("R:4",), "needs 5 of the resource R, but rate-limit-resource has 4"),
+        ([limited(5)], "R:6:0", ""),
+        ([limited(9, "S")], ("R:4",), "needs 9 of the resource S, but rate-limit-resource has 0"),
+        ([limited(9, "S")], (), ""),
+        ([limited(2), limited(2, is_global=True)], (), "the resource R is global and not global"),
+    ],
+)
+def test_instances_need_no_more_resources_than_there_are(
+    variants: list[ModelVariant], resources: Any, reason: str
+) -> None:
+    flags = {"rate-limit": "execution_count", "rate-limit-resource": resources}
+
+    assert reason in str(next(rate_limits(variants, flags), ""))
+    assert next(rate_limits(variants, {"rate-limit-resource": resources}), None) is None
