@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of loads: what follows from the number of requests in flight, and from their arrivals.
 
-Tolerances come from 240 real measurements of 45 models, with 1 to 16 requests in flight.
+Tolerances come from 1,800 real measurements of 60 models, with 1 to 16 requests in flight.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.traffic import Arrivals
 
-# Requests in flight by Little's law, as a share of the load. Real ones were between 0.90 and 1.01;
-# a client that copies large tensors between two requests has fewer in flight.
-_LEAST, _MOST = 0.75, 1.1
+# Requests in flight by Little's law, as a share of the load. Real ones were between 0.90 and 1.01,
+# and up to 1.22 on a busy machine. A client that copies large tensors between two requests has
+# fewer in flight.
+_LEAST, _MOST = 0.75, 1.25
 # What contradicts itself so much is not one of several measurements that disagree.
 _GROSS = 2.0
 
@@ -29,7 +30,7 @@ _NEAR, _DEVIATIONS = 0.05, 4.0
 def littles_law(case: Case) -> Doubt | None:
     """Requests in flight = throughput / batch size x average latency, at a constant concurrency.
 
-    J. D. C. Little, 1961. From 0.75 to 1.1 times the concurrency, and the edge of the measurement.
+    J. D. C. Little, 1961. From 0.75 to 1.25 times the concurrency, and the edge of the measurement.
     There are fewer if the client is busy between two requests; that is a doubt, too: a throughput
     that is not that of this load. A decoupled model may answer before it is ready for the next
     request, so it has no lower limit. Gross above twice the concurrency.

@@ -11,9 +11,10 @@ from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.parts import add_up
 from model_analyzer.domain.trials import ServerSetup
 
-# Server and client count other requests: the server also those that the client leaves out. Real
-# parts were up to 1.00 of the latency, and instances busy for up to 1.11 of the time.
-_PARTS, _PARTS_MS, _BUSY = 1.1, 0.1, 1.1
+# Server and client count other requests: the server also those that the client leaves out, and
+# these are slower on a busy machine. Real parts were up to 1.25 of the latency, and instances busy
+# for up to 1.24 of the time; on a quiet machine up to 1.00 and 1.11.
+_PARTS, _PARTS_MS, _BUSY = 1.3, 0.1, 1.3
 _GROSS = 2.0
 
 # These answer a request when its execution ends, so an instance executes one batch at a time.
@@ -27,8 +28,8 @@ _ONE_AT_A_TIME = (
 def parts_fit(case: Case) -> Doubt | None:
     """queue + input + execution + output <= average latency: a request is in one place at a time.
 
-    Within 10 % and 0.1 ms, and the edge. Only where the server does not add up what happens at the
-    same time (`domain.parts`).
+    Within 30 % and 0.1 ms, and twice the edge. Only where the server does not add up what happens
+    at the same time (`domain.parts`).
     """
     value = case.model.values.get
     compute, latency = value("perf_server_compute_infer"), value("perf_latency_avg")
@@ -52,7 +53,7 @@ def instances_suffice(case: Case) -> Doubt | None:
     """throughput <= instances x batch / execution time, for the model and those that it calls.
 
     An instance executes one batch at a time, so it is never busy for more than all of the time.
-    Within 10 % and twice the edge. Only for backends that execute so, and models that have the
+    Within 30 % and twice the edge. Only for backends that execute so, and models that have the
     server for themselves. Gross if they had to be busy for twice the time.
     """
     statistics = case.measurement.statistics

@@ -86,6 +86,13 @@ def _batch_sizes(
             f" that a variant accepts ({largest})",
             hint="lower batch_sizes, or try a larger max_batch_size",
         )
+    elif smallest > 1 and any("sequence_batching" in part.config for part in facts.with_parts()):
+        yield Problem(
+            where=where,
+            message=f"model {model.name}: perf_analyzer sends a sequence with client batch size 1"
+            f" only, not {smallest}",
+            hint="use batch_sizes: 1",
+        )
 
 
 def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettings) -> int:

@@ -74,8 +74,9 @@ _SENT_LATE = "requests were sent late"
 _SLOW = "requests take long"
 # So many stalls may be an accident; after them, its time limit ends perf_analyzer.
 _MOST_STALLED = 2
-# An instalment without a request is followed by one that is so many times as long.
-_GROWTH = 3
+# An instalment without a request is followed by one that is so many times as long, or as it should
+# have been: requests count that begin and end in one of perf_analyzer's windows.
+_GROWTH, _ROOMY = 3, 2
 
 # A server that answers less than this share of the requests that are due will not keep up.
 _HOPELESS = 1 / 3
@@ -160,11 +161,11 @@ class InstalmentMeasuring:
                     )
                     whole = is_final = True
                     continue
-                reason, next_s = _NO_REQUEST, max(wanted_s, self._bounded(_GROWTH * seconds))
+                reason, next_s = _NO_REQUEST, self._longer_s(seconds, wanted_s)
                 if next_s <= seconds:
                     break
             elif whole and not _tells_enough(workloads[0], reading.models[0], seconds):
-                reason, next_s = _SLOW, self._bounded(_GROWTH * seconds)
+                reason, next_s = _SLOW, self._longer_s(seconds)
             elif not is_final and _are_short(groups, ended, seconds, wanted_s):
                 reason, next_s, is_final = _FEW_REQUESTS, wanted_s, True
             elif may_repeat and launch < self._launches.most and _is_late(reading):
@@ -178,6 +179,10 @@ class InstalmentMeasuring:
             _log_again(workloads, next_s, reason)
             seconds = next_s
         return self._launches.gave_up(workloads, ended), ended
+
+    def _longer_s(self, seconds: float, wanted_s: float = 0.0) -> float:
+        """The length after an instalment of so many seconds that saw nothing, or too little."""
+        return self._bounded(max(_GROWTH * seconds, _ROOMY * wanted_s))
 
     def _bounded(self, seconds: float) -> float:
         """The seconds, so that perf_analyzer ends within its time limit."""

@@ -103,6 +103,14 @@ def test_a_model_that_does_not_batch_takes_one(tmp_path: Path) -> None:
     assert too_large_batch(2, largest=1) in problem
 
 
+def test_a_sequence_has_a_client_batch_of_one(tmp_path: Path) -> None:
+    sequences: dict[str, Any] = {"sequence_batching": {}}
+
+    assert problems("batch_sizes: [1, 2]", tmp_path, **sequences) == []
+    (problem,) = problems("batch_sizes: 2", tmp_path, **sequences)
+    assert "perf_analyzer sends a sequence with client batch size 1 only, not 2" in problem
+
+
 def test_missing_files_are_named_with_the_users_directory(tmp_path: Path) -> None:
     flags = "perf_analyzer_flags: {input-data: [in.json, zero], request-intervals: times.txt}"
 
