@@ -249,7 +249,7 @@ def test_a_table_without_the_failed_requests_is_not_a_measurement(scene) -> None
     )  # fmt: skip
 
     assert status == 1
-    assert "had error: just this one" in output
+    assert "a request failed: just this one" in output
     assert {row[0] for row in scene.rows} == {"add_sub"}
 
 
