@@ -16,6 +16,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from model_analyzer.domain.laws.catalogue import judged
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.profiles import TrialRecord
@@ -148,11 +149,12 @@ def _measurement(ended: Ended) -> Measurement:
 
 
 def survives(outcome: Outcome) -> None:
-    """It is the same after it was in a checkpoint."""
+    """What the runner makes of it is the same after it was in a checkpoint."""
+    of = trial(1)
+    outcome = judged(of, outcome)
     if isinstance(outcome, Failure):
         assert outcome.message.strip()
         assert all(len(line) <= 1000 for line in (outcome.message, *outcome.log))
-    of = trial(1)
     records, encoder = Records(), Encoder()
     for entry in encoder.record(of.key, TrialRecord(of, outcome)):
         records.take(entry, encode(entry))
