@@ -274,5 +274,5 @@ def test_a_log_without_a_certain_unit_is_refused(setting) -> None:
     status, output = setting.profile("--dry-run", load={"replay": "log.csv"})
 
     assert status == 2
-    assert "log.csv: does not say whether its times are seconds or milliseconds" in output
-    assert "say unit: s or unit: ms (or us, ns)" in output
+    assert "log.csv: does not say the unit of its times" in output
+    assert "say unit: s or unit: ms or unit: us" in output

@@ -184,6 +184,10 @@ HASHED = '{{"timestamp": {}, "input_length": 6, "output_length": 5, "hash_ids": 
         ["time", "2259961222771924", "2259961223771924"],  # a clock of a machine
         [HASHED.format(time, "") for time in (0, 1, 2)],  # seconds, or 1000/s
         [HASHED.format(time, "") for time in (0.5, 1000.5, 2000.5)],
+        # milliseconds of 100 requests/s, or seconds of one in 10 s
+        ["time", "0.25", "10.5", "20.75"],
+        [HASHED.format(time, "") for time in (0.25, 10.5, 20.75)],
+        [HASHED.format(time, "") for time in (0, 100_000, 200_000)],  # microseconds of 10/s
         [HASHED.format(time, ', "turn": 1') for time in (0, 1000, 2000)],
         ['{"timestamp": 0.5, "text_input": "a"}', '{"timestamp": 1, "text_input": "b"}'],
     ],
@@ -193,15 +197,29 @@ def test_a_log_that_does_not_say_its_unit_is_refused(lines: Sequence[str]) -> No
         parse_log(lines)
 
     assert raised.value.line == 0
-    assert "does not say whether its times are seconds or milliseconds" in raised.value.message
-    assert raised.value.hint == "say unit: s or unit: ms (or us, ns)"
-    for unit in ("s", "ms"):
-        if "2259961222771924" not in lines or unit == "ms":
-            assert parse_log(lines, unit=unit).reading.startswith(f"{_word(unit)}, as unit: ")
+    assert "does not say the unit of its times: there would be " in raised.value.message
+    for unit in raised.value.hint.removeprefix("say unit: ").split(" or unit: "):
+        assert parse_log(lines, unit=unit).reading.endswith(f", as unit: {unit} says")
 
 
-def _word(unit: str) -> str:
-    return {"s": "seconds", "ms": "milliseconds"}[unit]
+@pytest.mark.parametrize(
+    ("second", "message", "hint"),
+    [
+        ("1000000000", "1.00 requests/s in nanoseconds", "unit: ns"),
+        ("100000", "0.0100 requests/s in milliseconds or 10.0 requests/s in microseconds"
+         " or 10,000 requests/s in nanoseconds", "unit: ms or unit: us or unit: ns"),
+        ("93.5", "0.0107 requests/s in seconds or 10.7 requests/s in milliseconds"
+         " or 10,695 requests/s in microseconds", "unit: s or unit: ms or unit: us"),
+    ],
+)  # fmt: skip
+def test_the_units_that_are_offered_give_rates_that_people_replay(
+    second: str, message: str, hint: str
+) -> None:
+    with pytest.raises(LogProblem) as raised:
+        log_of("time", "0", second)
+
+    assert raised.value.message.endswith(f"there would be {message}")
+    assert raised.value.hint == f"say {hint}"
 
 
 def test_a_name_that_contradicts_the_size_is_refused() -> None:
