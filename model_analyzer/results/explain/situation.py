@@ -96,13 +96,14 @@ class Station:
 @dataclass(frozen=True, kw_only=True)
 class Situation:
     """The measurements (`runs`) of one variant under one load, on a machine with so many `cores`
-    (None if unknown) and `gpus`.
+    (None if unknown) and `gpus`; `uncached` as in `ServerSetup`.
     """
 
     work: Workload
     runs: tuple[Measurement, ...]
     cores: int | None = None
     gpus: int = 0
+    uncached: bool = False
 
     @cached_property
     def measurement(self) -> Measurement:
@@ -166,7 +167,7 @@ class Situation:
             path = self._critical_path()
             queue, compute = (sum(times) for times in zip(*path, strict=True)) if path else (0, 0)
             inside = [queue, 0.0, compute, 0.0]
-        elif add_up(self.variant):
+        elif add_up(self.variant, uncached=self.uncached):
             inside = [self.value(tag) for tag in (_QUEUE, _INPUT, _COMPUTE, _OUTPUT)]
         else:
             return Times(0.0, 0.0, 0.0, 0.0, outside=average, are_known=False)
@@ -281,7 +282,7 @@ class Situation:
         others = min(self.others, _MOST_OF_OTHERS)
         longer = 1000 / self.requests_per_s * others / (1 - others)
         client = min(use.client_cores * longer, self.times.outside)
-        return use.server_cores * longer + client
+        return min(use.server_cores * longer + client, self.times.total)
 
     @property
     def gpu_share(self) -> float | None:
