@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help quickstart test check fix qa soak fast fuzz lowest newest coverage site package
+.PHONY: help quickstart test check fix qa zoo soak fast fuzz lowest newest coverage site package
 .PHONY: environment tools browser clean
 
 # This list: each target with the comment above it.
@@ -33,6 +33,11 @@ qa: tools
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest qa -v
 	$(MAKE) soak
+
+# Models of every kind, whose true answers are known, through every command; qa/zoo/run KIND takes one.
+zoo: tools
+	$(BIN)/model-analyzer runtime install
+	$(BIN)/python qa/zoo/run
 
 # Faults at random moments on the real programs, for some minutes: nothing acknowledged may be lost.
 soak: MINUTES ?= 5

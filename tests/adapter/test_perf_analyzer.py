@@ -400,6 +400,14 @@ def test_a_stream_that_failed_is_not_waited_for(pretend, make) -> None:
             "raise default_timeout_microseconds",
         ),
         (
+            "inference request for sequence 16 to model 'm' must specify the START flag on the"
+            " first request of the sequence",
+            "m_config_0: the server dropped a sequence, which may have waited too long for a slot:"
+            " inference request for sequence 16 to model 'm' must specify the START flag on the"
+            " first request of the sequence",
+            "raise max_sequence_idle_microseconds",
+        ),
+        (
             "out of luck",
             "m_config_0: a request failed: out of luck",
             "the model answered a request with this error",

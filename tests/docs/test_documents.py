@@ -33,6 +33,8 @@ OF_OTHERS = {
         "--disable-auto-complete-config",
         "--model-control-mode",
         "--model-repository",
+        "--rate-limit",
+        "--rate-limit-resource",
     },
     "docker": {"--gpus", "--shm-size"},
     "soak": {"--minutes", "--rounds", "--seed", "--only-round"},

@@ -55,13 +55,18 @@ class Case(NamedTuple):
         began and ended: a share of its requests. With an unknown number of requests, 0.1.
 
         A client with n requests in flight answers up to n more or fewer in a period than the mean
-        latency of those that ended in it tells.
+        latency of those that ended in it tells. If latencies are uneven, each of the n may have
+        waited as long as the slowest.
         """
         work, requests = self.work, self.model.requests
         if not requests:
             return 0.1
         is_closed = work.load.kind is LoadKind.CONCURRENCY
-        return self.runs * (work.load.value if is_closed else 2) / requests
+        in_flight = self.runs * (work.load.value if is_closed else 2) / requests
+        if not is_closed or not self.model.seconds:
+            return in_flight
+        p99_ms = self.model.values.get("perf_latency_p99", 0.0)
+        return max(in_flight, self.runs * p99_ms / (1000.0 * self.model.seconds))
 
 
 # A law gives a doubt if a case breaks it. There may be a million measurements: return early.

@@ -60,7 +60,8 @@ def errors_agree(case: Case) -> Doubt | None:
             failed = counts.requests.failed
             of_all = failed + counts.requests.answered
             cause = (
-                "find out which other clients use the server"
+                "find out which other clients use the server, or whether it dropped sequences that"
+                " waited for longer than max_sequence_idle_microseconds"
                 if part.model == case.work.variant.model
                 else f"the models that call it hide its errors: look into the log of {part.model}"
             )

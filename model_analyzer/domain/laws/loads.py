@@ -49,7 +49,8 @@ def littles_law(case: Case) -> Doubt | None:
         meaning = f"on average only {number_text(in_flight)} of {load.value} requests in flight"
         hint = (
             "the client may be slow between requests (give smaller inputs, or a machine of its"
-            " own), or it rounds time up (leave request-count out of perf_analyzer_flags)"
+            " own), it may round time up (leave request-count out of perf_analyzer_flags), or some"
+            " requests never end (look at the model's queue policy and priorities)"
         )
     elif share > _MOST + edge:
         meaning = f"{number_text(in_flight)} requests in flight, but there were {load.value}"

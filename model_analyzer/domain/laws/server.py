@@ -93,6 +93,8 @@ def _instances(variant: ModelVariant, setup: ServerSetup) -> int:
     config = variant.config
     if is_decoupled(config) or (is_cached(config) and not setup.uncached):
         return 0
+    if "sequence_batching" in config:
+        return 0  # batches get smaller when the client lets its sequences end, after its windows
     if not variant.platform.startswith(_ONE_AT_A_TIME):
         return 0
     kinds = [str(group.get("kind", "")) for group in config.get("instance_group") or ()]

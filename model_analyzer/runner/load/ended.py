@@ -74,6 +74,12 @@ _REFUSALS = (
         "raise default_timeout_microseconds in the model's queue policy, give it more instances, or"
         " use a lower load",
     ),
+    (
+        "must specify the START flag on the first request of the sequence",
+        "the server dropped a sequence, which may have waited too long for a slot",
+        "raise max_sequence_idle_microseconds in the model's sequence_batching (1 s by default),"
+        " give it more slots (instances, max_batch_size), or use a lower load",
+    ),
 )
 _OUTPUT_HINT = "--perf-output shows all that perf_analyzer says"
 

@@ -97,7 +97,9 @@ def test_failures_that_the_client_did_not_see_are_doubtful() -> None:
     assert doubt is not None
     assert doubt.sentence == (
         "Doubtful: m_config_0 with 1 concurrent request: 5 of 105 requests to m failed on the"
-        " server, and perf_analyzer got no error; find out which other clients use the server."
+        " server, and perf_analyzer got no error; find out which other clients use the server,"
+        " or whether it dropped sequences that waited for longer than"
+        " max_sequence_idle_microseconds."
     )
 
 

@@ -59,6 +59,15 @@ def test_few_requests_may_deviate_by_those_in_flight() -> None:
     assert doubt_of(trial(concurrency=8), closed(7.2 * 0.8, requests=3600)) is not None
 
 
+@pytest.mark.parametrize(("seconds", "is_doubtful"), [(1.5, False), (150.0, True)])
+def test_long_waits_may_count_at_one_end_only(seconds: float, is_doubtful: bool) -> None:
+    """Of 8 sequences, some wait a second for a slot."""
+    (model,) = closed(11, requests=round(100 * seconds)).models
+    values = {**model.values, "perf_latency_p99": 1000.0}
+    uneven = Measurement(models=(replace(model, values=values, seconds=seconds),))
+    assert (doubt_of(trial(concurrency=8), uneven) is not None) is is_doubtful
+
+
 def open_load(
     answered: float, p99: float, *, requests: int = 400, seconds: float = 10.0
 ) -> Measurement:

@@ -83,6 +83,7 @@ def test_more_answers_than_executions_are_doubtful_or_a_failure() -> None:
         {**PYTHON, "instance_group": [{"count": 1, "kind": "KIND_MODEL"}]},
         {**PYTHON, "instance_group": [{"count": 1, "kind": "KIND_GPU"}]},  # of a remote server
         {**PYTHON, "model_transaction_policy": {"decoupled": True}},
+        {**PYTHON, "sequence_batching": {"direct": {}}},
     ],
 )
 def test_unknown_instances_tell_nothing(config: dict[str, Any]) -> None:
