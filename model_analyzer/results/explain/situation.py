@@ -11,7 +11,7 @@ from functools import cached_property
 from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
-from model_analyzer.domain.models import ModelVariant, is_decoupled
+from model_analyzer.domain.models import ModelVariant, is_cached, is_decoupled
 from model_analyzer.domain.parts import add_up, longest_path
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
@@ -163,7 +163,7 @@ class Situation:
     def times(self) -> Times:
         """Where the time of an average request goes: of an ensemble, along its critical path."""
         average = self.value(_AVERAGE)
-        if self.variant.is_ensemble:
+        if self.variant.is_ensemble and not self._skips_steps:
             path = self._critical_path()
             queue, compute = (sum(times) for times in zip(*path, strict=True)) if path else (0, 0)
             inside = [queue, 0.0, compute, 0.0]
@@ -176,6 +176,14 @@ class Situation:
         queue, inputs, compute, outputs = [time * share for time in inside]
         outside = max(average - sum(inside), 0.0)
         return Times(queue=queue, inputs=inputs, compute=compute, outputs=outputs, outside=outside)
+
+    @property
+    def _skips_steps(self) -> bool:
+        """Whether the response cache of an ensemble answers: its steps then have times of misses
+        only.
+        """
+        ensembles = (part for part in self.variant.with_parts() if part.is_ensemble)
+        return not self.uncached and any(is_cached(part.config) for part in ensembles)
 
     def _critical_path(self) -> Sequence[tuple[float, float]]:
         """The times in the queue and in the model (ms) of each step on the longest path."""
