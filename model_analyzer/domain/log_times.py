@@ -132,8 +132,10 @@ def known_log(row: Row) -> KnownLog | None:
 
 
 def time_column(row: Row, known: KnownLog | None) -> str:
-    """The column that holds times; "" if it is not known."""
-    by_name = {name.lower(): name for name in [*columns_of(row), *row]}
+    """The column that holds times, with or without a unit in its name; "" if it is not known."""
+    names = [*columns_of(row), *row]
+    with_unit = {_UNIT_IN_NAME.sub("", name).strip().lower(): name for name in names}
+    by_name = with_unit | {name.lower(): name for name in names}
     likely = (*((known.column,) if known else ()), *_COLUMNS)
     return next((by_name[name] for name in likely if name in by_name), "")
 

@@ -172,6 +172,22 @@ def test_other_logs_are_read_by_name_size_fractions_and_rate(
     assert log.reading == reading
 
 
+@pytest.mark.parametrize(
+    ("name", "unit", "second"),
+    [
+        ("timestamp_us", "microseconds", 1_000_000),
+        ("timestampMs", "milliseconds", 1000),
+        ("time (s)", "seconds", 1),
+        ("arrival_time_ns", "nanoseconds", 10**9),
+    ],
+)
+def test_a_column_is_recognized_with_its_unit(name: str, unit: str, second: int) -> None:
+    log = log_of(name, 0, second)
+
+    assert log.times[-1] == SECOND
+    assert log.reading == f"{unit}, as the name of the column says"
+
+
 HASHED = '{{"timestamp": {}, "input_length": 6, "output_length": 5, "hash_ids": [46]{}}}'
 
 
