@@ -269,14 +269,14 @@ def test_a_log_says_what_is_sent() -> None:
     log = log_of("time", *(number / 10 for number in range(121)))
 
     assert log.described(1) == (
-        "121 requests in 12.0 s (10.1/s, at most 10 in a second), times read as seconds,"
+        "121 requests in 12.0 s (10.0/s, at most 10 in a second), times read as seconds,"
         " since they have fractions"
     )
-    assert log.described(2).startswith("121 requests in 6.00 s (20.2/s, at most 20 in a second)")
+    assert log.described(2).startswith("121 requests in 6.00 s (20.0/s, at most 20 in a second)")
     assert (
         log_of("time", 0, 0.5, 2, 2.25, 2.75, 2.9)
         .described(1)
-        .startswith("6 requests in 2.90 s (2.07/s, at most 4 in a second)")
+        .startswith("6 requests in 2.90 s (1.72/s, at most 4 in a second)")
     )
 
 
