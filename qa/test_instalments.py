@@ -138,8 +138,8 @@ def test_requests_that_cannot_be_exported_leave_the_table(scene) -> None:
 def test_a_request_rate_is_measured_in_instalments(scene) -> None:
     profiled(scene, "--run-config-search-disable", "--request-rate", "50")
 
-    (measurement,) = instalments(scene)
-    assert measurement.models[0].values["perf_throughput"] == pytest.approx(50, rel=0.2)
+    for measurement in instalments(scene):  # until there are enough requests for a p99
+        assert measurement.models[0].values["perf_throughput"] == pytest.approx(50, rel=0.2)
 
 
 def test_two_models_are_measured_for_the_same_time(scene) -> None:

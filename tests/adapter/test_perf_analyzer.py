@@ -154,9 +154,7 @@ def test_statistics_of_unused_windows_are_left_out(pretend, make) -> None:
     short = {"status": 3, "text": "No valid requests recorded within time interval."}
     program = pretend.perf_analyzer(short, {})
 
-    reading = make(program).generate(
-        [work()], CountingServer(counts(0), counts(7), counts(7), counts(17))
-    )
+    reading = make(program).generate([work()], CountingServer(counts(0), counts(7), counts(17)))
 
     assert isinstance(reading, Reading)
     assert reading.statistics == counts(10)

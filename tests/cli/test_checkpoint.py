@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.format.lines import encode
@@ -246,6 +247,11 @@ def test_show_takes_a_number_a_uuid_and_a_path(call: Run, checkpoints: Path) -> 
 # -- instalments -------------------------------------------------------------------------------
 
 
+def lawful(rate: float) -> Measurement:
+    """100 requests, one after the other."""
+    return instalment([1000 / rate] * 100, seconds=100 / rate)
+
+
 @pytest.fixture
 def in_instalments(tmp_path: Path) -> Path:
     """A lucky instalment: m_config_1 had 100 and 50 infer/sec, m_config_2 always 70. In another
@@ -257,7 +263,7 @@ def in_instalments(tmp_path: Path) -> Path:
             for repetition, rate in enumerate(rates):
                 state.record(
                     replace(trial(size(number)), repetition=repetition),
-                    replace(instalment([5.0] * 100, seconds=100 / rate), started=repetition + 1.0),
+                    replace(lawful(rate), started=repetition + 1.0),
                 )
     shutil.copytree(directory, tmp_path / "copy")
     with ProfileState(directory) as state:
@@ -265,7 +271,7 @@ def in_instalments(tmp_path: Path) -> Path:
     with ProfileState(tmp_path / "copy") as state:
         state.record(
             replace(trial(size(2)), repetition=2),
-            replace(instalment([5.0] * 100, seconds=100 / 90), started=3.0),
+            replace(lawful(90), started=3.0),
         )
         state.save()
     shutil.copy(tmp_path / "copy/0.ckpt", directory / "1.ckpt")
@@ -288,8 +294,8 @@ def test_the_best_value_is_that_of_pooled_instalments(run: Run, in_instalments: 
     ]
     assert "  75.6  " in call("list", *where)
     shown = call("show", "0", *where)
-    assert re.search(r"m_config_1 .* 66.7 +5.02 +2 +0\n", shown)
-    assert re.search(r"m_config_2 .* 70.0 +5.02 +2 +0\n", shown)
+    assert re.search(r"m_config_1 .* 66.7 +20.2 +2 +0\n", shown)
+    assert re.search(r"m_config_2 .* 70.0 +14.4 +2 +0\n", shown)
     assert "1.ckpt" in call("show", "best", *where)
 
 

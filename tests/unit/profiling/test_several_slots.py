@@ -31,12 +31,13 @@ from tests.unit.profiling.test_loop import (
     ListedSearch,
     Scenario,
     failing_at,
+    failure,
     finished,
     new_search,
     succeeding,
     uninterrupted,
 )
-from tests.unit.search.surfaces import Respond, failure, growing, load
+from tests.unit.search.surfaces import Respond, growing, load
 from tests.unit.state.samples import several
 
 Seconds = Callable[[Trial, Slot], float]

@@ -63,9 +63,11 @@ def test_conclusions_follow_the_keys_of_their_trials() -> None:
 
 
 def test_a_run_on_equal_gpus_measures_nothing_again(directory: Path) -> None:
+    sample = rich_trial(5)
+    before_that_option = replace(sample, setup=replace(sample.setup, uncached=False))
     with ProfileState(directory) as state:
         state.describe(devices=[replace(A, name="A100")], host={})
-        known = state.outcome_of(rich_trial(5))
+        known = state.outcome_of(before_that_option)
         state.record(rich_trial(6), rich_measurement())
         path = state.save()
 
