@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.state.checkpoint import load
 from qa.test_instalments import SLEEPS
@@ -17,7 +19,7 @@ CACHED = {
 }
 
 
-def measured(scene, **changes: str) -> tuple[Measurement, str]:
+def measured(scene, **changes: Any) -> tuple[Measurement, str]:
     """The newest measurement of a model of 20 ms, and the output of the run."""
     if not (scene.models / "m").exists():
         scene.model("m", SLEEPS.format(seconds=0.02), extra="response_cache { enable: true }")
@@ -56,3 +58,28 @@ def test_a_cache_that_is_kept_shows_its_hit_rate(scene) -> None:
     assert model.values["perf_server_compute_infer"] < model.values["perf_latency_avg"]
     assert "Cache Hit" in output
     assert "of the requests were answered from the response cache" in output
+
+
+ENSEMBLE = """\
+name: "outer"
+platform: "ensemble"
+max_batch_size: 8
+input [ { name: "INPUT" data_type: TYPE_FP32 dims: [ 4 ] } ]
+output [ { name: "OUTPUT" data_type: TYPE_FP32 dims: [ 4 ] } ]
+response_cache { enable: true }
+ensemble_scheduling { step [ { model_name: "m" model_version: -1
+  input_map { key: "INPUT" value: "INPUT" } output_map { key: "OUTPUT" value: "OUTPUT" } } ] }
+"""
+
+
+def test_the_kept_cache_of_an_ensemble_is_no_failed_measurement(scene) -> None:
+    """Its step, which has no cache, is executed once for thousands of answers."""
+    scene.model("m", SLEEPS.format(seconds=0.02))
+    (scene.models / "outer" / "1").mkdir(parents=True)
+    (scene.models / "outer" / "config.pbtxt").write_text(ENSEMBLE)
+
+    outcome, _ = measured(scene, response_cache="keep", profile_models=["outer"])
+
+    (model,) = outcome.models
+    assert model.values["cache_hit_rate"] > 90
+    assert model.values["perf_throughput"] > 100

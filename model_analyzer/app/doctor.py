@@ -25,7 +25,7 @@ from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
 from model_analyzer.config.origins import OptionOrigin
 from model_analyzer.config.table import DOCTOR
-from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.models import ModelFacts, kind_of_group
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,
@@ -92,6 +92,8 @@ from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
+from model_analyzer.search.instance_groups import groups_with
+from model_analyzer.search.plan import SearchedModel
 
 # The doctor waits less for a model to load than a run does by default.
 _LOAD_S = 60
@@ -442,7 +444,8 @@ class _Doctor:
         on_gpus = [
             model.name
             for model in settings.models
-            if not (model.cpu_only or model.parameters or settings.search.disable)
+            if not (model.parameters or settings.search.disable)
+            and _may_use_gpus(model, self._known.facts.get(model.name))
         ]
         for of_one in each_server(settings.server):
             metrics_url = remote_endpoints(of_one).metrics_url
@@ -450,6 +453,17 @@ class _Doctor:
             devices = TritonMetrics(metrics_url, access_flags(flags)).gpus()
             chosen = [gpu.device for gpu in devices]
             yield judge_served_gpus(chosen, on_gpus)
+
+
+def _may_use_gpus(model: ModelSettings, facts: ModelFacts | None) -> bool:
+    """Whether an automatic search places instances of the model, or of one that it calls, on GPUs;
+    if the model is not known, it may.
+    """
+    if facts is None:
+        return not model.cpu_only
+    varied = SearchedModel(facts=facts, settings=model).varied.values()
+    groups = [groups_with(part, 1) for part in varied if not part.facts.is_ensemble]
+    return any(kind_of_group(group) == "GPU" for group in chain.from_iterable(groups))
 
 
 def _in_the_way(path: Path, *, override: bool) -> Finding | None:

@@ -30,13 +30,22 @@ FORMER_KEYS: Mapping[str, str] = {
     "cpu_monitor_disable": (
         "remove it: CPU metrics are not collected unless you set collect_cpu_metrics"
     ),
+    "top_n_configs": "write num_configs_per_model",
+    "filename_model": "write filename_model_inference",
+    "use_local_gpu_monitor": "remove it: GPUs are measured wherever they can be",
     # options in the wrong place
+    "verbose": "remove it, and give the flag --verbose",
+    "quiet": "remove it, and give the flag --quiet",
     "concurrency": "write parameters: {concurrency: …}",
     "batch_sizes": "write parameters: {batch_sizes: …}",
     "request_rate": "write parameters: {request_rate: …}",
     "max_batch_size": "write model_config_parameters: {max_batch_size: …} below the model",
     "instance_group": "write model_config_parameters: {instance_group: …} below the model",
     "dynamic_batching": "write model_config_parameters: {dynamic_batching: …} below the model",
+    "max_concurrency": "write run_config_search_max_concurrency",
+    "triton_http_url": "write triton_http_endpoint",
+    "triton_grpc_url": "write triton_grpc_endpoint",
+    "triton_metrics_endpoint": "write triton_metrics_url",
     "measurement_interval": "write perf_analyzer_flags: {measurement-interval: MILLISECONDS}",
     "parameters": _OF_A_MODEL,
     "model_config_parameters": _OF_A_MODEL,

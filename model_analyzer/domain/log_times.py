@@ -41,6 +41,9 @@ _WORDS = {unit: unit.name.lower() for unit in LogUnit}
 # such as the start of a machine, is rarely there.
 _SINCE_1970 = (1_200_000_000, 2_200_000_000)
 
+# Requests per second that people replay.
+_LIKELY = (0.01, 100_000.0)
+
 # Names of the column with the times, in lower case, the most likely one first.
 _COLUMNS = (
     "timestamp", "@timestamp", "time", "ts", "datetime", "date", "arrival_time", "arrival",
@@ -68,7 +71,8 @@ class _Kind:
     they do not say enough.
 
     Rates: a log of at most 500 requests per second (milliseconds) has one in two seconds if it is
-    taken for seconds; a request in 20 seconds is too few to be replayed.
+    taken for seconds, whether its numbers have fractions or not; a request in 20 seconds is too few
+    to be replayed.
     """
 
     whole: _Rule | None
@@ -76,12 +80,13 @@ class _Kind:
 
 
 _SECONDS = _Kind(_Rule(_S, least=0.01), _Rule(_S, least=0.01))
-_MILLISECONDS = _Kind(_Rule(_MS, most=0.5), None)
+_WHOLE_MILLISECONDS = _Rule(_MS, least=0.05 / 1000, most=0.5)
+_MILLISECONDS = _Kind(_WHOLE_MILLISECONDS, None)
 _NANOSECONDS = _Kind(_Rule(_NS), None)
 # Mooncake's traces and AIPerf's inputs are milliseconds, guidellm's traces are seconds; they have
 # the same columns.
-_TRACE = _Kind(_Rule(_MS, most=0.5), _Rule(_S, least=0.05))
-_UNKNOWN = _Kind(_Rule(_S, least=0.5), _Rule(_S, least=0.05))
+_TRACE = _Kind(_WHOLE_MILLISECONDS, _Rule(_S, least=0.5))
+_UNKNOWN = _Kind(_Rule(_S, least=0.5), _Rule(_S, least=0.5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +132,10 @@ def known_log(row: Row) -> KnownLog | None:
 
 
 def time_column(row: Row, known: KnownLog | None) -> str:
-    """The column that holds times; "" if it is not known."""
-    by_name = {name.lower(): name for name in [*columns_of(row), *row]}
+    """The column that holds times, with or without a unit in its name; "" if it is not known."""
+    names = [*columns_of(row), *row]
+    with_unit = {_UNIT_IN_NAME.sub("", name).strip().lower(): name for name in names}
+    by_name = with_unit | {name.lower(): name for name in names}
     likely = (*((known.column,) if known else ()), *_COLUMNS)
     return next((by_name[name] for name in likely if name in by_name), "")
 
@@ -191,11 +198,15 @@ def _sized_unit(least: int, most: int) -> LogUnit | None:
 
 
 def _unclear(rate: float) -> LogProblem:
+    """The problem of times that would mean this rate if they were seconds."""
+    rates = {unit: rate * _NS_PER_S / ns for unit, ns in _NS_PER.items()}
+    least, most = _LIKELY
+    likely = {unit: each for unit, each in rates.items() if least <= each <= most} or rates
+    texts = (f"{number_text(each)} requests/s in {_WORDS[unit]}" for unit, each in likely.items())
     return LogProblem(
         0,
-        "does not say whether its times are seconds or milliseconds: there would be"
-        f" {number_text(rate)} or {number_text(rate * 1000)} requests/s",
-        "say unit: s or unit: ms (or us, ns)",
+        f"does not say the unit of its times: there would be {' or '.join(texts)}",
+        f"say {' or '.join(f'unit: {unit.value}' for unit in likely)}",
     )
 
 

@@ -54,9 +54,11 @@ class RequestLog:
         return digest.hexdigest()[:32]
 
     def described(self, speed: float) -> str:
-        """What a replay at this speed sends, and how the times were read."""
+        """What a replay at this speed sends, and how the times were read. The rate is that from the
+        first request to the last, as measured.
+        """
         seconds = self.times[-1] / _NS_PER_S / speed
-        rate = number_text(len(self.times) / seconds)
+        rate = number_text((len(self.times) - 1) / seconds)
         most = _most_within(self.times, _NS_PER_S * speed)
         return (
             f"{counted(len(self.times), 'request')} in {number_text(seconds)} s"

@@ -17,7 +17,7 @@ def failure_text(name: str, failed: Sequence[FailedTrial]) -> str:
     """
     trial, failure = failed[0]
     others = f", and {counted(len(failed) - 1, 'time')} more" if len(failed) > 1 else ""
-    return f"{name} failed {under(trial)}{others}: {failure.message.rstrip('.')}"
+    return f"{name} failed {under(trial)}{others}: {failure.message.rstrip('.;')}"
 
 
 def failure_advice(name: str, failed: Sequence[FailedTrial]) -> str:

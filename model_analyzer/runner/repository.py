@@ -194,15 +194,17 @@ class ModelRepository:
                 if "ensemble_scheduling" in config
                 else f"{directory}: no version directory: put the model's files into {own}"
             )
-        if not available_versions(config, versions):
+        served = available_versions(config, versions)
+        if not served:
             present = ", ".join(map(str, versions))
             raise RepositoryError(
                 f"{directory / CONFIG}: version_policy leaves none of the versions {present}:"
                 " correct it"
             )
-        if is_python and not any((directory / str(each) / file).exists() for each in versions):
+        if is_python and not any((directory / str(each) / file).exists() for each in served):
             raise RepositoryError(
-                f"{directory}: no version contains {file}, which the Python backend needs"
+                f"{directory}: no {file} in version {', '.join(map(str, served))}, which the server"
+                " loads: the Python backend needs it"
             )
         for output in config.get("output", ()):
             label = output.get("label_filename")

@@ -8,7 +8,8 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.model_config_rules import Refusal, refusal
+from model_analyzer.domain.models import ModelFacts, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.quick_limits import unsupported_loads
 from model_analyzer.domain.settings import (
@@ -27,11 +28,12 @@ from model_analyzer.search.product import ProductSearch
 from model_analyzer.search.quick import QuickSearch, quick_space
 from model_analyzer.search.refine import refine
 from model_analyzer.search.trial_map import TrialMap
-from model_analyzer.search.variants import is_manual
+from model_analyzer.search.variants import count_brute_variants, is_manual
 
 log = logging.getLogger(__name__)
 
 _MODE = "--search"
+_CORRECT = "correct its config.pbtxt"
 
 
 def mode_of(subject: Subject, settings: SearchSettings) -> SearchMode:
@@ -59,6 +61,8 @@ def check(subjects: Sequence[Subject], settings: SearchSettings) -> Sequence[str
         problems = [*_kinds(subject, settings, mode)]
         if mode is SearchMode.QUICK:
             problems += _loads_of_quick(subject)
+        if mode is SearchMode.BRUTE:
+            problems += _nothing_left(subject, settings)
         if problems:
             raise ConfigError(*problems)
         if mode is SearchMode.QUICK:
@@ -75,7 +79,38 @@ def check(subjects: Sequence[Subject], settings: SearchSettings) -> Sequence[str
 def refused_variants(subject: Subject, settings: SearchSettings) -> Sequence[str]:
     """How many variants are left out because a server would refuse them, and why."""
     mode = mode_of(subject, settings)
-    return [part.sentence for part in left_out(subject, settings, mode)]
+    parts = [part.sentence for part in left_out(subject, settings, mode)]
+    return [*_refused_defaults(subject), *parts]
+
+
+def _refused_defaults(subject: Subject) -> Iterator[str]:
+    """What is left out because the server would refuse a model as it is, and why."""
+    for model in subject.models:
+        for name, reason in _refusals(model.facts):
+            yield (
+                f"{name}: its own configuration is left out, because the server would refuse it:"
+                f" {reason}; {_CORRECT}"
+            )
+
+
+def _nothing_left(subject: Subject, settings: SearchSettings) -> Iterator[Problem]:
+    """The models of which the server would refuse all variants that a brute search tries."""
+    parts = {part.model: part.count for part in left_out(subject, settings, SearchMode.BRUTE)}
+    for model in subject.models:
+        tried = count_brute_variants(model, settings)
+        if parts.get(model.facts.name, 0) == tried:
+            others = f", and all {tried} others of the search" if tried else ""
+            for name, reason in _refusals(model.facts):
+                message = f"the server would refuse its own configuration{others}: {reason}"
+                yield Problem(where=name, message=message, hint=_CORRECT)
+
+
+def _refusals(facts: ModelFacts) -> Iterator[tuple[str, Refusal]]:
+    """The first model that the server would refuse as it is, if any, and why; called ones first."""
+    for part in reversed([*facts.with_parts()]):
+        if reason := refusal(VariantNames().default(part)):
+            yield part.name, reason
+            return
 
 
 def choose(

@@ -359,13 +359,17 @@ def test_a_model_that_the_server_does_not_have(examine, elsewhere) -> None:
     )
 
 
-def test_a_server_without_gpus_is_told_with_the_remedy(examine, elsewhere) -> None:
-    server = elsewhere(repository=["m"])
+def test_a_server_without_gpus_is_told_with_the_remedy(examine, elsewhere, make_model) -> None:
+    server = elsewhere(repository=["m", "anywhere"])
+    make_model("anywhere", kind="KIND_AUTO")
 
     _, findings = examine(**reached(server))
     assert findings["GPUs of the server"]["level"] == "ok"
     _, findings = examine(**reached(server), profile_models=["m"])
+    assert findings["GPUs of the server"]["level"] == "ok"  # its groups are on CPUs
+    _, findings = examine(**reached(server), profile_models=["m", "anywhere"])
     assert findings["GPUs of the server"]["level"] == "warning"
+    assert findings["GPUs of the server"]["found"].endswith("instances of KIND_GPU for anywhere")
     assert "cpu_only: true" in findings["GPUs of the server"]["fix"]
     assert "GPUs of a run" not in findings
 

@@ -256,7 +256,7 @@ def test_the_requests_of_a_log_are_told_with_their_unit(setting) -> None:
     (setting.directory / "log.jsonl").write_text("\n".join(lines))
     replay = {"load": {"replay": "log.jsonl"}, "run_config_search_disable": True}
     expected = (
-        "log.jsonl: 61 requests in 6.00 s (10.2/s, at most 10 in a second), times read as seconds,"
+        "log.jsonl: 61 requests in 6.00 s (10.0/s, at most 10 in a second), times read as seconds,"
         " as in Bailian's traces"
     )
 
@@ -268,11 +268,56 @@ def test_the_requests_of_a_log_are_told_with_their_unit(setting) -> None:
     assert "61 requests in 6.00 s" in setting.profile("--dry-run", **replay)[1]
 
 
+PREFERS_64 = "dynamic_batching { preferred_batch_size: [ 16, 64 ] }"
+
+
+def test_variants_that_the_server_would_refuse_are_counted(setting, make_model, run) -> None:
+    make_model("wide", max_batch_size=64, extra=PREFERS_64)
+    bounds = {
+        "profile_models": {"wide": {"cpu_only": True}},
+        "run_config_search_max_instance_count": 4,
+        "run_config_search_max_model_batch_size": 32,
+        "run_config_search_max_concurrency": 1,
+    }
+    expected = (
+        "wide: 24 of 24 variants left out, because the server would refuse them:"
+        " preferred_batch_size 64 is above max_batch_size 1, 2, 4, 8, 16, 32;"
+        " raise run_config_search_max_model_batch_size"
+    )
+
+    for arguments in (("--dry-run",), ()):
+        status, output = setting.profile(*arguments, **bounds)
+        assert status == 0
+        assert expected in output
+    assert output.count(expected) == 2  # before the run, and in its answer
+    status, _, error = run("config", "validate", "config.yaml")
+    assert status == 0
+    assert expected in error
+
+
+@pytest.mark.parametrize("arguments", [("--dry-run",), ()])
+def test_a_model_that_the_server_would_refuse_as_it_is(
+    setting, make_model, pretend, arguments: tuple[str, ...]
+) -> None:
+    make_model("narrow", max_batch_size=32, extra=PREFERS_64)
+
+    status, output = setting.profile(
+        *arguments, profile_models=["narrow"], run_config_search_disable=True
+    )
+
+    assert status == 2
+    assert (
+        "narrow: the server would refuse its own configuration: preferred_batch_size 64 is above"
+        " max_batch_size 32 (correct its config.pbtxt)"
+    ) in output
+    assert pretend.server_calls == []
+
+
 def test_a_log_without_a_certain_unit_is_refused(setting) -> None:
     (setting.directory / "log.csv").write_text("time\n0\n5\n10\n")
 
     status, output = setting.profile("--dry-run", load={"replay": "log.csv"})
 
     assert status == 2
-    assert "log.csv: does not say whether its times are seconds or milliseconds" in output
-    assert "say unit: s or unit: ms (or us, ns)" in output
+    assert "log.csv: does not say the unit of its times" in output
+    assert "(say unit: s or unit: ms)" in output

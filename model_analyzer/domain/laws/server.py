@@ -63,12 +63,15 @@ def instances_suffice(case: Case) -> Doubt | None:
     top = statistics.get(case.work.variant.model)
     if top is None or not top.inferences:
         return None
+    # inferences that were executed, or that the response cache answered
+    hits = top.requests.hits if top.requests else 0
+    inferences = top.inferences + hits * case.work.load.batch_size
     for part in case.work.variant.served:
         own = statistics.get(part.model)
         if own is None or not own.batches or not own.inferences:
             continue
         # executions at the same time
-        running = own.busy_ms / top.inferences * throughput / 1000.0
+        running = own.busy_ms / inferences * throughput / 1000.0
         if running <= _BUSY + 2 * case.edge:
             continue  # one instance is enough, as for most measurements
         instances = _instances(part, case.trial.setup)

@@ -190,6 +190,7 @@ def _situation(item: MeasuredTrial, *, cores: int | None) -> Situation:
         runs=item.runs,
         cores=cores,
         gpus=item.trial.gpus,
+        uncached=item.trial.setup.uncached,
     )
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
-from model_analyzer.domain.models import ModelVariant, is_decoupled
+from model_analyzer.domain.models import ModelVariant, is_cached, is_decoupled
 from model_analyzer.domain.parts import add_up, longest_path
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
@@ -96,13 +96,14 @@ class Station:
 @dataclass(frozen=True, kw_only=True)
 class Situation:
     """The measurements (`runs`) of one variant under one load, on a machine with so many `cores`
-    (None if unknown) and `gpus`.
+    (None if unknown) and `gpus`; `uncached` as in `ServerSetup`.
     """
 
     work: Workload
     runs: tuple[Measurement, ...]
     cores: int | None = None
     gpus: int = 0
+    uncached: bool = False
 
     @cached_property
     def measurement(self) -> Measurement:
@@ -162,11 +163,11 @@ class Situation:
     def times(self) -> Times:
         """Where the time of an average request goes: of an ensemble, along its critical path."""
         average = self.value(_AVERAGE)
-        if self.variant.is_ensemble:
+        if self.variant.is_ensemble and not self._skips_steps:
             path = self._critical_path()
             queue, compute = (sum(times) for times in zip(*path, strict=True)) if path else (0, 0)
             inside = [queue, 0.0, compute, 0.0]
-        elif add_up(self.variant):
+        elif add_up(self.variant, uncached=self.uncached):
             inside = [self.value(tag) for tag in (_QUEUE, _INPUT, _COMPUTE, _OUTPUT)]
         else:
             return Times(0.0, 0.0, 0.0, 0.0, outside=average, are_known=False)
@@ -175,6 +176,14 @@ class Situation:
         queue, inputs, compute, outputs = [time * share for time in inside]
         outside = max(average - sum(inside), 0.0)
         return Times(queue=queue, inputs=inputs, compute=compute, outputs=outputs, outside=outside)
+
+    @property
+    def _skips_steps(self) -> bool:
+        """Whether the response cache of an ensemble answers: its steps then have times of misses
+        only.
+        """
+        ensembles = (part for part in self.variant.with_parts() if part.is_ensemble)
+        return not self.uncached and any(is_cached(part.config) for part in ensembles)
 
     def _critical_path(self) -> Sequence[tuple[float, float]]:
         """The times in the queue and in the model (ms) of each step on the longest path."""
@@ -281,7 +290,7 @@ class Situation:
         others = min(self.others, _MOST_OF_OTHERS)
         longer = 1000 / self.requests_per_s * others / (1 - others)
         client = min(use.client_cores * longer, self.times.outside)
-        return use.server_cores * longer + client
+        return min(use.server_cores * longer + client, self.times.total)
 
     @property
     def gpu_share(self) -> float | None:

@@ -218,7 +218,12 @@ def without_effect(
 
 def on_cache(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
     """What to know about the response cache of the model or of one that it calls, if any."""
-    cached = [part.name for part in facts.with_parts() if is_cached(part.config)]
+    listed = (
+        {"response_cache": value or {}} for value in model.parameters.get("response_cache", ())
+    )
+    configs = {part.name: [part.config] for part in facts.with_parts()}
+    configs[model.name] += listed
+    cached = [name for name, own in configs.items() if any(map(is_cached, own))]
     if cached and model.keeps_cache:
         yield (
             f"model {model.name}: measured with the response cache of {first_few(cached)}."

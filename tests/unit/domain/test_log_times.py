@@ -172,6 +172,22 @@ def test_other_logs_are_read_by_name_size_fractions_and_rate(
     assert log.reading == reading
 
 
+@pytest.mark.parametrize(
+    ("name", "unit", "second"),
+    [
+        ("timestamp_us", "microseconds", 1_000_000),
+        ("timestampMs", "milliseconds", 1000),
+        ("time (s)", "seconds", 1),
+        ("arrival_time_ns", "nanoseconds", 10**9),
+    ],
+)
+def test_a_column_is_recognized_with_its_unit(name: str, unit: str, second: int) -> None:
+    log = log_of(name, 0, second)
+
+    assert log.times[-1] == SECOND
+    assert log.reading == f"{unit}, as the name of the column says"
+
+
 HASHED = '{{"timestamp": {}, "input_length": 6, "output_length": 5, "hash_ids": [46]{}}}'
 
 
@@ -184,6 +200,10 @@ HASHED = '{{"timestamp": {}, "input_length": 6, "output_length": 5, "hash_ids": 
         ["time", "2259961222771924", "2259961223771924"],  # a clock of a machine
         [HASHED.format(time, "") for time in (0, 1, 2)],  # seconds, or 1000/s
         [HASHED.format(time, "") for time in (0.5, 1000.5, 2000.5)],
+        # milliseconds of 100 requests/s, or seconds of one in 10 s
+        ["time", "0.25", "10.5", "20.75"],
+        [HASHED.format(time, "") for time in (0.25, 10.5, 20.75)],
+        [HASHED.format(time, "") for time in (0, 100_000, 200_000)],  # microseconds of 10/s
         [HASHED.format(time, ', "turn": 1') for time in (0, 1000, 2000)],
         ['{"timestamp": 0.5, "text_input": "a"}', '{"timestamp": 1, "text_input": "b"}'],
     ],
@@ -193,15 +213,29 @@ def test_a_log_that_does_not_say_its_unit_is_refused(lines: Sequence[str]) -> No
         parse_log(lines)
 
     assert raised.value.line == 0
-    assert "does not say whether its times are seconds or milliseconds" in raised.value.message
-    assert raised.value.hint == "say unit: s or unit: ms (or us, ns)"
-    for unit in ("s", "ms"):
-        if "2259961222771924" not in lines or unit == "ms":
-            assert parse_log(lines, unit=unit).reading.startswith(f"{_word(unit)}, as unit: ")
+    assert "does not say the unit of its times: there would be " in raised.value.message
+    for unit in raised.value.hint.removeprefix("say unit: ").split(" or unit: "):
+        assert parse_log(lines, unit=unit).reading.endswith(f", as unit: {unit} says")
 
 
-def _word(unit: str) -> str:
-    return {"s": "seconds", "ms": "milliseconds"}[unit]
+@pytest.mark.parametrize(
+    ("second", "message", "hint"),
+    [
+        ("1000000000", "1.00 requests/s in nanoseconds", "unit: ns"),
+        ("100000", "0.0100 requests/s in milliseconds or 10.0 requests/s in microseconds"
+         " or 10,000 requests/s in nanoseconds", "unit: ms or unit: us or unit: ns"),
+        ("93.5", "0.0107 requests/s in seconds or 10.7 requests/s in milliseconds"
+         " or 10,695 requests/s in microseconds", "unit: s or unit: ms or unit: us"),
+    ],
+)  # fmt: skip
+def test_the_units_that_are_offered_give_rates_that_people_replay(
+    second: str, message: str, hint: str
+) -> None:
+    with pytest.raises(LogProblem) as raised:
+        log_of("time", "0", second)
+
+    assert raised.value.message.endswith(f"there would be {message}")
+    assert raised.value.hint == f"say {hint}"
 
 
 def test_a_name_that_contradicts_the_size_is_refused() -> None:
@@ -235,14 +269,14 @@ def test_a_log_says_what_is_sent() -> None:
     log = log_of("time", *(number / 10 for number in range(121)))
 
     assert log.described(1) == (
-        "121 requests in 12.0 s (10.1/s, at most 10 in a second), times read as seconds,"
+        "121 requests in 12.0 s (10.0/s, at most 10 in a second), times read as seconds,"
         " since they have fractions"
     )
-    assert log.described(2).startswith("121 requests in 6.00 s (20.2/s, at most 20 in a second)")
+    assert log.described(2).startswith("121 requests in 6.00 s (20.0/s, at most 20 in a second)")
     assert (
         log_of("time", 0, 0.5, 2, 2.25, 2.75, 2.9)
         .described(1)
-        .startswith("6 requests in 2.90 s (2.07/s, at most 4 in a second)")
+        .startswith("6 requests in 2.90 s (1.72/s, at most 4 in a second)")
     )
 
 

@@ -97,6 +97,19 @@ def test_a_response_cache_is_told_with_what_is_done_about_it() -> None:
     assert not [*on_cache(off, replace(facts, composing=()))]
 
 
+@pytest.mark.parametrize(("enable", "count"), [("true", 1), ("false", 0)])
+def test_a_response_cache_that_the_search_varies_is_told_too(enable: str, count: int) -> None:
+    facts = ModelFacts(name="m", config={"name": "m"}, files="f")
+    listed = f"{{response_cache: [{{enable: {enable}}}]}}"
+    chosen = settings(f"profile_models: {{m: {{model_config_parameters: {listed}}}}}")
+
+    said = [*on_cache(chosen.models[0], facts)]
+
+    assert [each.partition(".")[0] for each in said] == [
+        "model m: measured with the response cache of m"
+    ] * count
+
+
 def test_a_model_that_does_not_batch_takes_one(tmp_path: Path) -> None:
     assert problems("batch_sizes: 1", tmp_path, max_batch_size=0) == []
     (problem,) = problems("batch_sizes: 2", tmp_path, max_batch_size=0)
@@ -288,7 +301,7 @@ def test_a_load_that_lasts_longer_than_perf_analyzer_may(tmp_path: Path) -> None
 
 
 def test_a_log_that_may_be_in_milliseconds(tmp_path: Path) -> None:
-    times = "".join(f"{number * 10}.5\n" for number in range(100))
+    times = "".join(f"{number}.5\n" for number in range(1000))
     (tmp_path / "log.csv").write_text(f"time\n{times}")
     (problem,) = problems("load: {replay: log.csv}", tmp_path)
     assert "give unit: ms if its times are in milliseconds, give a higher speed" in problem
@@ -297,5 +310,5 @@ def test_a_log_that_may_be_in_milliseconds(tmp_path: Path) -> None:
 
     (tmp_path / "whole.csv").write_text("time\n0\n4648\n")
     (problem,) = problems("load: {replay: whole.csv}", tmp_path)
-    assert "whole.csv: does not say whether its times are seconds or milliseconds" in problem
-    assert "say unit: s or unit: ms" in problem
+    assert "whole.csv: does not say the unit of its times" in problem
+    assert "say unit: ms or unit: us" in problem

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,19 @@ def test_a_model_that_could_not_be_served_is_refused(make_model, damage: Any, wo
     damage(models)
 
     with pytest.raises(RepositoryError, match=words):
+        ModelRepository(models).facts("m")
+
+
+@pytest.mark.parametrize(
+    ("policy", "is_refused"), [("", True), ("version_policy { all { } }", False)]
+)
+def test_the_version_that_the_server_loads_needs_the_model_file(
+    make_model, policy: str, is_refused: bool
+) -> None:
+    models = make_model("m", extra=policy)
+    (models / "m" / "2").mkdir()
+
+    with pytest.raises(RepositoryError, match="in version 2,") if is_refused else nullcontext():
         ModelRepository(models).facts("m")
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,7 @@ from model_analyzer.forecast.searches import forecast
 from model_analyzer.search.choose import check, mode_of
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
+    bounds,
     composing,
     counts,
     ensemble,
@@ -38,6 +40,50 @@ PLAIN = subject()
 ENSEMBLE = subject(ensemble(model("a"), model("b")))
 BLS = subject(model("m", model("a")))
 SEVERAL = together(subject(model("m")), subject(model("n")))
+
+
+ITS_OWN = "preferred_batch_size 64 is above max_batch_size 32"
+REFUSED = model(max_batch_size=32, dynamic_batching={"preferred_batch_size": [64]})
+
+
+@pytest.mark.parametrize(
+    ("target", "where", "where_it_is", "others"),
+    [
+        (subject(REFUSED), limits(disable=True), "m", ""),
+        (
+            subject(REFUSED),
+            limits(instances=(1, 2), batch=(1, 4), quick=bounds(batch=(None, 4))),
+            "m",
+            ", and all 6 others of the search",
+        ),
+        (
+            subject(ensemble(replace(REFUSED, name="part"), max_batch_size=32)),
+            limits(disable=True),
+            "part",
+            "",
+        ),
+    ],
+)
+def test_a_search_of_which_the_server_would_refuse_everything_is_refused(
+    target: Subject, where: SearchSettings, where_it_is: str, others: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        check([target], where)
+
+    assert list(map(str, raised.value.problems)) == [
+        f"{where_it_is}: the server would refuse its own configuration{others}: {ITS_OWN}"
+        " (correct its config.pbtxt)"
+    ]
+
+
+@pytest.mark.parametrize("mode", [BRUTE, QUICK, SearchMode.ADAPTIVE])
+def test_a_model_that_the_server_would_refuse_as_it_is_gets_a_word(mode: SearchMode) -> None:
+    remarks = check([subject(REFUSED)], limits(mode=mode, batch=(32, 64)))
+
+    assert remarks[0] == (
+        "m: its own configuration is left out, because the server would refuse it:"
+        f" {ITS_OWN}; correct its config.pbtxt"
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from model_analyzer.domain.laws.catalogue import judged
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.statistics import RequestCounts
 from model_analyzer.domain.trials import Failure, ServerSetup
 from tests.unit.builders import measurement, trial, variant
 from tests.unit.domain.laws.cases import doubt_of, executed
@@ -87,6 +88,25 @@ def test_more_answers_than_executions_are_doubtful_or_a_failure() -> None:
 )
 def test_unknown_instances_tell_nothing(config: dict[str, Any]) -> None:
     assert doubt_of(trial(variant(**config)), busy(300)) is None
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_what_the_cache_of_an_ensemble_answers_keeps_no_part_busy(batch: int) -> None:
+    part = variant("part_config_0", model="part", **{**PYTHON, "max_batch_size": 8})
+    steps: dict[str, Any] = {"ensemble_scheduling": {"step": [{"model_name": "part"}]}}
+    ensemble = variant(composing=[part], response_cache={"enable": True}, max_batch_size=8, **steps)
+    requests = RequestCounts(answered=1000, hits=990, misses=10)
+    top = replace(executed(10 * batch, 40.0, batch=batch), requests=requests)
+    made = replace(
+        measurement(9000, requests=1000),
+        statistics={"m": top, "part": executed(10 * batch, 20.0, batch=batch)},
+    )
+    load = trial(ensemble, batch_size=batch)
+
+    assert doubt_of(load, made) is None
+    # each request in a hundred takes 20 ms
+    busier = replace(made, models=(replace(made.models[0], values={"perf_throughput": 90_000.0}),))
+    assert "instances of part busy" in str(doubt_of(load, busier))
 
 
 def test_a_group_has_its_instances_on_each_gpu() -> None:

@@ -376,6 +376,31 @@ def test_times_of_a_decoupled_model_are_not_known() -> None:
     assert explanation.findings == ()
 
 
+@pytest.mark.parametrize("uncached", [True, False])
+def test_times_of_a_cached_model_are_known_if_it_was_measured_without_its_cache(
+    uncached: bool,
+) -> None:
+    record = observed(model(response_cache={"enable": True}), 1, 48, 20.0)
+    trial = replace(record.trial, setup=replace(record.trial.setup, uncached=uncached))
+
+    times = explained(TrialRecord(trial=trial, outcome=record.outcome)).situation.times
+
+    assert times.are_known is uncached
+    assert times.compute == pytest.approx(20.0 if uncached else 0.0)
+
+
+@pytest.mark.parametrize("uncached", [True, False])
+def test_times_of_steps_are_not_those_of_an_ensemble_whose_cache_answers(uncached: bool) -> None:
+    of = ensemble(model("a"))
+    of = replace(of, config={**of.config, "response_cache": {"enable": True}})
+    record = observed(of, 1, 48, 20.0, parts={"a": (1.0, 19.9, 0.1)})
+    trial = replace(record.trial, setup=replace(record.trial.setup, uncached=uncached))
+
+    times = explained(TrialRecord(trial=trial, outcome=record.outcome)).situation.times
+
+    assert times.are_known is uncached
+
+
 def test_parts_that_are_equally_busy_limit_together_wherever_the_queue_is() -> None:
     of = ensemble(model("a"), model("b"), model("c", count=8))
     parts = {"a": (1.0, 20.0, 116.0), "b": (1.0, 20.0, 2.7), "c": (1.0, 4.0, 0.1)}
