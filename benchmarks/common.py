@@ -22,14 +22,14 @@ _LAST_LINES = 20
 UPSTREAM = ("triton-model-analyzer==1.58.0", "tritonclient[all]==2.51.0", "numpy<2")
 
 
-def parser(description: str) -> argparse.ArgumentParser:
+def parser(description: str, *, needs_upstream: bool = True) -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=description)
     options.add_argument(
         "--ours", type=Path, default=Path(sys.executable).with_name("model-analyzer"),
         help="model-analyzer program (default: from this environment)",
     )  # fmt: skip
     options.add_argument(
-        "--upstream", type=Path, required=True,
+        "--upstream", type=Path, required=needs_upstream,
         help="directory with an environment for upstream; created if it does not exist",
     )  # fmt: skip
     options.add_argument("-n", type=int, default=3, help="pairs of runs")
@@ -87,12 +87,19 @@ def timed(command: Sequence[str], *, cwd: Path, log: Path, **variables: str) -> 
     return took
 
 
-def show(name: str, ours: Sequence[float], upstream: Sequence[float], unit: str = "s") -> None:
+def show(
+    name: str,
+    ours: Sequence[float],
+    theirs: Sequence[float],
+    unit: str = "s",
+    *,
+    other: str = "upstream",
+) -> None:
     """One line: both medians, and the median of the ratios pair by pair."""
-    ratio = statistics.median(a / b for a, b in zip(ours, upstream, strict=True))
+    ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
     print(
         f"{name:44} ours {statistics.median(ours):8.3f} {unit}   "
-        f"upstream {statistics.median(upstream):8.3f} {unit}   ratio {ratio:.3f}"
+        f"{other} {statistics.median(theirs):8.3f} {unit}   ratio {ratio:.3f}"
     )
 
 

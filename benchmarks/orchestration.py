@@ -6,7 +6,8 @@
 
 Both programs profile add_sub on the same tritonserver with the same perf_analyzer, the same flags
 and short windows: five variants, fifteen measurements. A pair is one run of each, one after the
-other. It uses the installed runtime (`model-analyzer runtime install`).
+other. It uses the installed runtime (`model-analyzer runtime install`). With `--before PROGRAM`,
+the other one is a model-analyzer of another version.
 """
 
 from __future__ import annotations
@@ -68,22 +69,28 @@ def run(tool: Path, directory: Path, programs: tuple[Path, Path], port: int) -> 
 
 
 def main() -> None:
-    options = parser(__doc__.splitlines()[0]).parse_args()
-    tools = {"ours": options.ours.resolve(), "upstream": upstream_command(options.upstream)}
+    arguments = parser(__doc__.splitlines()[0], needs_upstream=False)
+    arguments.add_argument("--before", type=Path, help="model-analyzer program of another version")
+    options = arguments.parse_args()
+    if options.before is None and options.upstream is None:
+        arguments.error("give --upstream or --before")
+    name = "upstream" if options.before is None else "before"
+    other = options.before or upstream_command(options.upstream)
+    tools = {"ours": options.ours.resolve(), name: other.resolve()}
     walls: dict[str, list[float]] = {name: [] for name in tools}
     outside: dict[str, list[float]] = {name: [] for name in tools}
     with tempfile.TemporaryDirectory(prefix="orchestration-") as temporary:
         programs = wrap_programs(Path(temporary))
         for pair in range(options.n):
-            for name, tool in tools.items():
-                wall, inside = run(tool, Path(temporary, f"{name}-{pair}"), programs, 28400)
-                walls[name].append(wall)
-                outside[name].append((wall - inside) / MEASUREMENTS)
+            for side, tool in tools.items():
+                wall, inside = run(tool, Path(temporary, f"{side}-{pair}"), programs, 28400)
+                walls[side].append(wall)
+                outside[side].append((wall - inside) / MEASUREMENTS)
                 print(
-                    f"{name:9} {wall:7.2f} s wall, {inside:6.2f} s inside perf_analyzer", flush=True
+                    f"{side:9} {wall:7.2f} s wall, {inside:6.2f} s inside perf_analyzer", flush=True
                 )
-    show("outside perf_analyzer, per measurement", outside["ours"], outside["upstream"])
-    show("wall time of the run", walls["ours"], walls["upstream"])
+    show("outside perf_analyzer, per measurement", outside["ours"], outside[name], other=name)
+    show("wall time of the run", walls["ours"], walls[name], other=name)
 
 
 if __name__ == "__main__":
