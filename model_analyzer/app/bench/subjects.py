@@ -18,7 +18,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ConfigError, Problem, RepositoryError
 from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.feasible import impossible, on_cache, own_length_s, without_effect
+from model_analyzer.runner.load.feasible import impossible, on_server, own_length_s, without_effect
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.search.choose import check
 from model_analyzer.search.plan import SearchedModel, Subject
@@ -132,7 +132,7 @@ def ineffective(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> I
     for model in settings.models:
         if model.name in facts:
             yield from without_effect(model, facts[model.name], settings.search, Path.cwd())
-            yield from on_cache(model, facts[model.name])
+            yield from on_server(model, facts[model.name], settings.server.launch)
 
 
 def inputs_of(model: ModelSettings) -> str:
