@@ -250,6 +250,22 @@ def test_an_input_of_any_size_needs_a_shape_or_data(tmp_path: Path) -> None:
     assert len(problems("", tmp_path, **optional)) == 1
 
 
+def test_inputs_of_any_size_are_told_together(tmp_path: Path) -> None:
+    ids = [
+        {"name": name, "data_type": "TYPE_INT64", "dims": (-1,)}
+        for name in ("input_ids", "attention_mask")
+    ]
+
+    assert problems("", tmp_path, input=(FIXED, *ids, FREE)) == [
+        "the place of perf_analyzer_flags: model m: inputs input_ids, attention_mask, ROWS have a"
+        " variable dimension (give perf_analyzer_flags:"
+        " {shape: ['input_ids:SIZE', 'attention_mask:SIZE', 'ROWS:SIZE,4']}, or"
+        " {input-data: FILE}, if random integers are not valid, such as ids of tokens)"
+    ]
+    (problem,) = problems("", tmp_path, input=(FREE,))
+    assert problem.endswith("{shape: ['ROWS:SIZE,4']}, or {input-data: FILE})")
+
+
 def test_input_data_is_checked_with_its_file_input_and_element(tmp_path: Path) -> None:
     (tmp_path / "in.json").write_text('{"data": [{"IN": [0.5, 7, 0.25, 2019]}]}')
 
