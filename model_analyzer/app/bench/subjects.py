@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from model_analyzer.app.bench.setups import server_flags
 from model_analyzer.config.places import Places
 from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelFacts
@@ -32,7 +33,8 @@ def searched_subjects(
     settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places = _NOWHERE
 ) -> Sequence[Subject]:
     """The subjects to search: each model, or one group of all models; remarks about them are
-    logged. The server setup is still empty. Raises ConfigError if something cannot be measured.
+    logged. Of the server setup, only the flags are known. Raises ConfigError if something cannot be
+    measured.
     """
     subjects, remarks = examined_subjects(settings, facts, places)
     for remark in (*ineffective(settings, facts), *remarks):
@@ -60,7 +62,13 @@ def examined_subjects(
         for model in settings.models
     ]
     groups = [models] if settings.search.together else [[model] for model in models]
-    subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
+    subjects = [
+        Subject(
+            models=tuple(group),
+            setup=ServerSetup(flags=server_flags(group[0].settings, settings)),
+        )
+        for group in groups
+    ]
     for searched in models:
         if searched.replay:
             log.info("Replaying %s", searched.replay)
