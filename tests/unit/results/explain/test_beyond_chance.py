@@ -155,8 +155,9 @@ def test_requests_that_wait_longer_than_arrivals_explain_waited_for_something_el
     assert "stood still" in finding.evidence[2]
 
 
-def test_requests_that_wait_for_a_resource_are_held_back() -> None:
-    group = [{"count": 4, "rate_limiter": {"resources": [{"name": "R", "count": 1}]}}]
+@pytest.mark.parametrize("count", [2, 4])
+def test_requests_that_wait_for_a_resource_are_held_back(count: int) -> None:
+    group = [{"count": count, "rate_limiter": {"resources": [{"name": "R", "count": 1}]}}]
     of = variant("m_config_default", instance_group=group)
     records = [observed(of, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 2, 4, 8)]
 
