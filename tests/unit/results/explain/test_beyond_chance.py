@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.arrivals import fewest_answers
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
@@ -300,6 +301,20 @@ def test_noise_counts_by_what_it_may_explain() -> None:
     assert finding.cause.name == "NOISE"
     # 10.5 ms of computing for a request, with a quarter of the cores taken
     assert finding.weight == pytest.approx(10.5 / 3 / 20.2, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("cores", "explained_ms"),
+    [(0.1, 1.2), (0.95, 9.5)],  # it waits, and the fastest take 11 ms; or it computes
+)
+def test_noise_explains_what_an_average_request_takes_longer(cores, explained_ms) -> None:
+    latencies = Histogram.of([11.0] * 50 + [13.4] * 50)
+    (finding,) = explained(
+        observed(ONE, 1, 82, 12, cores=cores, others=3.2, notices=BUSY, histogram=latencies)
+    ).findings
+
+    assert finding.cause.name == "NOISE"
+    assert finding.weight == pytest.approx(explained_ms / 12.2, rel=0.3)
 
 
 def test_executions_that_noise_makes_slower_are_no_lock() -> None:

@@ -55,6 +55,17 @@ def test_a_model_that_computes_on_one_core_needs_an_instance_for_each() -> None:
     assert "an instance for each core (4)" in finding.advice
 
 
+def test_a_model_that_waits_does_not_compute_whatever_other_programs_do() -> None:
+    records = [
+        observed(ONE, load, 120, 8, queue=8.0 * (load - 1), cores=0.13, others=3.5)
+        for load in (1, 4)
+    ]
+
+    causes = names(*records)
+    assert "TOO_FEW_INSTANCES" in causes
+    assert "SINGLE_CORE" not in causes
+
+
 def test_a_full_machine_is_no_fault_of_the_instances() -> None:
     of = model(count=4)
     records = [
