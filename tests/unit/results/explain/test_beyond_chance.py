@@ -235,6 +235,17 @@ def test_windows_that_fall_by_the_chance_of_slow_requests_show_nothing() -> None
     assert names(*records) == ["SLOW_REQUESTS"]
 
 
+@pytest.mark.parametrize(("requests", "causes"), [(17, []), (170, ["SLOWING_DOWN"])])
+def test_windows_of_few_requests_that_fall_show_nothing(requests, causes) -> None:
+    of = model(model_transaction_policy={"decoupled": True})
+    records = [
+        observed(of, load, 16.7, 60 * load, windows=windows, requests=requests)
+        for load, windows in ((2, (18.8, 17.5, 16.5)), (4, (18.5, 16.7, 14.8)))
+    ]
+
+    assert names(*records) == causes
+
+
 # -- throughput that falls ------------------------------------------------------------------------
 
 
