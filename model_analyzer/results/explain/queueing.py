@@ -88,7 +88,8 @@ def batches(picture: Picture) -> Iterator[Finding]:
             " inferences",
             "dynamic_batching is not set: each execution gets one request",
         ),
-        advice="set dynamic_batching {}: requests that wait are executed together",
+        advice="set dynamic_batching {}: requests that wait are executed together, which gains"
+        " nothing if the model processes them one by one",
         change=Change(model=situation.variant.model, parameters={"dynamic_batching": {}}),
     )
 

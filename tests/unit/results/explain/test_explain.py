@@ -211,10 +211,18 @@ def test_a_model_that_could_batch_but_does_not() -> None:
     of = model(max_batch_size=8)
     records = [observed(of, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 8)]
 
-    (finding,) = explained(*records).findings
+    finding, other = explained(*records).findings
     assert finding.cause.name == "BATCHES"
     assert finding.change is not None
     assert finding.change.parameters == {"dynamic_batching": {}}
+    assert other.cause.name == "TOO_FEW_INSTANCES", "it helps if batches gain nothing"
+
+
+def test_a_model_that_computes_and_does_not_batch_needs_an_instance_for_each_core() -> None:
+    of = model(max_batch_size=8)
+    records = [observed(of, load, 49, 20, queue=20.0 * (load - 1), cores=0.95) for load in (1, 8)]
+
+    assert names(*records) == ["BATCHES", "SINGLE_CORE"]
 
 
 def test_requests_that_come_at_random_wait_for_each_other() -> None:
