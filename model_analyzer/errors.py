@@ -95,6 +95,12 @@ class RuntimeNotFound(ModelAnalyzerError):
         self.message, self.hint = message, hint
 
 
+class UnknownProgram(RuntimeNotFound):
+    """A command names a program that does not exist."""
+
+    exit_status = EXIT_USAGE
+
+
 class ServerError(ModelAnalyzerError):
     """The Triton server does not start."""
 

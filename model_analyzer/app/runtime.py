@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.errors import ConfigError, Problem, RuntimeNotFound
+from model_analyzer.errors import ConfigError, Problem, RuntimeNotFound, UnknownProgram
 from model_analyzer.runner import install as installation
 from model_analyzer.runner.install import Say
 from model_analyzer.runner.process import become
@@ -90,9 +90,10 @@ def _program(name: str, environment: Mapping[str, str]) -> Program:
         environment = {**environment, **runtime.shell_environment(environment)}
     path = shutil.which(name, path=environment.get("PATH"))
     if path is None:
-        where = f"on the PATH or in {runtime.root}"
-        hint = "" if runtime.exists else f"run `{INSTALL}`"
-        raise RuntimeNotFound(f"no program {name!r} {where}", hint)
+        message = f"no program {name!r} on the PATH or in {runtime.root}"
+        if runtime.exists:
+            raise UnknownProgram(message)
+        raise RuntimeNotFound(message, f"run `{INSTALL}`")
     return Program(path=Path(path), origin="PATH", environment=environment)
 
 

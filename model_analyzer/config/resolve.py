@@ -338,7 +338,7 @@ def _model(
         traffic = replace(load.traffic, generators=values["generators"])
     else:
         kind, loads = _loads_of_flags(flags, where) or (kind, loads)
-    remarks += _unused_loads(entry, given, kind)
+    remarks += _unused_loads(entry, given, kind, has_traffic=traffic is not None)
     if not loads and values["run_config_search_disable"] and kind is LoadKind.CONCURRENCY:
         loads = (1,)
 
@@ -488,10 +488,15 @@ _OTHER_LOADS = {
 }
 
 
-def _unused_loads(entry: ModelEntry, given: Given, kind: LoadKind) -> Iterator[str]:
-    """Remarks about options for other kinds of load than `kind`, the measured one."""
+def _unused_loads(
+    entry: ModelEntry, given: Given, kind: LoadKind, *, has_traffic: bool
+) -> Iterator[str]:
+    """Remarks about options for other loads than the measured one: of another kind than `kind`, or
+    a `load` of all models that the model's own loads override.
+    """
+    keys = _OTHER_LOADS[kind] if has_traffic else (*_OTHER_LOADS[kind], "load")
     for place in (entry.given.values.get("parameters") or Given(), given):
-        for key in _OTHER_LOADS[kind]:
+        for key in keys:
             if place.values.get(key):
                 yield (
                     f"{place.where[key]}: {key} has no effect for model {entry.name!r}: its load is"

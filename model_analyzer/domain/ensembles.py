@@ -69,11 +69,15 @@ def available_versions(config: ModelConfig, present: Sequence[int]) -> Sequence[
 
 
 def version_mistake(step: Step, available: Sequence[int]) -> str:
-    """Why the server does not find the step's version of its model, or ""."""
+    """Why the server does not find the step's version of its model, or "". Without any available
+    version, only a missing one is known to be wrong.
+    """
     if step.version == -1 or step.version in available:
         return ""
     if step.version == 0:
         return f"{step} has no model_version: write -1"
+    if not available:
+        return ""
     versions = ", ".join(map(str, available))
     return f"{step} has model_version {step.version}, and the server loads {versions}: write -1"
 

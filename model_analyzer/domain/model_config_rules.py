@@ -210,13 +210,18 @@ def _limits_of_ensembles(variant: ModelVariant) -> Iterator[Refusal]:
                 )
 
 
+def limits_rates(server_flags: Mapping[str, Any]) -> bool:
+    """Whether a server with these flags uses the rate_limiter of models; usually not."""
+    return bool(server_flags.get("rate-limit") == _LIMITING)
+
+
 def rate_limits(
     variants: Iterable[ModelVariant], server_flags: Mapping[str, Any]
 ) -> Iterator[Refusal]:
     """The resources of all models together, where the server limits rates: a resource belongs to
     the server or to each device, and no instance needs more than there is.
     """
-    if server_flags.get("rate-limit") != _LIMITING:
+    if not limits_rates(server_flags):
         return
     available = _available(server_flags)
     is_global: dict[str, bool] = {}

@@ -93,7 +93,8 @@ class ModelRepository:
         for _ in files_under(directory):
             pass  # raises for unreadable files
         config = self._config(name)
-        _refuse(directory, own_mistakes(config))
+        above = (*above, name)
+        _refuse(directory, [*own_mistakes(config), *self._wrong_steps(config, above)])
         self._check_files(directory, config)
         files = self._fingerprint(directory)
         if not is_complete(config):
@@ -102,8 +103,6 @@ class ModelRepository:
                     f"{directory / CONFIG}: backend, inputs or outputs are missing: add them"
                 )
             config = complete(name, config, files)
-        above = (*above, name)
-        _refuse(directory, self._wrong_versions(config, above))
         steps: dict[str, Step] = {}  # the first of each model
         for step in steps_of(config):
             steps.setdefault(step.model, step)
@@ -121,24 +120,34 @@ class ModelRepository:
         except RepositoryError as error:
             raise RepositoryError(f"{step}: {error.message}", error.hint) from error
 
-    def _wrong_versions(self, config: ModelConfig, above: Sequence[str]) -> Iterator[str]:
-        """Versions of models that steps name and the server does not load."""
+    def _wrong_steps(self, config: ModelConfig, above: Sequence[str]) -> Iterator[str]:
+        """Versions of models that steps name and the server does not load, and missing models."""
+        missing = set[str]()
         for step in steps_of(config):
+            if not step.model or step.model in above:
+                continue
             directory = self.path / step.model
-            if step.model not in above and directory.is_dir():
-                present = available_versions(self._config(step.model), _versions(directory))
-                if present and (mistake := version_mistake(step, present)):
-                    yield mistake
+            exists = os.path.isdir(directory)
+            present = _versions(directory) if exists else ()
+            served = available_versions(self._config(step.model), present) if exists else ()
+            if mistake := version_mistake(step, served):
+                yield mistake
+            if not exists and step.model not in missing:
+                missing.add(step.model)
+                yield f"{step}: {self._missing(step.model, above)}"
 
     def _model(self, name: str, above: Sequence[str]) -> Path:
         directory = self.path / name
         with _readable(directory):
             exists = os.path.isdir(directory)
         if not exists:
-            others = [other for other in model_names(self.path) if other not in above]
-            hint = self._whereabouts(name, others, is_called=bool(above))
-            raise RepositoryError(f"no model {name!r} in {self.path} ({hint})")
+            raise RepositoryError(self._missing(name, above))
         return directory
+
+    def _missing(self, name: str, above: Sequence[str]) -> str:
+        others = [other for other in model_names(self.path) if other not in above]
+        hint = self._whereabouts(name, others, is_called=bool(above))
+        return f"no model {name!r} in {self.path} ({hint})"
 
     def _whereabouts(self, name: str, models: Sequence[str], *, is_called: bool) -> str:
         """Where the user may find a missing model."""

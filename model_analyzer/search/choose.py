@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.model_config_rules import Refusal, refusal
+from model_analyzer.domain.model_config_rules import Refusal, rate_limits, refusal
 from model_analyzer.domain.models import ModelFacts, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.quick_limits import unsupported_loads
@@ -86,7 +86,7 @@ def refused_variants(subject: Subject, settings: SearchSettings) -> Sequence[str
 def _refused_defaults(subject: Subject) -> Iterator[str]:
     """What is left out because the server would refuse a model as it is, and why."""
     for model in subject.models:
-        for name, reason in _refusals(model.facts):
+        for name, reason in _refusals(model.facts, subject):
             yield (
                 f"{name}: its own configuration is left out, because the server would refuse it:"
                 f" {reason}; {_CORRECT}"
@@ -100,15 +100,16 @@ def _nothing_left(subject: Subject, settings: SearchSettings) -> Iterator[Proble
         tried = count_brute_variants(model, settings)
         if parts.get(model.facts.name, 0) == tried:
             others = f", and all {tried} others of the search" if tried else ""
-            for name, reason in _refusals(model.facts):
+            for name, reason in _refusals(model.facts, subject):
                 message = f"the server would refuse its own configuration{others}: {reason}"
                 yield Problem(where=name, message=message, hint=_CORRECT)
 
 
-def _refusals(facts: ModelFacts) -> Iterator[tuple[str, Refusal]]:
+def _refusals(facts: ModelFacts, subject: Subject) -> Iterator[tuple[str, Refusal]]:
     """The first model that the server would refuse as it is, if any, and why; called ones first."""
     for part in reversed([*facts.with_parts()]):
-        if reason := refusal(VariantNames().default(part)):
+        default = VariantNames().default(part)
+        if reason := refusal(default) or next(rate_limits([default], subject.setup.flags), None):
             yield part.name, reason
             return
 

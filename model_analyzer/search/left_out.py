@@ -11,7 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Any
 
-from model_analyzer.domain.model_config_rules import Refusal, rate_limits, refusal
+from model_analyzer.domain.model_config_rules import (
+    Refusal,
+    least_batch_limit,
+    rate_limits,
+    refusal,
+)
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.words import counted, first_few
@@ -20,7 +25,10 @@ from model_analyzer.search.variants import (
     automatic_parameters,
     batch_limits,
     brute_groups,
+    higher_limits,
     instance_counts,
+    is_manual,
+    listed_batch_limits,
     other_parameters,
 )
 
@@ -31,22 +39,21 @@ _MOST = 20_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
     """The number of variants of a model that are left out, of how many, and for which reasons.
-    `is_bound` means that all of them have too small a batch limit.
+    `remedy` is what to do if nothing is left because all batch limits are too small, otherwise "".
     """
 
     model: str
     count: int
     total: int
     reasons: Sequence[str]
-    is_bound: bool
+    remedy: str
 
     @property
     def sentence(self) -> str:
         """The sentence about it, without a dot; with the remedy if nothing is left to search."""
-        remedy = "; raise run_config_search_max_model_batch_size" if self.is_bound else ""
         return (
             f"{self.model}: {self.count} of {counted(self.total, 'variant')} left out, because the"
-            f" server would refuse them: {'; '.join(self.reasons)}{remedy}"
+            f" server would refuse them: {'; '.join(filter(None, (*self.reasons, self.remedy)))}"
         )
 
 
@@ -58,18 +65,22 @@ def left_out(subject: Subject, settings: SearchSettings, mode: SearchMode) -> It
         if mode is SearchMode.BRUTE:
             groups = brute_groups(model, settings)
             configurations = (parameters for group in groups for parameters in group)
-            yield from _of_model(model.varied[model.facts.name], configurations, subject)
+            is_listed = is_manual(model, settings)
+            varied = model.varied[model.facts.name]
+            yield from _of_model(varied, configurations, subject, is_listed=is_listed)
         elif mode is not SearchMode.QUICK:
             for varied in model.varied.values():
                 if not varied.facts.is_ensemble:
-                    yield from _of_model(varied, _configurations(varied, settings), subject)
+                    is_listed = bool(listed_batch_limits(varied))
+                    searched = _configurations(varied, settings)
+                    yield from _of_model(varied, searched, subject, is_listed=is_listed)
 
 
 def _configurations(model: VariedModel, settings: SearchSettings) -> Iterator[Mapping[str, Any]]:
     fields = other_parameters(model)
     for count, limit, *values in product(
         instance_counts(model, settings),
-        batch_limits(model, settings),
+        listed_batch_limits(model) or batch_limits(model, settings),
         *fields.values(),
     ):
         chosen = dict(zip(fields, values, strict=True))
@@ -81,23 +92,30 @@ def _configurations(model: VariedModel, settings: SearchSettings) -> Iterator[Ma
 
 
 def _of_model(
-    model: VariedModel, configurations: Iterable[Mapping[str, Any]], subject: Subject
+    model: VariedModel,
+    configurations: Iterable[Mapping[str, Any]],
+    subject: Subject,
+    *,
+    is_listed: bool,
 ) -> Iterator[LeftOut]:
-    total, refused = 0, list[Refusal]()
+    total, refused, needed = 0, list[Refusal](), set[int]()
     names, facts = VariantNames(), replace(model.facts, composing=())
     for parameters in islice(configurations, _MOST):
         total += 1
         variant = names.variant(facts, parameters)
         reason = refusal(variant) or next(rate_limits([variant], subject.setup.flags), None)
-        refused += [] if reason is None else [reason]
+        if reason is not None:
+            refused.append(reason)
+            needed.add(least_batch_limit(variant.config))
     if refused:
-        has_limits = all(each.batch_limit is not None for each in refused)
+        is_bound = all(each.batch_limit is not None for each in refused)
+        is_empty = len(refused) == total
         yield LeftOut(
             model=facts.name,
             count=len(refused),
             total=total,
             reasons=[*_reasons(refused)],
-            is_bound=has_limits and len(refused) == total,
+            remedy=higher_limits(min(needed), is_listed=is_listed) if is_bound and is_empty else "",
         )
 
 

@@ -20,6 +20,7 @@ from model_analyzer.search.instance_groups import fixed_counts
 from model_analyzer.search.plan import Subject, VariedModel
 from model_analyzer.search.variants import (
     Size,
+    higher_limits,
     listed_batch_limits,
     single_parameters,
 )
@@ -185,11 +186,13 @@ def no_batch_limit(model: VariedModel, highest: int) -> ConfigError:
     config = apply_parameters(model.facts.config, single_parameters(model))
     limit = highest if model.facts.supports_batching else 0
     refused = next(batch_sizes({**config, BATCH_LIMIT: limit}))
+    is_listed = bool(listed_batch_limits(model))
+    remedy = higher_limits(least_batch_limit(config), is_listed=is_listed)
     return ConfigError(
         Problem(
             where=model.facts.name,
             message=f"{refused}, the highest of the search",
-            hint="raise run_config_search_max_model_batch_size, or lower the other field",
+            hint=f"{remedy}, or lower the other field",
         )
     )
 

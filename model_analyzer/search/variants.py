@@ -115,6 +115,15 @@ def listed_batch_limits(model: VariedModel) -> Sequence[int]:
     return sorted({int(limit) for limit in listed_values(model, _BATCH_LIMIT)})
 
 
+def higher_limits(needed: int, *, is_listed: bool) -> str:
+    """How a search tries the batch limit that other fields need; `is_listed` if it tries what the
+    user listed.
+    """
+    if is_listed:
+        return f"list max_batch_size {needed}"
+    return "raise run_config_search_max_model_batch_size"
+
+
 def single_parameters(model: VariedModel) -> Mapping[str, Any]:
     """The values of all other fields. Raises ConfigError if a field has several values."""
     fields = other_parameters(model)

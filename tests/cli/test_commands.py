@@ -178,7 +178,7 @@ def test_other_programs_run_with_the_python_of_the_runtime(run, installed: Path)
 def test_a_program_that_is_nowhere_is_named(run, installed: Path) -> None:
     done = run("runtime", "run", "elsewhere")
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr == (
         f"model-analyzer: no program 'elsewhere' on the PATH or in {installed}\n"
     )

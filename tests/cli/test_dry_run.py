@@ -296,6 +296,24 @@ def test_variants_that_the_server_would_refuse_are_counted(setting, make_model, 
 
 
 @pytest.mark.parametrize("arguments", [("--dry-run",), ()])
+def test_an_impossible_rate_limit_is_known_before_the_run(
+    setting, make_model, arguments: tuple[str, ...]
+) -> None:
+    limiter = 'rate_limiter { resources [{ name: "R1" count: 1 }] }'
+    make_model("limited", extra=f"instance_group [{{ count: 1 kind: KIND_CPU {limiter} }}]")
+    options = {
+        "profile_models": {"limited": {"cpu_only": True}},
+        "run_config_search_disable": True,
+        "triton_server_flags": {"rate-limit": "execution_count", "rate-limit-resource": "R1:0"},
+    }
+
+    status, output = setting.profile(*arguments, **options)
+
+    assert status == 2
+    assert "limited needs 1 of the resource R1, but rate-limit-resource has 0" in output
+
+
+@pytest.mark.parametrize("arguments", [("--dry-run",), ()])
 def test_a_model_that_the_server_would_refuse_as_it_is(
     setting, make_model, pretend, arguments: tuple[str, ...]
 ) -> None:

@@ -21,8 +21,13 @@ response_cache: RESPONSE_CACHE
     ("option", "words"),
     [
         ("off", "model m: measured without the response cache of m."),
-        ("keep", "model m: measured with the response cache of m."),
+        (
+            "keep\ntriton_server_flags: {cache-config: 'local,size=1048576'}",
+            "model m: measured with the response cache of m.",
+        ),
+        ("keep", "model m: response_cache of m has no effect, because the server has no cache:"),
     ],
+    ids=["off", "keep", "no cache"],
 )
 @pytest.mark.parametrize(
     "command",

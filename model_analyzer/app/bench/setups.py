@@ -21,13 +21,12 @@ def server_setups(
     """The server setup of each model; `for_cuda` overrides the user's environment variables."""
     mode = settings.server.launch
     shown = frozenset(settings.server.show_environment)
-    is_ours = mode in (LaunchMode.LOCAL, LaunchMode.DOCKER)
     return {
         model.name: ServerSetup(
             launch=mode.value,
             protocol=settings.server.protocol.value,
             devices=kind_of(devices),
-            flags=_server_flags(model, settings) if is_ours else {},
+            flags=server_flags(model, settings),
             environment={}
             if mode is LaunchMode.REMOTE
             else {
@@ -45,7 +44,11 @@ def server_setups(
     }
 
 
-def _server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[str, Any]:
-    """The flags of the model's server, which updates its metrics as often as the monitors read."""
+def server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[str, Any]:
+    """The flags of the model's server, which updates its metrics as often as the monitors read;
+    none if the server is not ours.
+    """
+    if settings.server.launch not in (LaunchMode.LOCAL, LaunchMode.DOCKER):
+        return {}
     interval_ms = max(1, round(settings.monitors.interval_s * 1000))
     return {"metrics-interval-ms": interval_ms, **model.server_flags}

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from model_analyzer.app.bench.setups import server_flags
 from model_analyzer.config.places import Places
 from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelFacts
@@ -18,7 +19,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ConfigError, Problem, RepositoryError
 from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.feasible import impossible, on_cache, own_length_s, without_effect
+from model_analyzer.runner.load.feasible import impossible, on_server, own_length_s, without_effect
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.search.choose import check
 from model_analyzer.search.plan import SearchedModel, Subject
@@ -32,7 +33,8 @@ def searched_subjects(
     settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places = _NOWHERE
 ) -> Sequence[Subject]:
     """The subjects to search: each model, or one group of all models; remarks about them are
-    logged. The server setup is still empty. Raises ConfigError if something cannot be measured.
+    logged. Of the server setup, only the flags are known. Raises ConfigError if something cannot be
+    measured.
     """
     subjects, remarks = examined_subjects(settings, facts, places)
     for remark in (*ineffective(settings, facts), *remarks):
@@ -60,7 +62,13 @@ def examined_subjects(
         for model in settings.models
     ]
     groups = [models] if settings.search.together else [[model] for model in models]
-    subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
+    subjects = [
+        Subject(
+            models=tuple(group),
+            setup=ServerSetup(flags=server_flags(group[0].settings, settings)),
+        )
+        for group in groups
+    ]
     for searched in models:
         if searched.replay:
             log.info("Replaying %s", searched.replay)
@@ -132,7 +140,7 @@ def ineffective(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> I
     for model in settings.models:
         if model.name in facts:
             yield from without_effect(model, facts[model.name], settings.search, Path.cwd())
-            yield from on_cache(model, facts[model.name])
+            yield from on_server(model, facts[model.name], settings.server.launch)
 
 
 def inputs_of(model: ModelSettings) -> str:

@@ -10,7 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.models import ModelFacts, is_cached, is_decoupled, max_batch_size
+from model_analyzer.domain.model_config_rules import limits_rates
+from model_analyzer.domain.models import (
+    ModelConfig,
+    ModelFacts,
+    instance_groups,
+    is_cached,
+    is_decoupled,
+    max_batch_size,
+)
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,
@@ -32,6 +40,9 @@ from model_analyzer.runner.load.request_log import ReplayProblem, read_replay
 from model_analyzer.runner.load.shapes import shape_problems, shape_remarks
 
 _NS_PER_S = 1e9
+
+# The server flags that each give it a response cache.
+_CACHES = frozenset({"cache-config", "response-cache-byte-size"})
 
 
 def impossible(
@@ -216,19 +227,23 @@ def without_effect(
         yield f"model {model.name}: {remark}"
 
 
-def on_cache(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
-    """What to know about the response cache of the model or of one that it calls, if any."""
-    listed = (
-        {"response_cache": value or {}} for value in model.parameters.get("response_cache", ())
-    )
-    configs = {part.name: [part.config] for part in facts.with_parts()}
-    configs[model.name] += listed
-    cached = [name for name, own in configs.items() if any(map(is_cached, own))]
-    if cached and model.keeps_cache:
+def on_server(model: ModelSettings, facts: ModelFacts, launch: LaunchMode) -> Iterator[str]:
+    """What to know about fields of the model, or of one that it calls, that depend on the server's
+    flags: response_cache and rate_limiter.
+    """
+    knows_flags = launch in (LaunchMode.LOCAL, LaunchMode.DOCKER)
+    has_cache = not knows_flags or not _CACHES.isdisjoint(model.server_flags)
+    cached = _names_with("response_cache", is_cached, model, facts)
+    if cached and model.keeps_cache and has_cache:
         yield (
             f"model {model.name}: measured with the response cache of {first_few(cached)}."
             " perf_analyzer repeats its requests, so most answers may come from memory: the column"
             " Cache Hit Rate says how many"
+        )
+    elif cached and model.keeps_cache:
+        yield (
+            f"model {model.name}: response_cache of {first_few(cached)} has no effect, because the"
+            " server has no cache: add cache-config to triton_server_flags"
         )
     elif cached:
         yield (
@@ -237,6 +252,27 @@ def on_cache(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
             " The configurations that are written keep response_cache; `response_cache: keep`"
             " measures with it"
         )
+    limited = _names_with("instance_group", _is_limited, model, facts)
+    if limited and knows_flags and not limits_rates(model.server_flags):
+        yield (
+            f"model {model.name}: the server ignores rate_limiter of {first_few(limited)} without"
+            " triton_server_flags: {rate-limit: execution_count}"
+        )
+
+
+def _names_with(
+    field: str, is_so: Callable[[ModelConfig], bool], model: ModelSettings, facts: ModelFacts
+) -> Sequence[str]:
+    """The model and those that it calls, if it `is_so` with their configuration, or with a listed
+    value of the field.
+    """
+    configs = {part.name: [part.config] for part in facts.with_parts()}
+    configs[model.name] += [{field: value or {}} for value in model.parameters.get(field, ())]
+    return [name for name, own in configs.items() if any(map(is_so, own))]
+
+
+def _is_limited(config: ModelConfig) -> bool:
+    return any("rate_limiter" in group for group in instance_groups(config))
 
 
 def _mistakes(model: ModelSettings, facts: ModelFacts, user_directory: Path) -> Sequence[Mistake]:

@@ -25,18 +25,30 @@ def shape_problems(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> 
             )
     has_data = any(name == "input-data" for name, _ in named_files(flags))
     shapes = shapes_of(flags)
+    unknown = []
     for tensor in inputs:
-        name, dims = tensor["name"], [int(size) for size in tensor.get("dims", ())]
+        name, dims = tensor["name"], _dims(tensor)
         if min(dims, default=0) >= 0:
             continue
         if name in shapes:
             yield from _misfit(where, name, shapes[name], dims)
         elif not has_data:  # the data may define the shapes, or leave out an optional input
-            yield Problem(
-                where=where,
-                message=f"input {name} has a variable dimension",
-                hint=f"give perf_analyzer_flags: {{shape: ['{name}:SIZE,…']}}",
-            )
+            unknown.append(tensor)
+    if unknown:
+        yield _unknown(where, unknown)
+
+
+def _unknown(where: str, inputs: Sequence[Mapping[str, Any]]) -> Problem:
+    """The problem that these inputs have no size, with a list of shapes to fill in."""
+    verb = "input {} has" if len(inputs) == 1 else "inputs {} have"
+    shapes = ", ".join(f"'{tensor['name']}:{_sizes(_dims(tensor))}'" for tensor in inputs)
+    has_integers = any("INT" in str(tensor.get("data_type", "")) for tensor in inputs)
+    why = ", if random integers are not valid, such as ids of tokens" if has_integers else ""
+    return Problem(
+        where=where,
+        message=f"{verb.format(_names(inputs))} a variable dimension",
+        hint=f"give perf_analyzer_flags: {{shape: [{shapes}]}}, or {{input-data: FILE}}{why}",
+    )
 
 
 def _misfit(where: str, name: str, shape: Sequence[int], dims: Sequence[int]) -> Iterator[Problem]:
@@ -45,12 +57,11 @@ def _misfit(where: str, name: str, shape: Sequence[int], dims: Sequence[int]) ->
     )
     if not fits:
         written, wanted = (",".join(map(str, sizes)) for sizes in (shape, dims))
-        sizes = ",".join("SIZE" if size < 0 else str(size) for size in dims)
         yield Problem(
             where=where,
             message=f"perf_analyzer flag shape: {name}:{written} does not fit the dims [{wanted}]"
             " of the model",
-            hint=f"give {name}:{sizes}, without the batch; each size is at least 1",
+            hint=f"give {name}:{_sizes(dims)}, without the batch; each size is at least 1",
         )
 
 
@@ -70,6 +81,15 @@ def shape_remarks(flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[str]
 def _inputs(facts: ModelFacts) -> Sequence[Mapping[str, Any]]:
     inputs: Sequence[Mapping[str, Any]] = facts.config.get("input", ())
     return inputs
+
+
+def _dims(tensor: Mapping[str, Any]) -> Sequence[int]:
+    return [int(size) for size in tensor.get("dims", ())]
+
+
+def _sizes(dims: Sequence[int]) -> str:
+    """The sizes of a shape to fill in."""
+    return ",".join("SIZE" if size < 0 else str(size) for size in dims)
 
 
 def _names(inputs: Sequence[Mapping[str, Any]]) -> str:

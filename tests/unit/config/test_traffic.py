@@ -10,7 +10,7 @@ import pytest
 from model_analyzer.config.traffic import Load
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
-from tests.unit.builders import model_settings, plain, profile_problems, yaml
+from tests.unit.builders import model_settings, plain, profile_problems, resolved, yaml
 
 
 def test_arrivals_at_listed_rates() -> None:
@@ -125,6 +125,25 @@ profile_models: {m: {parameters: {request_rate: 9}}}
 """
     model = model_settings(text)
     assert (model.traffic, model.loads) == (None, (9,))
+
+
+@pytest.mark.parametrize("own", ["concurrency: [1]", "request_rate: [1]"])
+def test_a_load_of_all_models_that_a_model_overrides_is_told(own: str) -> None:
+    text = f"""
+load: {{arrivals: poisson, rate: 5}}
+profile_models: {{m: {{parameters: {{{own}}}}}}}
+"""
+    assert resolved(text).remarks == (
+        f"f.yaml:2:7: load has no effect for model 'm': its load is {own.split(':')[0]}",
+    )
+
+
+def test_a_load_of_a_model_is_no_remark_about_that_of_all() -> None:
+    text = """
+load: {arrivals: poisson, rate: 5}
+profile_models: {m: {load: {arrivals: constant, rate: 7}}}
+"""
+    assert not resolved(text).remarks
 
 
 @pytest.mark.parametrize(

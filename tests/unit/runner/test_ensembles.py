@@ -52,6 +52,27 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     )
 
 
+def test_a_missing_model_is_told_with_the_other_mistakes(tmp_path: Path) -> None:
+    PARTS["a"].write(tmp_path / "a", "")
+    steps = [
+        step("a", version=None, outputs="o:t"),
+        step("qqqq", version=None, inputs="x:t", outputs="o:u"),
+        step("qqqq", version=7, inputs="x:u"),
+    ]
+    Ensemble(steps=steps, more="optimization {}").write(tmp_path / "chain")
+
+    with pytest.raises(RepositoryError) as refused:
+        ModelRepository(tmp_path).facts("chain")
+
+    assert str(refused.value) == (
+        f"{tmp_path}/chain/config.pbtxt:"
+        " chain is an ensemble and has optimization: move it to the models of its steps;"
+        " step 1 (a) of chain has no model_version: write -1;"
+        " step 2 (qqqq) of chain has no model_version: write -1;"
+        f" step 2 (qqqq) of chain: no model 'qqqq' in {tmp_path} (add it, or correct its name)"
+    )
+
+
 def test_a_missing_model_of_a_step_is_not_the_ensemble_itself(tmp_path: Path) -> None:
     for name in ("resnet_chain", "resnet_chains"):
         Ensemble(steps=[step("resnet_chai")]).write(tmp_path / name)

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.runner.load.feasible import impossible, on_cache, without_effect
+from model_analyzer.domain.settings import LaunchMode
+from model_analyzer.runner.load.feasible import impossible, on_server, without_effect
 from tests.phrases import VARIABLE_DIMENSION, too_large_batch
 from tests.unit.builders import settings
 
@@ -89,12 +90,53 @@ def test_a_response_cache_is_told_with_what_is_done_about_it() -> None:
     facts = ModelFacts(name="m", config={"name": "m"}, files="f", composing=(part,))
     off, keep = (settings(f"response_cache: {word}").models[0] for word in ("off", "keep"))
 
-    (said,) = on_cache(off, facts)
+    (said,) = on_server(off, facts, LaunchMode.LOCAL)
     assert said.startswith("model m: measured without the response cache of part. perf_analyzer")
     assert "`response_cache: keep` measures with it" in said
-    (said,) = on_cache(keep, facts)
+    (said,) = on_server(keep, facts, LaunchMode.REMOTE)
     assert said.startswith("model m: measured with the response cache of part. ")
-    assert not [*on_cache(off, replace(facts, composing=()))]
+    (said,) = on_server(keep, facts, LaunchMode.LOCAL)
+    assert said == (
+        "model m: response_cache of part has no effect, because the server has no cache: add"
+        " cache-config to triton_server_flags"
+    )
+    flags = "triton_server_flags: {cache-config: 'local,size=1048576'}"
+    with_cache = settings(f"response_cache: keep\n{flags}").models[0]
+    (said,) = on_server(with_cache, facts, LaunchMode.LOCAL)
+    assert said.startswith("model m: measured with")
+    assert not [*on_server(off, replace(facts, composing=()), LaunchMode.LOCAL)]
+
+
+LIMITED = {"count": 1, "rate_limiter": {"priority": 2}}
+LISTED = "[[{count: 1, rate_limiter: {priority: 2}}]]"
+
+
+@pytest.mark.parametrize(
+    ("text", "launch", "names"),
+    [
+        ("", LaunchMode.LOCAL, "part"),
+        ("", LaunchMode.REMOTE, ""),
+        ("triton_server_flags: {rate-limit: off}", LaunchMode.DOCKER, "part"),
+        ("triton_server_flags: {rate-limit: execution_count}", LaunchMode.LOCAL, ""),
+        (
+            f"profile_models: {{m: {{model_config_parameters: {{instance_group: {LISTED}}}}}}}",
+            LaunchMode.LOCAL,
+            "m, part",
+        ),
+    ],
+)
+def test_a_rate_limiter_that_the_server_ignores_is_told(
+    text: str, launch: LaunchMode, names: str
+) -> None:
+    part = ModelFacts(name="part", config={"instance_group": (LIMITED, LIMITED)}, files="f")
+    facts = ModelFacts(name="m", config={"name": "m"}, files="f", composing=(part,))
+
+    said = [*on_server(settings(text).models[0], facts, launch)]
+
+    assert said == [
+        f"model m: the server ignores rate_limiter of {names} without"
+        " triton_server_flags: {rate-limit: execution_count}"
+    ] * bool(names)
 
 
 @pytest.mark.parametrize(("enable", "count"), [("true", 1), ("false", 0)])
@@ -103,7 +145,7 @@ def test_a_response_cache_that_the_search_varies_is_told_too(enable: str, count:
     listed = f"{{response_cache: [{{enable: {enable}}}]}}"
     chosen = settings(f"profile_models: {{m: {{model_config_parameters: {listed}}}}}")
 
-    said = [*on_cache(chosen.models[0], facts)]
+    said = [*on_server(chosen.models[0], facts, LaunchMode.REMOTE)]
 
     assert [each.partition(".")[0] for each in said] == [
         "model m: measured with the response cache of m"
@@ -206,6 +248,22 @@ def test_an_input_of_any_size_needs_a_shape_or_data(tmp_path: Path) -> None:
     # perf_analyzer also makes data for optional inputs
     optional = {"input": (FIXED, {**FREE, "optional": True})}
     assert len(problems("", tmp_path, **optional)) == 1
+
+
+def test_inputs_of_any_size_are_told_together(tmp_path: Path) -> None:
+    ids = [
+        {"name": name, "data_type": "TYPE_INT64", "dims": (-1,)}
+        for name in ("input_ids", "attention_mask")
+    ]
+
+    assert problems("", tmp_path, input=(FIXED, *ids, FREE)) == [
+        "the place of perf_analyzer_flags: model m: inputs input_ids, attention_mask, ROWS have a"
+        " variable dimension (give perf_analyzer_flags:"
+        " {shape: ['input_ids:SIZE', 'attention_mask:SIZE', 'ROWS:SIZE,4']}, or"
+        " {input-data: FILE}, if random integers are not valid, such as ids of tokens)"
+    ]
+    (problem,) = problems("", tmp_path, input=(FREE,))
+    assert problem.endswith("{shape: ['ROWS:SIZE,4']}, or {input-data: FILE})")
 
 
 def test_input_data_is_checked_with_its_file_input_and_element(tmp_path: Path) -> None:

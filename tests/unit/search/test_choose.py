@@ -11,7 +11,7 @@ import pytest
 
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import SearchMode, SearchSettings
-from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.errors import ConfigError
 from model_analyzer.forecast.expectation.expectation import Expectation
 from model_analyzer.forecast.searches import forecast
@@ -74,6 +74,17 @@ def test_a_search_of_which_the_server_would_refuse_everything_is_refused(
         f"{where_it_is}: the server would refuse its own configuration{others}: {ITS_OWN}"
         " (correct its config.pbtxt)"
     ]
+
+
+def test_a_rate_limit_that_no_instance_meets_is_refused() -> None:
+    limiter = {"resources": [{"name": "R1", "count": 1}]}
+    groups = [{"count": 1, "rate_limiter": limiter}]
+    flags = {"rate-limit": "execution_count", "rate-limit-resource": "R1:0"}
+    target = subject(model(instance_group=groups), parameters={"instance_group": [groups]})
+    assert not check([target], limits())
+
+    with pytest.raises(ConfigError, match="m needs 1 of the resource R1, but rate-limit-resource"):
+        check([replace(target, setup=ServerSetup(flags=flags))], limits())
 
 
 @pytest.mark.parametrize("mode", [BRUTE, QUICK, SearchMode.ADAPTIVE])

@@ -39,6 +39,26 @@ def test_a_part_of_a_search_is_counted(mode: SearchMode) -> None:
     ]
 
 
+@pytest.mark.parametrize("listed", [{"max_batch_size": [8, 16]}, {"model_warmup": [[{}]]}])
+def test_listed_values_are_no_bounds_of_a_search(listed: dict[str, Any]) -> None:
+    prefers = model(max_batch_size=16, dynamic_batching={"preferred_batch_size": [64]})
+    target = subject(prefers, parameters=listed)
+
+    (sentence,) = sentences(target, SearchMode.BRUTE)
+
+    assert sentence.endswith("; list max_batch_size 64")
+
+
+@pytest.mark.parametrize("mode", [SearchMode.BRUTE, SearchMode.OPTUNA, SearchMode.ADAPTIVE])
+def test_listed_batch_limits_are_what_is_counted(mode: SearchMode) -> None:
+    listed: dict[str, list[Any]] = {"max_batch_size": [8, 64], "instance_group": [[{"count": 1}]]}
+
+    (sentence,) = sentences(subject(PREFERS_64, parameters=listed), mode)
+
+    assert sentence.startswith("m: 1 of 2 variants left out")
+    assert sentence.endswith(f"{ABOVE} 8")
+
+
 def test_the_usual_bound_is_raised_so_that_something_is_left() -> None:
     target = subject(model(max_batch_size=200, dynamic_batching={"preferred_batch_size": [200]}))
     where = limits(instances=(1, 1), batch=(64, 128), concurrency=(1, 1))
