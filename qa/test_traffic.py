@@ -12,6 +12,7 @@ import pytest
 
 from model_analyzer.domain.lag import sent_late
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.runner.load.schedule import due_times
 from model_analyzer.state.checkpoint import load as load_checkpoint
@@ -70,7 +71,9 @@ class TritonPythonModel:
 
 
 def measured(scene, **changes: Any) -> list[ModelMeasurement]:
-    """The measurements of a run with these options, in the order of their loads."""
+    """The measured trials of a run with these options, in the order of their loads; all instalments
+    of a trial together.
+    """
     status, output = scene.profile(
         "--run-config-search-disable", **{"perf_analyzer_flags": {}, **changes}
     )
@@ -78,9 +81,11 @@ def measured(scene, **changes: Any) -> list[ModelMeasurement]:
     records = load_checkpoint(
         scene.directory / changes.get("checkpoint_directory", "checkpoints")
     ).profile.records
-    outcomes = [record.outcome for record in records]
-    assert all(isinstance(outcome, Measurement) for outcome in outcomes), outcomes
-    return [outcome.models[0] for outcome in outcomes if isinstance(outcome, Measurement)]
+    runs: dict[str, list[Measurement]] = {}
+    for record in records:
+        assert isinstance(record.outcome, Measurement), record.outcome
+        runs.setdefault(record.trial.first.key, []).append(record.outcome)
+    return [pool(instalments).models[0] for instalments in runs.values()]
 
 
 @pytest.mark.parametrize(

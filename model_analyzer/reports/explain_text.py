@@ -67,10 +67,19 @@ class ExplainReport:
         situation = self.explanation.situation
         if not situation.is_first_look:
             return ""
+        is_tested = any(
+            each.change is not None and each.under.work == situation.work
+            for each in self.explanation.findings
+        )
+        advice = (
+            "--confirm does"
+            if is_tested
+            else "profile again with a longer measurement-interval in perf_analyzer_flags"
+        )
         return (
             f"Unsure: {counted(situation.requests, 'request')} {situation.under} were measured so"
             f" far, and {REQUESTS_FOR_P99} are needed for a p99: queues and slow requests may be"
-            " chance. Measure more, for example with --confirm or a higher rate."
+            f" chance. Measure more: {advice}."
         )
 
     @property

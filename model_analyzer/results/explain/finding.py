@@ -57,7 +57,8 @@ CONSEQUENCES: Mapping[Cause, Set[Cause]] = MappingProxyType(
             Cause.BATCHES, Cause.ARRIVALS, Cause.TOO_FEW_INSTANCES, Cause.HELD_BACK,
         },
         Cause.HELD_BACK: {Cause.ARRIVALS, Cause.TOO_FEW_INSTANCES, Cause.COMPOSING_MODEL},
-        Cause.BATCHES: _LIMITS,
+        # whether a batch takes less than its requests one by one is not known: more instances help
+        Cause.BATCHES: {Cause.MACHINE_FULL, Cause.GPU_FULL},
         Cause.LARGE_BATCHES: {
             *_LIMITS, Cause.LOCK, Cause.TOO_MANY_INSTANCES, Cause.COLLAPSE,
             Cause.COMPOSING_MODEL,

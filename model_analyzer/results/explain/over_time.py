@@ -230,8 +230,18 @@ def _falls(situation: Situation) -> bool:
         later < _STEADY * min(windows[: place + 1]) for place, later in enumerate(windows)
     )
     # a difference of two windows
-    chance = _DEVIATIONS * math.sqrt(2) * window_noise(situation)
+    noise = max(window_noise(situation), _one_request(situation))
+    chance = _DEVIATIONS * math.sqrt(2) * noise
     return is_falling and _log_fall(situation) > max(_FALLS, chance)
+
+
+def _one_request(situation: Situation) -> float:
+    """One request, as a fraction of those in a third of the windows; 0 if their number is unknown.
+    Which window a request counts in is chance.
+    """
+    windows = len(situation.measurement.models[0].windows)
+    third = max(windows // 3, 1)
+    return windows / third / situation.requests if situation.requests else 0.0
 
 
 def _log_fall(situation: Situation) -> float:

@@ -29,8 +29,9 @@ _DELAYED = 0.5
 # More instances help if they have that multiple of the throughput.
 _GAINS = 1.1
 # Requests are held back if at least this share of the latency is in the queue, while this part of
-# the instances is free; if requests arrive at random, only beyond what that explains.
-_HELD, _UNUSED, _BEYOND = 0.3, 0.25, 2.0
+# the instances is free, about one of several at least; if requests arrive at random, only beyond
+# what that explains.
+_HELD, _UNUSED, _ABOUT_ONE, _BEYOND = 0.3, 0.25, 0.75, 2.0
 # Batches are not filled if they have less than this part of what would fit.
 _FILLED = 0.5
 
@@ -87,7 +88,8 @@ def batches(picture: Picture) -> Iterator[Finding]:
             " inferences",
             "dynamic_batching is not set: each execution gets one request",
         ),
-        advice="set dynamic_batching {}: requests that wait are executed together",
+        advice="set dynamic_batching {}: requests that wait are executed together, which gains"
+        " nothing if the model processes them one by one",
         change=Change(model=situation.variant.model, parameters={"dynamic_batching": {}}),
     )
 
@@ -139,7 +141,9 @@ def held_back(picture: Picture) -> Iterator[Finding]:
         # between two executions, an instance is neither free nor busy
         taken = station.running * (1 + NEGLIGIBLE_MS / station.execution_ms)
         free = station.instances - taken
-        if min(waiting, free) < 1 or free < _UNUSED * station.instances:
+        if station.instances < 2 or min(waiting, free) < _ABOUT_ONE:
+            continue
+        if free < _UNUSED * station.instances:
             continue
         if situation.times.share(station.waiting_ms) < _HELD or _waits_for_batches(station):
             continue

@@ -270,10 +270,10 @@ class Situation:
 
     @property
     def is_computing(self) -> bool:
-        """Whether executions compute most of their time, on cores: as far as other programs let
-        them.
+        """Whether executions compute most of their time, on cores. Other programs may make them
+        wait for a core, but they leave a share of it.
         """
-        cores, left = self.cores_of_executions, max(1 - self.others, 1 - _MOST_OF_OTHERS)
+        cores, left = self.cores_of_executions, max(1 - self.others, _SHARE_OF_A_CORE)
         return cores is not None and cores > _COMPUTING * left and not self.gpus
 
     @property
@@ -291,6 +291,20 @@ class Situation:
         longer = 1000 / self.requests_per_s * others / (1 - others)
         client = min(use.client_cores * longer, self.times.outside)
         return min(use.server_cores * longer + client, self.times.total)
+
+    @property
+    def disturbance_ms(self) -> float:
+        """The part of `noise_ms` that the latencies allow: the fastest requests met hardly any
+        noise, so that an average one is slower by what it met. If executions compute for long,
+        other programs have the cores during the fastest ones, too.
+        """
+        histogram = self.measurement.models[0].histograms.get("perf_latency")
+        if histogram is None or histogram.is_approximate or histogram.is_empty:
+            return self.noise_ms
+        fastest = histogram.quantile(_FASTEST)
+        if self.is_computing and fastest > _SLICE_MS:
+            return self.noise_ms
+        return min(self.noise_ms, max(self.times.total - fastest, 0.0))
 
     @property
     def gpu_share(self) -> float | None:
@@ -326,8 +340,15 @@ _FULL = 0.8
 # A measurement with that part of noise shows nothing about time.
 _MUCH_NOISE = 0.2
 
+# The share of the requests that are the fastest, and the time (ms) that a program computes at most
+# before Linux lets others have the core.
+_FASTEST, _SLICE_MS = 0.05, 3.0
+
 # The cores of an execution that computes all the time.
 _COMPUTING = 0.6
+
+# What an execution that computes gets of a core at least, whatever other programs do.
+_SHARE_OF_A_CORE = 0.75
 
 # Other programs never take everything: the scheduler shares.
 _MOST_OF_OTHERS = 0.8

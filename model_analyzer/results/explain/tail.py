@@ -90,7 +90,7 @@ def noise(picture: Picture) -> Iterator[Finding]:
             f"other programs were busy during {disturbed} of {counted(measured, 'measurement')}",
             *(
                 [
-                    f"{situation.under}, they may explain {ms(situation.noise_ms)} of"
+                    f"{situation.under}, they may explain {ms(situation.disturbance_ms)} of"
                     f" {ms(situation.times.total)} on average, and some slow requests"
                 ]
                 if is_known
@@ -103,7 +103,7 @@ def noise(picture: Picture) -> Iterator[Finding]:
 
 def _noise_share(situation: Situation) -> float:
     """The part of an average request that other programs may explain."""
-    return min(situation.times.share(situation.noise_ms), 1.0)
+    return min(situation.times.share(situation.disturbance_ms), 1.0)
 
 
 def _has_tail(situation: Situation) -> bool:

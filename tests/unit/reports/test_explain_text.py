@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, LoadKind
 from model_analyzer.reports import html, markdown, pdf
@@ -83,15 +85,33 @@ def test_the_page_names_what_measurements_rule_out() -> None:
         assert "it changes nothing." in text
 
 
+def looked_at(record: TrialRecord) -> TrialRecord:
+    """The measurement as a first look."""
+    assert not isinstance(record.outcome, Failure)
+    (measured,) = record.outcome.models
+    outcome = replace(record.outcome, models=(replace(measured, seconds=2.0),))
+    return record._replace(outcome=outcome)
+
+
 def test_an_open_load_that_was_only_looked_at_is_unsure() -> None:
     flags = {"request-distribution": "poisson"}
     looked = observed(ONE, 30, 30, 20, kind=LoadKind.REQUEST_RATE, flags=flags, requests=60)
-    assert not isinstance(looked.outcome, Failure)
-    (measured,) = looked.outcome.models
-    outcome = replace(looked.outcome, models=(replace(measured, seconds=2.0),))
-    page = summary_page(ranking(looked._replace(outcome=outcome)))
+    page = summary_page(ranking(looked_at(looked)))
 
     assert "Unsure: 60 requests under 30 requests/sec" in markdown.render_summary(page, {})
+
+
+@pytest.mark.parametrize(
+    ("queue", "advice"),
+    [
+        (60.0, "Measure more: --confirm does."),
+        (0.0, "Measure more: profile again with a longer measurement-interval"),
+    ],
+)
+def test_an_unsure_explanation_names_what_measures_more(queue: float, advice: str) -> None:
+    report = report_of(looked_at(observed(ONE, 4, 49, 20, queue=queue, requests=60)))
+
+    assert advice in report.unsure
 
 
 def test_times_that_do_not_add_up_are_not_shown() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.arrivals import fewest_answers
+from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
@@ -155,8 +156,9 @@ def test_requests_that_wait_longer_than_arrivals_explain_waited_for_something_el
     assert "stood still" in finding.evidence[2]
 
 
-def test_requests_that_wait_for_a_resource_are_held_back() -> None:
-    group = [{"count": 4, "rate_limiter": {"resources": [{"name": "R", "count": 1}]}}]
+@pytest.mark.parametrize("count", [2, 4])
+def test_requests_that_wait_for_a_resource_are_held_back(count: int) -> None:
+    group = [{"count": count, "rate_limiter": {"resources": [{"name": "R", "count": 1}]}}]
     of = variant("m_config_default", instance_group=group)
     records = [observed(of, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 2, 4, 8)]
 
@@ -233,6 +235,17 @@ def test_windows_that_fall_by_the_chance_of_slow_requests_show_nothing() -> None
     assert names(*records) == ["SLOW_REQUESTS"]
 
 
+@pytest.mark.parametrize(("requests", "causes"), [(17, []), (170, ["SLOWING_DOWN"])])
+def test_windows_of_few_requests_that_fall_show_nothing(requests, causes) -> None:
+    of = model(model_transaction_policy={"decoupled": True})
+    records = [
+        observed(of, load, 16.7, 60 * load, windows=windows, requests=requests)
+        for load, windows in ((2, (18.8, 17.5, 16.5)), (4, (18.5, 16.7, 14.8)))
+    ]
+
+    assert names(*records) == causes
+
+
 # -- throughput that falls ------------------------------------------------------------------------
 
 
@@ -299,6 +312,20 @@ def test_noise_counts_by_what_it_may_explain() -> None:
     assert finding.cause.name == "NOISE"
     # 10.5 ms of computing for a request, with a quarter of the cores taken
     assert finding.weight == pytest.approx(10.5 / 3 / 20.2, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("cores", "explained_ms"),
+    [(0.1, 1.2), (0.95, 9.5)],  # it waits, and the fastest take 11 ms; or it computes
+)
+def test_noise_explains_what_an_average_request_takes_longer(cores, explained_ms) -> None:
+    latencies = Histogram.of([11.0] * 50 + [13.4] * 50)
+    (finding,) = explained(
+        observed(ONE, 1, 82, 12, cores=cores, others=3.2, notices=BUSY, histogram=latencies)
+    ).findings
+
+    assert finding.cause.name == "NOISE"
+    assert finding.weight == pytest.approx(explained_ms / 12.2, rel=0.3)
 
 
 def test_executions_that_noise_makes_slower_are_no_lock() -> None:

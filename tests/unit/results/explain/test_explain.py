@@ -55,6 +55,17 @@ def test_a_model_that_computes_on_one_core_needs_an_instance_for_each() -> None:
     assert "an instance for each core (4)" in finding.advice
 
 
+def test_a_model_that_waits_does_not_compute_whatever_other_programs_do() -> None:
+    records = [
+        observed(ONE, load, 120, 8, queue=8.0 * (load - 1), cores=0.13, others=3.5)
+        for load in (1, 4)
+    ]
+
+    causes = names(*records)
+    assert "TOO_FEW_INSTANCES" in causes
+    assert "SINGLE_CORE" not in causes
+
+
 def test_a_full_machine_is_no_fault_of_the_instances() -> None:
     of = model(count=4)
     records = [
@@ -200,10 +211,18 @@ def test_a_model_that_could_batch_but_does_not() -> None:
     of = model(max_batch_size=8)
     records = [observed(of, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 8)]
 
-    (finding,) = explained(*records).findings
+    finding, other = explained(*records).findings
     assert finding.cause.name == "BATCHES"
     assert finding.change is not None
     assert finding.change.parameters == {"dynamic_batching": {}}
+    assert other.cause.name == "TOO_FEW_INSTANCES", "it helps if batches gain nothing"
+
+
+def test_a_model_that_computes_and_does_not_batch_needs_an_instance_for_each_core() -> None:
+    of = model(max_batch_size=8)
+    records = [observed(of, load, 49, 20, queue=20.0 * (load - 1), cores=0.95) for load in (1, 8)]
+
+    assert names(*records) == ["BATCHES", "SINGLE_CORE"]
 
 
 def test_requests_that_come_at_random_wait_for_each_other() -> None:
