@@ -16,6 +16,7 @@ from model_analyzer.domain.settings import (
     SearchMode,
     SearchSettings,
 )
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.brute import BruteSearch
 from model_analyzer.search.confirm import confirm, most_confirmed
@@ -99,7 +100,7 @@ def _nothing_left(subject: Subject, settings: SearchSettings) -> Iterator[Proble
     for model in subject.models:
         tried = count_brute_variants(model, settings)
         if parts.get(model.facts.name, 0) == tried:
-            others = f", and all {tried} others of the search" if tried else ""
+            others = f", and the {counted(tried, 'other')} of the search" if tried else ""
             for name, reason in _refusals(model.facts, subject):
                 message = f"the server would refuse its own configuration{others}: {reason}"
                 yield Problem(where=name, message=message, hint=_CORRECT)

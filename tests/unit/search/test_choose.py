@@ -54,7 +54,7 @@ REFUSED = model(max_batch_size=32, dynamic_batching={"preferred_batch_size": [64
             subject(REFUSED),
             limits(instances=(1, 2), batch=(1, 4), quick=bounds(batch=(None, 4))),
             "m",
-            ", and all 6 others of the search",
+            ", and the 6 others of the search",
         ),
         (
             subject(ensemble(replace(REFUSED, name="part"), max_batch_size=32)),
