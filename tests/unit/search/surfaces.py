@@ -283,7 +283,7 @@ def variants(trials: Iterable[Trial]) -> list[Trial]:
 def growing(trial: Trial) -> Measurement:
     """Throughput grows with everything, without an end; p99 latency with the load."""
     throughput = 100.0 * load(trial) * batch_limit(trial) * instances(trial) * client_batch(trial)
-    average = 1000.0 * load(trial) * client_batch(trial) / throughput
+    average = 10.0 / max(batch_limit(trial) * instances(trial), 1)  # as many are in flight
     return measurement(throughput, latency=10.0 * load(trial), average=average)
 
 
