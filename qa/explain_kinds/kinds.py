@@ -15,7 +15,8 @@ from typing import Any
 
 from model_analyzer.domain.models import empty
 
-MODELS = Path(__file__).parent.parent / "models"
+_QA = Path(__file__).parent.parent
+WORKER, CALLER = _QA / "models" / "does.py", _QA / "zoo" / "models" / "caller.py"
 SEED = 40
 
 
@@ -35,7 +36,7 @@ class Part:
     def write(self, directory: Path) -> None:
         """Writes it into a repository."""
         (directory / "1").mkdir(parents=True)
-        code = MODELS / ("calls.py" if self.calls else "does.py")
+        code = CALLER if self.calls else WORKER
         (directory / "1" / "model.py").write_text(code.read_text())
         does = {**self.does, **({"calls": self.calls} if self.calls else {"made": 1})}
         parameters = "".join(

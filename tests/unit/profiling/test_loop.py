@@ -29,8 +29,8 @@ from tests.contract.memory_state import Kept, MemoryState
 from tests.unit.search.surfaces import (
     Respond,
     ensemble,
-    growing,
     latency_within,
+    lawfully_growing,
     limits,
     load,
     measurement,
@@ -336,7 +336,7 @@ def odd_surface(trial: Trial) -> Outcome:
     """Some variants fail, some loads fail, and constraints are met at low loads only."""
     if short_name(trial) == "2" or (short_name(trial) == "3" and load(trial) > 4):
         return failure()
-    return growing(trial)
+    return lawfully_growing(trial)
 
 
 def odd_plateau(trial: Trial) -> Outcome:
