@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.runner.load.ended import OUTPUT
+from model_analyzer.runner.load.output import is_loaded
 from tests.phrases import DID_NOT_LOAD, died_during
 
 STUB = "triton_python_backend_stub"
@@ -176,9 +178,18 @@ def test_interrupts_keep_their_limits_when_a_models_process_is_dead(scene, count
         assert len(scene.rows) == 1
 
 
+def is_loaded_everywhere(scene) -> bool:
+    """Whether perf_analyzers run that can send: a server in one of them has loaded its model."""
+    return bool(scene.measuring) and all(
+        "triton_c_api" not in " ".join(analyzer.cmdline())
+        or is_loaded(Path(analyzer.cwd(), OUTPUT).read_text(errors="replace"))
+        for analyzer in scene.measuring
+    )
+
+
 def kill_stub(scene, of: int = 1) -> None:
     """Kills one of so many processes of Python models while perf_analyzer puts a load on them."""
-    scene.wait_until(lambda: scene.measuring and len(scene.processes(STUB)) >= of)
+    scene.wait_until(lambda: is_loaded_everywhere(scene) and len(scene.processes(STUB)) >= of)
     time.sleep(1.5)  # in the midst of its requests
     random.choice(scene.processes(STUB)).kill()
 
