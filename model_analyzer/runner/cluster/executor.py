@@ -65,8 +65,8 @@ def _expected_s(trial: Trial) -> float | None:
 class _Debt:
     """A slot owes an answer: the outcome of a trial, or without one that it is ready.
 
-    Its node is checked at `check_s`, and then again, each time after twice as long. With an
-    `expected_s`, the answer may be overdue; that is told once.
+    Its node is checked at `check_s`, and then again, each time after twice as long. If `expected_s`
+    is known, the user learns once that the answer is late.
     """
 
     slot: str
