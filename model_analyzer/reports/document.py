@@ -32,7 +32,7 @@ from model_analyzer.results.ranking import Costs, Ranking, VariantResult
 RESULTS_VERSION = 3
 
 # The metrics whose intervals every measurement in instalments has.
-_USUAL = ("perf_throughput", "perf_latency_p99")
+_USUAL = ("perf_throughput", "perf_latency_p99", "output_token_throughput")
 
 
 def results_schema() -> dict[str, Any]:
@@ -333,7 +333,7 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
 
 def _evidence(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
     """The number of instalments (None if it was measured in another way), the requests of all
-    models, and the 95 % intervals of throughput, p99 and the metrics of the goal.
+    models, and the 95 % intervals of throughput, p99, tokens and the metrics of the goal.
     """
     measurement = item.measurement
     if not measurement.is_instalment:

@@ -287,3 +287,15 @@ def test_instalments_have_intervals_and_their_number() -> None:
     (careful,) = model["variants"][1]["measurements"]
     assert careful["instalments"] is careful["requests"] is None
     assert careful["intervals"] == {}
+
+
+def test_tokens_per_second_have_an_interval_whatever_the_goal_is() -> None:
+    latencies = [n / 10 for n in range(80, 120)] * 5
+    run = instalment(latencies, output_token_throughput=600.0)
+    ranked = ranking(record(BEST, run, concurrency=4))
+
+    (told,) = document(ranked)["models"]
+
+    intervals = told["recommended"]["intervals"]
+    low = intervals["perf_throughput"]["low"]
+    assert intervals["output_token_throughput"]["low"] == pytest.approx(3 * low)
