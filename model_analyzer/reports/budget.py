@@ -63,12 +63,12 @@ class Budget:
     the others. The first of the `choices` is that of the run. The rows of the page's table begin at
     `start`; `shown` are those in the table of the best configurations.
 
-    Of each variant: `counts` has the number of rows, `contents` a number that is the same for
-    equal configurations, `instances` and `batch_limits` its costs, `defaults` whether it is the
-    default. Of each row: `loads` and `memory` (of GPUs, of the host) are costs as in `ties.cost`,
-    `windows` has the spread of the windows as squares and degrees of freedom, `runs` the values of
-    each metric of repeated rows, `errors` the standard error of each metric of rows in instalments,
-    `usual` the usual error of a metric.
+    Of each variant: `counts` has the number of rows, `contents` a number that is the same for equal
+    configurations, `instances` its cost, `defaults` whether it is the default. Of each row: `loads`
+    and `memory` (of GPUs, of the host) are costs as in `ties.cost`, `windows` has the spread of the
+    windows as squares and degrees of freedom, `runs` the values of each metric of repeated rows,
+    `errors` the standard error of each metric of rows in instalments, `usual` the usual error of a
+    metric.
     """
 
     chart: str
@@ -84,7 +84,6 @@ class Budget:
     counts: tuple[int, ...]
     contents: tuple[int, ...]
     instances: tuple[int, ...]
-    batch_limits: tuple[int, ...]
     defaults: tuple[bool, ...]
     loads: _Numbers
     memory: tuple[_Numbers, _Numbers]
@@ -148,7 +147,6 @@ def budget_of(
         counts=tuple(len(result.measured) for result in ranking.results),
         contents=tuple(numbers[each.best.trial.content] for each in ranking.results),
         instances=tuple(int(each[2]) for each in best_costs),
-        batch_limits=tuple(int(each[4]) for each in best_costs),
         defaults=tuple(result.is_default for result in ranking.results),
         loads=_compact([total_load(item.trial) for item in items]),
         memory=(_compact([gpu for gpu, _ in memory]), _compact([host for _, host in memory])),

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from model_analyzer.results.ranking import Ranking
 from tests.browser.conftest import Opened
 from tests.browser.pages import PAGES
-from tests.budget_cases import CASES, limits_of, ranking_of
+from tests.budget_cases import CASES, limits_of, ranking_of, told
 from tests.drawn import page_of
-from tests.unit.builders import summary_page
+from tests.random_rankings import random_limits, random_records
+from tests.unit.builders import at_most, goal, ranking, summary_page
 
 Open = Callable[..., Page]
 
@@ -39,6 +41,23 @@ def test_the_page_ranks_by_the_rules_of_the_tool(
     path.write_text(page_of(summary_page(ranking_of(case, 1e6))))
     page = open_file(path).page
     assert page.evaluate(ANSWERS, limits_of(case)) == case["answers"]
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(100, 400))]
+)
+def test_the_page_ranks_what_nobody_chose_as_the_tool_does(
+    open_file: Callable[..., Opened], tmp_path: Path, seed: int
+) -> None:
+    records = random_records(seed)
+
+    def ranked(limit: float) -> Ranking:
+        return ranking(*records, by=goal(*at_most(perf_latency_p99=limit)))
+
+    path, limits = tmp_path / "page.html", random_limits(seed, records)
+    path.write_text(page_of(summary_page(ranked(1e6))))
+    page = open_file(path).page
+    assert page.evaluate(ANSWERS, limits) == [told(ranked(limit), limit) for limit in limits]
 
 
 def handle(page: Page) -> Locator:

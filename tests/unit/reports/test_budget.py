@@ -66,7 +66,7 @@ def test_measured_metrics_can_be_chosen_as_objectives() -> None:
 def test_what_the_rules_need_of_variants_and_rows() -> None:
     made = budget(two())
     assert made is not None
-    assert (made.counts, made.defaults, made.batch_limits) == ((1, 1), (False, True), (8, 1))
+    assert (made.counts, made.defaults) == ((1, 1), (False, True))
     assert (made.loads, made.shown) == ([4, 1], (0, 1))
 
 
