@@ -139,8 +139,7 @@ class InstalmentMeasuring:
             )
             if has_stalled or (may_be_vain and _are_unreadable(groups, ended)):
                 vain += 1
-                reason = _STALLED if has_stalled else _UNREADABLE
-                log.info("%s: %s, measuring again", _names(workloads), reason)
+                _log_vain(workloads, _STALLED if has_stalled else _UNREADABLE)
                 continue
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             reading = self._reading(
@@ -468,6 +467,10 @@ def _stood_still(
 
 def _is_late(reading: Reading) -> bool:
     return any(is_late(model.values) for model in reading.models)
+
+
+def _log_vain(workloads: Sequence[Workload], why: str) -> None:
+    log.info("%s: %s, measuring again", _names(workloads), why)
 
 
 def _log_again(workloads: Sequence[Workload], seconds: float, reason: str) -> None:
