@@ -193,7 +193,7 @@ class Summary:
                 advice = unsure if self.statement.is_unsure else "Deploy this configuration"
                 return advice if self.limits else f"{advice} (no constraints were set)"
             case AnswerVerdict.EQUAL:
-                return "No clear gain (within noise of the default configuration)"
+                return "No clear gain over the default configuration"
             case AnswerVerdict.KEEP:
                 return "Keep the default configuration (no other configuration is clearly better)"
             case AnswerVerdict.NEAREST:
