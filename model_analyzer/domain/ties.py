@@ -408,13 +408,17 @@ def undominated(
     others: Iterable[T],
     trial: Callable[[T], Trial],
     chance: Callable[[T], float],
+    *,
+    is_concluded: bool,
 ) -> T:
     """The `first`, unless one of the `others` (best first) is better in everything: then that one.
 
     It is better by the goal, and worse in no margin of a constraint, no resource, load or `chance`
     to meet the constraints. As all of these are orders, nothing is better in everything than the
-    best of those.
+    best of those. If it `is_concluded`, a search has compared it with the others in turn: it stays,
+    unless the other one is also clearly more likely to meet the constraints.
     """
+    least = chance(first) + (_AS_SURE if is_concluded else 0.0)
 
     def is_better(other: T) -> bool:
         # of the same variant, memory differs by chance only
@@ -424,7 +428,7 @@ def undominated(
             comparison.lead(other, first) > 0
             and all(map(ge, comparison.margins(other), comparison.margins(first)))
             and all(map(le, *costs))
-            and chance(other) >= chance(first)
+            and chance(other) >= least
         )
 
     return next(filter(is_better, others), first)

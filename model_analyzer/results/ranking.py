@@ -487,14 +487,22 @@ def _ordered(
         best = undefeated(
             comparison, passing, lambda index: not (concluded or has_repeated) or is_met(index)
         )
-        if concluded and concluded[0] in best:
+        is_concluded = bool(concluded) and concluded[0] in best
+        if is_concluded:
             order = sorted(best, key=lambda index: index not in concluded)
             tie = tied(comparison, order, chance)
         else:
             order = assured_first(comparison, best, sure) if has_repeated else best
             ties = tied(comparison, order, chance)
             tie = cheapest_first(ties, lambda index: means[index].trial, comparison)
-        first = undominated(comparison, tie[0], passing, lambda index: means[index].trial, chance)
+        first = undominated(
+            comparison,
+            tie[0],
+            passing,
+            lambda index: means[index].trial,
+            chance,
+            is_concluded=is_concluded,
+        )
         tie = [first, *(index for index in tie if index != first and first in tie)]
     order = [*tie[:1], *(index for index in by_mean if index not in tie[:1])]
     return [means[index] for index in order], tuple(means[index] for index in tie[1:])
