@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from model_analyzer.reports.build import Deployment
@@ -115,6 +116,49 @@ def test_the_nearest_point_answers(open_report: Open) -> None:
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2 + 12, box["y"] + box["height"] / 2 + 9)
     expect(page.locator("#tip")).to_contain_text("m_config_default")
+
+
+# points at the centre of each point of each chart, and clicks; the answers that are wrong
+POINTED = """() => {
+  const wrong = [];
+  let count = 0;
+  for (const figure of document.querySelectorAll("figure[data-chart].ready")) {
+    figure.scrollIntoView({ block: "center" });
+    const { view } = figure.embedded;
+    const [x, y] = ["x", "y"].map((name) => view.scale(name));
+    if (!x?.invert || !y?.invert) continue;
+    const svg = figure.querySelector(".live svg").getBoundingClientRect();
+    const [left, top] = view.origin();
+    const padding = view.padding();
+    const points = figure.values.filter(({ row }) => row >= 0 && row < measurements.total)
+      .map((point) => ({ ...point, at: [x(point.x), y(point.y)] }))
+      .filter(({ at }) => at.every(Number.isFinite));
+    for (const point of points) {
+      const [clientX, clientY] = [svg.left + left + padding.left + point.at[0], svg.top + top + padding.top + point.at[1]];
+      const under = document.elementFromPoint(clientX, clientY);
+      if (!under || !figure.contains(under) || under.closest(".handle")) continue;
+      count += 1;
+      for (const name of ["pointermove", "click"]) {
+        under.dispatchEvent(new PointerEvent(name, { clientX, clientY, bubbles: true, view: window }));
+        // of points at one place, any may answer; clicks have whole pixels
+        const same = points.filter(({ at }) => Math.hypot(at[0] - point.at[0], at[1] - point.at[1]) < 1.5);
+        const isRight = same.some(({ row }) => name === "click" ? chosen.row() === row
+          : document.getElementById("tip").textContent.includes(measurements.title(row)));
+        if (!isRight) wrong.push(`${figure.dataset.chart}: ${name} at ${measurements.title(point.row)}`);
+      }
+    }
+  }
+  return [count, wrong];
+}"""
+
+
+@pytest.mark.parametrize("name", ["met", "tokens", "detail", "ensemble"])
+def test_pointing_at_a_point_gives_that_point(open_report: Open, name: str) -> None:
+    page = open_report(name)
+    draw_all(page)
+    count, wrong = page.evaluate(POINTED)
+    assert count > 3
+    assert wrong == []
 
 
 def test_headings_are_anchors_beside_the_state(open_report: Open) -> None:
