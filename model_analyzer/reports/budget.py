@@ -18,6 +18,7 @@ from typing import Any
 
 from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, ModelGoal, Objective
+from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.metrics import METRICS, Better, Unit, canonical, metric_of
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import in_instalments
@@ -106,13 +107,16 @@ def budget_of(
     always_gpus: bool,
 ) -> Budget | None:
     """The data to rank again; None if no chart is over latency, or if the rules need more than the
-    table of the page has: for several models, and for metrics of GPUs that are not shown.
+    table of the page has: for several models, for metrics of GPUs that are not shown, and for
+    goodput, which each limit changes.
     """
     plot = next((plot for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY)
                  if any(chart.name == plot.name for chart in charts)), None)  # fmt: skip
     if plot is None or ranking.is_across_models or len(ranking.goal.models) != 1:
         return None
     (goal,), items = ranking.goal.models, ranking.measured
+    if GOODPUT in goal.tags:
+        return None
     axes = Axes(ranking.goal, ranking.results)
     quantity = axes.quantity(plot.x_axis)
     on_limit = [each for each in goal.constraints if canonical(each.tag) == quantity.tag]

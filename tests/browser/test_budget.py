@@ -188,3 +188,34 @@ def test_every_page_has_a_limit_or_none_without_complaint(open_report: Open, nam
         "budgets.forEach(budget => budget.set(5)); budgets.forEach(budget => budget.set(null))"
     )
     expect(field(page).first).to_have_value("")
+
+
+def test_no_limit_of_zero_or_less_is_taken(open_report: Open) -> None:
+    page = open_report("met")
+    slider = handle(page)
+    for text in ("0", "-5"):
+        field(page).fill(text)
+        expect(slider).to_have_attribute("aria-valuetext", "40 ms")
+        assert (
+            field(page).evaluate("each => each.validationMessage").startswith("A limit is above 0")
+        )
+    field(page).fill("13")
+    expect(slider).to_have_attribute("aria-valuetext", "13 ms")
+    assert field(page).evaluate("each => each.validationMessage") == ""
+
+
+def test_an_answer_that_is_not_certain_says_so(open_report: Open) -> None:
+    page = open_report("met")
+    handle(page)
+    limit = page.evaluate(
+        """() => {
+          const [data] = dom.data("instruments").budgets;
+          const ranked = ranking.create(data, data.choices[0]);
+          return Array.from({ length: 400 }, (_, step) => 5 + step / 10)
+            .find((each) => ranked.at(each).passes && ranked.at(each).chance < 0.6);
+        }"""
+    )
+    field(page).fill(str(limit))
+    answer = page.get_by_label("Recommendation")
+    expect(answer).to_have_class(re.compile("unsure"))
+    expect(answer).to_contain_text("% chance that it meets the constraints")

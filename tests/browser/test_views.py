@@ -95,9 +95,10 @@ def test_two_measurements_are_compared(open_report: Open) -> None:
     expect(pair.get_by_role("row", name="Throughput")).to_contain_text("%")
     expect(card.locator(".stack")).to_have_count(2)
     assert violations(page) == []
-    wait_until(
-        page, "location.hash === '#pinned=0&chosen=7' || location.hash === '#chosen=7&pinned=0'"
+    names = (
+        "['pinned', 'chosen'].map(name => new URLSearchParams(location.hash.slice(1)).get(name))"
     )
+    wait_until(page, f"{names}.join() === 'm_config_5 at 16,m_config_3 at 4'")
     page.reload()
     expect(page.get_by_role("complementary").locator("h2")).to_contain_text(" and ")
     page.get_by_role("button", name="Unpin").click()
@@ -131,21 +132,27 @@ POINTED = """() => {
     const [left, top] = view.origin();
     const padding = view.padding();
     const points = figure.values.filter(({ row }) => row >= 0 && row < measurements.total)
-      .map((point) => ({ ...point, at: [x(point.x), y(point.y)] }))
-      .filter(({ at }) => at.every(Number.isFinite));
-    for (const point of points) {
-      const [clientX, clientY] = [svg.left + left + padding.left + point.at[0], svg.top + top + padding.top + point.at[1]];
+      .map((point) => ({
+        row: point.row,
+        clientX: svg.left + left + padding.left + x(point.x),
+        clientY: svg.top + top + padding.top + y(point.y),
+      }))
+      .filter(({ clientX, clientY }) => Number.isFinite(clientX + clientY));
+    for (const { row, clientX, clientY } of points) {
       const under = document.elementFromPoint(clientX, clientY);
       if (!under || !figure.contains(under) || under.closest(".handle")) continue;
       count += 1;
-      for (const name of ["pointermove", "click"]) {
-        under.dispatchEvent(new PointerEvent(name, { clientX, clientY, bubbles: true, view: window }));
-        // of points at one place, any may answer; clicks have whole pixels
-        const same = points.filter(({ at }) => Math.hypot(at[0] - point.at[0], at[1] - point.at[1]) < 1.5);
-        const isRight = same.some(({ row }) => name === "click" ? chosen.row() === row
-          : document.getElementById("tip").textContent.includes(measurements.title(row)));
-        if (!isRight) wrong.push(`${figure.dataset.chart}: ${name} at ${measurements.title(point.row)}`);
-      }
+      // of points at one place, any may answer; clicks have whole pixels
+      const isHere = (other) =>
+        Math.hypot(other.clientX - clientX, other.clientY - clientY) < 1.5;
+      const rows = points.filter(isHere).map((other) => other.row);
+      const at = { clientX, clientY, bubbles: true, view: window };
+      under.dispatchEvent(new PointerEvent("pointermove", at));
+      const said = document.getElementById("tip").textContent;
+      under.dispatchEvent(new PointerEvent("click", at));
+      const isRight = rows.some((each) => said.includes(measurements.title(each)))
+        && rows.includes(chosen.row());
+      if (!isRight) wrong.push(`${figure.dataset.chart}: ${measurements.title(row)}`);
     }
   }
   return [count, wrong];

@@ -328,7 +328,7 @@ const ranking = (() => {
     // ------------------------------------------------------------------ all together
 
     /** The best row at a limit (null: none) and its ties; `passes` says whether it meets the
-        constraints. Null without measurements. */
+        constraints, `chance` how likely that is. Null without measurements. */
     function at(limit) {
       if (!count) return null;
       const constraints = constraintsAt(limit);
@@ -343,6 +343,7 @@ const ranking = (() => {
       const rows = closest(missed);
       const passing = rows.filter((row) => missed[row] === 0);
       let tie = rows.slice(0, 1);
+      let chanceOf = () => null;
       if (passing.length) {
         const comparison = comparisonOf(rows);
         const expected = expectedErrors(rows);
@@ -357,9 +358,10 @@ const ranking = (() => {
         tie = cheapestFirst(tied(comparison, hasRepeated ? assuredFirst(comparison, best, sure) : best, met));
         const first = undominated(tie[0], passing, constraints, met);
         tie = [first, ...tie.filter((row) => row !== first && tie.includes(first))];
+        chanceOf = met;
       }
       const { best, ties } = defaultFirst(tie[0], tie.slice(1), missed);
-      return { best, ties: ties.filter((row) => !isSameTrial(row, best)), passes: missed[best] === 0 };
+      return { best, ties: ties.filter((row) => !isSameTrial(row, best)), passes: missed[best] === 0, chance: chanceOf(best) };
     }
 
     /** Whether two rows are the same trial under two names. */
