@@ -22,11 +22,13 @@ from model_analyzer.results.capacity.capacity import ReplicaCapacity
 from model_analyzer.results.capacity.day import DayPlan
 from model_analyzer.results.capacity.missing import Missing
 from model_analyzer.results.capacity.points import Point
-from model_analyzer.results.capacity.replica import Carried
+from model_analyzer.results.capacity.replica import Carried, Keeps
 from model_analyzer.results.capacity.sizing import Outlook, Sizing
 
 # The version of the layout; increased when readers of the last version would misread this one.
 CAPACITY_VERSION = 1
+
+_HOLD = {Keeps.YES: True, Keeps.NO: False, Keeps.UNSURE: None}
 
 
 def capacity_schema() -> dict[str, Any]:
@@ -83,6 +85,7 @@ def _answer(sizing: Sizing) -> dict[str, Any]:
         "replicas": count.number,
         "fewest": count.fewest,
         "most": count.most,
+        "is_certain": sizing.is_certain,
         "replicas_with_one_spare": count.number + 1,
         "nodes": sizing.nodes,
         "at_other_rates": [_outlook(each) for each in sizing.outlooks],
@@ -168,7 +171,7 @@ def _point(
         "requests_per_s": point.rate,
         "answered_per_s": point.answered,
         "requests": point.requests,
-        "constraints_hold": point.rate in replica.keeping,
+        "constraints_hold": _HOLD[replica.keeps[point.rate]],
         "metrics": {tag: point.value(tag) for tag in tags},
     }
 

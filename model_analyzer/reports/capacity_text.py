@@ -22,7 +22,7 @@ from model_analyzer.results.capacity.capacity import ModelCapacity, ReplicaCapac
 from model_analyzer.results.capacity.day import DayPlan
 from model_analyzer.results.capacity.missing import Missing
 from model_analyzer.results.capacity.points import Lack
-from model_analyzer.results.capacity.replica import Carried
+from model_analyzer.results.capacity.replica import Carried, Keeps
 from model_analyzer.results.capacity.sizing import Count, Demand, Outlook, Sizing
 from model_analyzer.results.columns import Cell
 
@@ -120,10 +120,19 @@ def _promise(report: CapacityReport, sizing: Sizing) -> str:
     name = report.capacity.replica.variant.name
     nodes = "" if sizing.nodes is None else f", on {counted(sizing.nodes, 'node')}"
     serve = "serves" if sizing.replicas.number == 1 else "serve"
-    return (
+    promise = (
         f"{counted(sizing.replicas.number, 'replica')} of {name} {serve}"
-        f" {_demand_text(report)}{_range(sizing.replicas)}{nodes}."
+        f" {_demand_text(report)}{_range(sizing.replicas)}{nodes}"
     )
+    return f"{promise}." if sizing.is_certain else f"Not certain: {promise}{_doubt(sizing)}."
+
+
+def _doubt(sizing: Sizing) -> str:
+    """What to do if it is not certain that the replicas serve the rate."""
+    more = (
+        "" if sizing.enough is None else f", or take {sizing.enough}, which surely serve the rate"
+    )
+    return f"; --measure takes further measurements{more}"
 
 
 def _range(count: Count) -> str:
@@ -266,13 +275,13 @@ def outlook_table(report: CapacityReport) -> Table | None:
 
 def _outlook_row(outlook: Outlook, demand: Demand) -> tuple[Cell, ...]:
     change = round(100 * (outlook.rate / demand.rate - 1))
-    holds = {True: "yes", False: "NO", None: "unknown"}[outlook.holds]
+    holds = {True: Keeps.YES, False: Keeps.NO, None: Keeps.UNSURE}[outlook.holds]
     return (
         number_text(outlook.rate),
         f"{change:+d} %" if change else "",
         outlook.replicas,
         number_text(outlook.each),
-        holds,
+        holds.value,
         *(value for _, value in outlook.values),
     )
 
@@ -302,7 +311,7 @@ def points_table(report: CapacityReport) -> Table:
                 None if point.answered is None else number_text(point.answered),
                 *(point.value(metric.tag) for metric in metrics),
                 point.requests,
-                "yes" if point.rate in capacity.replica.keeping else "NO",
+                capacity.replica.keeps[point.rate].value,
             )
             for point in capacity.replica.points
         ),
