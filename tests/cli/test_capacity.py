@@ -108,6 +108,32 @@ def test_a_day_is_planned_from_a_trace(known: Run, tmp_path: Path) -> None:
     assert document["hardware"][0]["over_time"]["fixed_replica_hours"] == 168
 
 
+def test_a_million_requests_of_a_trace_cost_what_the_trace_has(
+    capacity: Callable[..., Run], tmp_path: Path
+) -> None:
+    """Most hours have fewer requests than that of the peak, but as many replicas."""
+    (tmp_path / "prices.yaml").write_text("currency: USD\ndate: 2026-11-25\ngpus: {NVIDIA L4: 1}\n")
+    (tmp_path / "day.csv").write_text("time,rate\n0:00,100\n8:00,500\n16:00,200\n")
+    on_gpu = ServerSetup(devices=("NVIDIA L4",))
+    known = capacity(
+        *(
+            each._replace(trial=replace(each.trial, setup=on_gpu))
+            for each in (open_load(80, 20), open_load(100, 200))
+        )
+    )
+    question = ("--trace", "day.csv", "--prices", "prices.yaml", "--format", "json")
+
+    document = json.loads(known(*question)[1])
+
+    jsonschema.validate(document, capacity_schema())
+    (hardware,) = document["hardware"]
+    day, cost = hardware["over_time"], hardware["cost"]
+    assert day["requests"] == 8 * 3600 * 800
+    assert (cost["per_hour"], day["fixed_cost"]) == ("7.00", "168.00")
+    assert cost["per_million_requests"] == pytest.approx(168 / 23.04)
+    assert 50 < float(day["autoscaled_cost"]) < 168
+
+
 @pytest.mark.parametrize("form", ["hpa", "keda", "helm"])
 def test_an_autoscaler_is_printed_alone(known: Run, form: str) -> None:
     status, output, error = known("--rate", "500", "--format", form)
