@@ -15,6 +15,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Columns
 from model_analyzer.domain.metrics import Better
+from model_analyzer.domain.parameters import differing_parameters
 from model_analyzer.domain.parts import add_up
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
@@ -34,7 +35,7 @@ from model_analyzer.results.columns import (
     metric_over_all,
     reports_gpus,
 )
-from model_analyzer.results.flat_rows import Row, differing_parameters
+from model_analyzer.results.flat_rows import Row
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 # Metrics that the table shows by default.

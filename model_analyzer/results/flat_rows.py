@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from itertools import chain
 from typing import Any
@@ -13,9 +13,9 @@ from typing import Any
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.parameters import PARAMETER, differing_parameters
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.repetitions import pooled_trials
-from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.results.columns import Cell
 
@@ -29,7 +29,6 @@ _LAST = (
     "server_batch_size", "measurements", "requests", "doubts", "failure", "message", *_PLACE,
     "started", "duration_s",
 )  # fmt: skip
-_PARAMETER = "config."
 
 # The columns to filter and sort by, besides metrics.
 TEXTS = ("model", "variant", "hardware", "host")
@@ -130,7 +129,7 @@ def columns_of(rows: Iterable[Row]) -> Sequence[str]:
 
 
 def _in_display_order(present: Collection[str]) -> Sequence[str]:
-    parameters = [name for name in present if name.startswith(_PARAMETER)]
+    parameters = [name for name in present if name.startswith(PARAMETER)]
     standard = (*_FIRST, *parameters, *_LOAD, *METRICS)
     others = [name for name in present if name not in {*standard, *_LAST}]
     return [name for name in (*standard, *others, *_LAST) if name in present]
@@ -207,42 +206,3 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
     if counters and counters.mean_batch and not work.variant.is_ensemble:
         row["server_batch_size"] = round(counters.mean_batch, 3)
     return row
-
-
-def differing_parameters(variants: Iterable[ModelVariant]) -> Mapping[str, Row]:
-    """The parameters (`config.…`) in which the variants of one model differ, by identity."""
-    parameters = {variant.identity: dict(_parameters(variant)) for variant in variants}
-    names = dict.fromkeys(name for values in parameters.values() for name in values)
-    differing = [
-        name for name in names if len({str(values.get(name)) for values in parameters.values()}) > 1
-    ]
-    return {
-        identity: {name: values[name] for name in differing if name in values}
-        for identity, values in parameters.items()
-    }
-
-
-def _parameters(variant: ModelVariant) -> Iterator[tuple[str, Cell]]:
-    """The fields of the configuration, such as `config.max_batch_size`; for composing models with
-    their name: `config.MODEL.max_batch_size`.
-    """
-    for field, value in masked_values(variant.config).items():
-        yield from _leaves(_PARAMETER + field, value)
-    for part in variant.composing:
-        for name, cell in _parameters(part):
-            yield f"{_PARAMETER}{part.model}.{name.removeprefix(_PARAMETER)}", cell
-
-
-def _leaves(name: str, value: Any) -> Iterator[tuple[str, Cell]]:
-    if isinstance(value, Mapping) and value:
-        for key, inner in value.items():
-            yield from _leaves(f"{name}.{key}", inner)
-    elif isinstance(value, Mapping):
-        yield name, "{}"
-    elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
-        for index, item in enumerate(value):
-            yield from _leaves(f"{name}.{index}", item)
-    elif isinstance(value, list):
-        yield name, ",".join(map(str, value))
-    else:
-        yield name, value

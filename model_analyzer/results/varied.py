@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.parameters import differing_parameters
 from model_analyzer.results.columns import Cell
-from model_analyzer.results.flat_rows import Row, differing_parameters
+from model_analyzer.results.flat_rows import Row
 
 _PREFIX = "config."
 COUNT, KIND = "instance_group.count", "instance_group.kind"

@@ -87,9 +87,11 @@ class Checkpoint(value.Checkpoint):
         """A table with a row for each model of each trial, in the order of measuring.
 
         Several measurements of a trial, such as instalments, are pooled; `measurements` has single
-        ones. Columns: `measurement` (its number), `model`, `variant`, `load`, `load_kind`,
-        `batch_size`, `hardware` (the kind of GPUs), `host` ("" if unknown), and each measured
-        metric by tag, in the units of the catalogue. Raises ImportError if pandas is not installed.
+        ones. Columns: `measurement` (its number), `model`, `variant`, `instances` (of all groups),
+        `max_batch_size`, `load`, `load_kind`, `batch_size`, `hardware` (the kind of GPUs), `host`
+        ("" if unknown), `config.…` for each field in which the variants of a model differ, and each
+        measured metric by tag, in the units of the catalogue. Raises ImportError if pandas is not
+        installed.
         """
         return frame(self)
 

@@ -25,7 +25,8 @@ from model_analyzer.state.format.lines import encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Records
 from model_analyzer.state.stores.directory import DirectoryCheckpointer
-from tests.unit.builders import instalment
+from tests.unit.builders import instalment, variant
+from tests.unit.builders import trial as trial_of
 from tests.unit.state.samples import (
     failure,
     measurement,
@@ -190,10 +191,28 @@ def test_a_table_has_a_row_for_each_model(directory: Path) -> None:
     assert [*table["model"]] == ["m", *models]
     assert [*table["measurement"]] == [0, *[1] * len(models)]
     assert table["perf_throughput"][0] == 50.0
-    assert [*table.columns[:6]] == [
-        "measurement", "model", "variant", "load", "load_kind", "batch_size",
+    assert [*table.columns[:8]] == [
+        "measurement", "model", "variant", "instances", "max_batch_size", "load", "load_kind",
+        "batch_size",
     ]  # fmt: skip
     assert len(Checkpoint().to_pandas()) == 0
+
+
+def test_a_table_has_what_was_swept(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    with ProfileState(tmp_path) as state:
+        for steps in ("40", "10"):
+            of = variant(
+                f"m_{steps}",
+                max_batch_size=4,
+                instance_group=[{"count": 3, "kind": "KIND_CPU"}],
+                parameters={"iterations": {"string_value": steps}},
+            )
+            state.record(trial_of(of), measurement())
+    table = Checkpoint.open(tmp_path).to_pandas()
+    assert [*table["config.parameters.iterations.string_value"]] == ["40", "10"]
+    assert [*table["instances"]] == [3, 3]
+    assert [*table["max_batch_size"]] == [4, 4]
 
 
 def test_a_table_has_the_pooled_value_of_a_trial(tmp_path: Path) -> None:

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The fields in which configurations differ, as columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.secrets import masked_values
+
+# The beginning of the names of these columns.
+PARAMETER = "config."
+
+Setting = str | int | float | None
+
+
+def differing_parameters(variants: Iterable[ModelVariant]) -> Mapping[str, Mapping[str, Setting]]:
+    """The parameters (`config.…`) in which the variants of one model differ, by identity."""
+    parameters = {variant.identity: dict(_parameters(variant)) for variant in variants}
+    names = dict.fromkeys(name for values in parameters.values() for name in values)
+    differing = [
+        name for name in names if len({str(values.get(name)) for values in parameters.values()}) > 1
+    ]
+    return {
+        identity: {name: values[name] for name in differing if name in values}
+        for identity, values in parameters.items()
+    }
+
+
+def _parameters(variant: ModelVariant) -> Iterator[tuple[str, Setting]]:
+    """The fields of the configuration, such as `config.max_batch_size`; for composing models with
+    their name: `config.MODEL.max_batch_size`.
+    """
+    for field, value in masked_values(variant.config).items():
+        yield from _leaves(PARAMETER + field, value)
+    for part in variant.composing:
+        for name, cell in _parameters(part):
+            yield f"{PARAMETER}{part.model}.{name.removeprefix(PARAMETER)}", cell
+
+
+def _leaves(name: str, value: Any) -> Iterator[tuple[str, Setting]]:
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _leaves(f"{name}.{key}", inner)
+    elif isinstance(value, Mapping):
+        yield name, "{}"
+    elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        for index, item in enumerate(value):
+            yield from _leaves(f"{name}.{index}", item)
+    elif isinstance(value, list):
+        yield name, ",".join(map(str, value))
+    else:
+        yield name, value
