@@ -53,10 +53,14 @@ def configuration_changes(
 
 
 def change_text(base: MeasuredTrial, new: MeasuredTrial) -> str:
-    """What differs between two measured configurations, in one line; "" if nothing does. It names
-    the fields of instance groups that are kept, because searches of other tools drop them.
+    """What differs between two measured configurations, in one line; "" if nothing does. It says
+    what a smaller batch limit means for clients, and names the fields of instance groups that are
+    kept, because searches of other tools drop them.
     """
-    changes = [f"{name} {old} → {later}" for name, old, later in configuration_changes(base, new)]
+    changes = [
+        f"{name} {old} → {later}{_refused(name, old, later)}"
+        for name, old, later in configuration_changes(base, new)
+    ]
     kept = {
         field: None
         for old, later in zip(_parts(base), _parts(new), strict=False)
@@ -64,6 +68,12 @@ def change_text(base: MeasuredTrial, new: MeasuredTrial) -> str:
         if changes and value == _fields_of_groups(old).get(field)
     }
     return ", ".join(changes) + (f"; {' and '.join(kept)} kept" if kept else "")
+
+
+def _refused(name: str, old: str, later: str) -> str:
+    limits = [int(text) for text in (old, later) if text.isdigit()]
+    is_lower = name.endswith("max_batch_size") and len(limits) == 2 and limits[1] < limits[0]
+    return " (clients with larger batches will be refused)" if is_lower else ""
 
 
 def _kept(variant: ModelVariant) -> Mapping[str, Any]:

@@ -65,7 +65,10 @@ def changes_text(answer: Answer) -> str:
 def _a_chance(chance: float) -> str:
     """A probability in words: never 0 % or 100 %."""
     text = chance_text(chance)
-    return f"a {text} chance" if text[0].isdigit() else f"a chance of {text}"
+    if not text[0].isdigit():
+        return f"a chance of {text}"
+    number = text.split()[0]
+    return f"{'an' if number[0] == '8' or number in ('11', '18') else 'a'} {text} chance"
 
 
 def miss_text(answer: Answer) -> str:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.lanes import Lane
@@ -19,6 +21,7 @@ from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import (
     IN_PROGRESS,
     UNFINISHED,
+    certainty_text,
     changes_text,
     remarks_of,
 )
@@ -259,7 +262,25 @@ def test_the_changes_of_the_default_are_told_in_words() -> None:
         "Changes of the default: instances 1:CPU → 2:CPU, dynamic_batching off → on,"
         " max_batch_size 1 → 8; rate_limiter kept."
     )
+    smaller = variant("m_config_2", max_batch_size=0, instance_group=[limited])
+    assert changes(smaller) == (
+        "Changes of the default: max_batch_size 1 → 0 (clients with larger batches will be"
+        " refused); rate_limiter kept."
+    )
     assert changes(dropped) == (
         'Changes of the default: instance_group: rate_limiter {"priority": 2} → not set.'
     )
     assert not changes_text(answer_of(ranking(record(before, measurement(1)), by=goal())))
+
+
+@pytest.mark.parametrize(
+    ("chance", "words"),
+    [(0.8, "an 80 % chance"), (0.11, "an 11 % chance"), (0.18, "an 18 %"), (0.6, "a 60 %")],
+)
+def test_numbers_have_the_article_that_is_spoken(chance: float, words: str) -> None:
+    by = goal(*at_most(perf_latency_p99=10))
+    concluded = replace(
+        conclusion(record(SMALL, measurement(100, 5)).trial, trials=1, by=by), chance=chance
+    )
+    ranked = ranking(record(SMALL, measurement(100, 5)), by=by, conclusion=concluded)
+    assert words in certainty_text(answer_of(ranked))
