@@ -61,7 +61,9 @@ def _judge_measurement(
             yield f"{metric} {value:.4g}, true is {_range(low, high)}"
     yield from _judge_calls(truth, measured)
     if not measured["doubts"]:
-        yield from _judge_laws(measured)
+        (model, *_) = variant["models"]
+        policy = model["configuration"].get("model_transaction_policy", {})
+        yield from _judge_laws(measured, is_decoupled=policy.get("decoupled", False))
     if measured["duration_s"] > LONGEST_S * (measured["instalments"] or 1):
         yield f"took {measured['duration_s']:.0f} s"
 
@@ -76,8 +78,10 @@ def _judge_calls(truth: Truth, measured: Document) -> Iterator[str]:
             yield f"{name} is called {counted / throughput:.3g} times for a request, not {calls}"
 
 
-def _judge_laws(measured: Document) -> Iterator[str]:
-    """The laws that need nothing but the published values."""
+def _judge_laws(measured: Document, *, is_decoupled: bool) -> Iterator[str]:
+    """The laws that need nothing but the published values. perf_analyzer loses a stream whose end a
+    window cuts off (findings/perf_analyzer-late-final-flags.sh): fewer are in flight then.
+    """
     metrics = measured["metrics"]
     ranks = [metrics[f"perf_latency_p{n}"] for n in (50, 90, 95, 99)]
     if ranks[0] <= 0 or ranks != sorted(ranks):
@@ -89,7 +93,8 @@ def _judge_laws(measured: Document) -> Iterator[str]:
         in_flight = per_s * average / 1000
         # what is in flight at the edges is counted with its whole latency, or not at all
         edge = ranks[-1] / 1000 * per_s / (measured["requests"] or math.inf)
-        if abs(in_flight / load["value"] - 1) > LITTLE_TOLERANCE + edge:
+        least = 0.0 if is_decoupled else 1 - LITTLE_TOLERANCE - edge
+        if not least <= in_flight / load["value"] <= 1 + LITTLE_TOLERANCE + edge:
             yield f"throughput x latency = {in_flight:.3g} in flight, not {load['value']}"
 
 
