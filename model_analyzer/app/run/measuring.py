@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -220,9 +221,11 @@ def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None
     profile = session.priced
     complete = profile.completion(placed[0].goal)
     names = VariantNames.known(profile.variants)
+    # only the time of this run counts for its budget
+    adaptive = replace(settings.search.adaptive, since=int(time.time()))
+    chosen = replace(settings.search, adaptive=adaptive)
     searches = {
-        each.lane: CompletedSearch(choose(each, settings.search, names), complete, profile.failed)
-        for each in placed
+        each.lane: CompletedSearch(choose(each, chosen, names), complete) for each in placed
     }
     events = measure_all(
         searches,

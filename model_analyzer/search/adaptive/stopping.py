@@ -32,6 +32,8 @@ _USUAL_S, _CHEAP, _DEAR = 16.0, 0.5, 2.0
 # shorter, and the further ones of a trial count, too.
 _SHARE, _FEWEST, _MOST = 0.06, 12, 100
 _FOR_INSTALMENTS = 1.5
+# A time budget takes its place: then it is the whole space, and at most so many.
+_MOST_IN_BUDGET = 1000
 # With several trials at once, it is higher by at most this share.
 _MORE = 0.25
 
@@ -42,21 +44,22 @@ def most_trials(
     """The measurement limit for a space of `size` trials, with so many trials `at_once`.
 
     The default limit allows one more for each further trial at once: a trial is chosen without the
-    outcomes of those beside it.
+    outcomes of those beside it. If the user gives a time budget, that is the limit.
     """
     if limits.max_trials is not None:
         return limits.max_trials
     usual = max(_FEWEST, min(size * _SHARE, _MOST))
     alone = int(usual * _FOR_INSTALMENTS) if in_instalments else int(usual)
+    if limits.budget_s is not None:
+        alone = max(alone, min(size, _MOST_IN_BUDGET))
     return alone + min(at_once - 1, int(alone * _MORE))
 
 
-def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings, further: int = 0) -> bool:
-    """Whether the time budget is too short for the next trial and `further` more, if each takes as
-    long as the longest so far.
+def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings) -> bool:
+    """Whether the time budget is too short for the next trial, if it takes as long as the longest
+    so far.
     """
-    outcomes = [record.outcome for record in records]
-    return not limits.budget.covers(outcomes, 1 + further)
+    return not limits.budget.covers([record.outcome for record in records])
 
 
 def outlook_of(knowledge: Knowledge) -> Outlook | None:
