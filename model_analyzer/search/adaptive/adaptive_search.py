@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from model_analyzer.domain.arrivals import is_random
@@ -183,24 +183,35 @@ class AdaptiveSearch:
         is_great = candidate is not None and candidate.expected_gain >= _GREAT_GAIN
         has_room = self._has_room(knowledge, ending, is_great=is_great)
         if ending and not has_room:
-            possible = (c for c in ending if self._fits(knowledge, c))
-            return next((c for c in possible if c not in knowledge.under_way), None)
+            fitting = (c for c in ending if self._fits(knowledge, c))
+            return next((c for c in fitting if c not in knowledge.under_way), None)
         if candidate is None or not (is_great or self._explores(knowledge)):
             reserved = [*knowledge.lower_loads, *repetitions(knowledge), *ending]
             if reserved:
-                return self._next_reserved(knowledge, reserved)
+                possible = self._affordable(knowledge, reserved, ending)
+                return self._next_reserved(knowledge, [*possible, *ending])
         elif not is_great:
-            contender = next(
-                (c for c in contenders(knowledge) if c not in knowledge.under_way), None
-            )
+            possible = self._affordable(knowledge, contenders(knowledge), ending)
+            contender = next((c for c in possible if c not in knowledge.under_way), None)
             if contender is not None:
                 return contender
         if candidate is None:
             return None
-        if not has_room:
-            return _confirmation(knowledge)
+        chosen = next(self._affordable(knowledge, [candidate.coordinate], ending), None)
+        if chosen is None or not has_room:
+            return ending[0] if ending else _confirmation(knowledge)
         log.debug("Expected gain of the next trial: %.1f %%", 100 * candidate.expected_gain)
-        return candidate.coordinate
+        return chosen
+
+    def _affordable(
+        self, knowledge: Knowledge, wanted: Iterable[Coordinate], ending: Sequence[Coordinate]
+    ) -> Iterator[Coordinate]:
+        """Those of the wanted trials whose next measurement leaves enough time for the `ending`."""
+        for coordinate in wanted:
+            first_s = knowledge.expected_s(coordinate)
+            others_s = sum(knowledge.expected_s(each) for each in ending if each != coordinate)
+            if self._has_time(knowledge, first_s + others_s):
+                yield coordinate
 
     def _next_reserved(
         self, knowledge: Knowledge, reserved: Sequence[Coordinate]

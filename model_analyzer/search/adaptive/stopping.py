@@ -12,7 +12,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.numbers import chance_text, expected_gain_text, percent_text
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.domain.ties import UNDECIDED, tie_text, tied, undecided
+from model_analyzer.domain.ties import UNDECIDED, Undecided, tie_text, tied, undecided
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
@@ -20,6 +20,9 @@ from model_analyzer.search.space import Coordinate
 
 # A configuration that is better by more than this counts as missed.
 _BETTER = 0.03
+
+# A machine on which repeated measurements may differ by so many percent is too noisy.
+_TOO_NOISY = 30.0
 
 # The search continues while the expected gain reaches the first value, or while the probability of
 # a better configuration reaches the second. It never settles before the third number of trials.
@@ -107,6 +110,7 @@ def conclude(
     `limit` is the measurement limit of the search: from the user's `limits`, or the default.
     """
     remaining = _outlook(knowledge)
+    rival = _rival(knowledge)
     return Conclusion(
         recommended=knowledge.trial(knowledge.answer[0]).key,
         goal=knowledge.goal.identity,
@@ -118,7 +122,26 @@ def conclude(
         margin=remaining.margin,
         chance=remaining.chance,
         gain=remaining.gain,
+        rival="" if rival is None else str(knowledge.trial(rival.item)),
+        noise_percent=0.0 if rival is None else rival.noise_percent,
     )
+
+
+def _rival(knowledge: Knowledge) -> Undecided[Coordinate] | None:
+    """The best of the trials of other variants that only a large difference would tell from the
+    answer, although both were repeated.
+    """
+    best = knowledge.answer[0]
+    if not knowledge.is_feasible or len(knowledge.measured[best]) == 1:
+        return None
+    repeated = [
+        other
+        for other in knowledge.feasible
+        if len(knowledge.measured[other]) > 1
+        and knowledge.trial(other).content != knowledge.trial(best).content
+    ]
+    rivals = undecided(knowledge.comparison, best, repeated, ())
+    return next((each for each in rivals if each.noise_percent >= _TOO_NOISY), None)
 
 
 def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
@@ -149,6 +172,8 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
             "It probably met the constraints by luck: by all measurements together, the chance that"
             f" it meets them is {sure}."
         )
+    if conclusion.doubt:
+        yield conclusion.doubt
     for other in knowledge.doubtful:
         gain = knowledge.goal.gain_percent(knowledge.mean(other), knowledge.mean(best))
         sure = chance_text(knowledge.assessment().feasibility_of(other))
