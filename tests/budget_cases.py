@@ -80,7 +80,11 @@ def name_of(item: MeasuredTrial) -> str:
 
 def answer_at(case: Mapping[str, Any], limit: float | None) -> Mapping[str, Any]:
     """The answer of the tool at a limit, as in the files."""
-    ranked = ranking_of(case, limit)
+    return told(ranking_of(case, limit), limit)
+
+
+def told(ranked: Ranking, limit: float | None) -> Mapping[str, Any]:
+    """What a ranking at a limit says, as in the files."""
     best = ranked.results[0]
     return {
         "limit": limit,

@@ -5,16 +5,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.app.selection.goals import require_limits
+from model_analyzer.app.selection.goals import goals_of, require_limits
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.goals import Tag
 from model_analyzer.config.nodes import Node
-from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
+from model_analyzer.domain.goals import Goal, GoalOverride
 from model_analyzer.domain.hardware import WITHOUT_GPU, with_place
+from model_analyzer.domain.metrics import canonical
 from model_analyzer.errors import CheckpointError, wrong
 from model_analyzer.reports.comparison_page import comparison_page, render_comparison
 from model_analyzer.reports.comparison_report import ComparisonReport, Side, comparison_remarks
@@ -64,15 +65,17 @@ def comparison(
 ) -> ComparisonReport:
     """The changes from one checkpoint to the other; each comes with the name that the user gave.
 
-    The goal that is `asked` for ranks every model, `rules` are the regressions to detect, and
-    `tags` are the metrics to compare beside those of the rules. Each kind of hardware is compared
-    with the same kind. Raises CheckpointError if the checkpoints have no model in common, and
-    ConfigError for goodput without latency constraints.
+    Both sides are ranked by the goal of the new one's run, with the parts that are `asked` for in
+    place of its own. `rules` are the regressions to detect, and `tags` the metrics to compare
+    beside those of the goal and of the rules. Each kind of hardware is compared with the same kind.
+    Raises CheckpointError if the checkpoints have no model in common, and ConfigError for goodput
+    without latency constraints.
     """
-    goal = asked.over(ModelGoal())
     tags = [*tags, *(rule.tag for rule in rules)]
-    require_limits(Goal(models=(goal,)), (*tags, *goal.tags))
-    base_rankings, new_rankings = (_rankings(checkpoint, goal) for _, checkpoint in (base, new))
+    goals, remarks_on_goals = _goals(base[1], new[1], asked)
+    for goal in goals.values():
+        require_limits(goal, tags)
+    base_rankings, new_rankings = (_rankings(checkpoint, goals) for _, checkpoint in (base, new))
     base_rankings = [ranking for ranking in base_rankings if ranking.results]
     pairs = [*_pairs(base_rankings, new_rankings)]
     if not pairs:
@@ -80,7 +83,9 @@ def comparison(
             f"nothing to compare: {base[0]} has measurements of {_names(base_rankings)}, {new[0]}"
             f" has outcomes of {_names(new_rankings)}"
         )
-    comparisons = [compare(of_base, of_new, tags) for of_base, of_new in pairs]
+    comparisons = [
+        compare(of_base, of_new, [*_wished(of_base.goal), *tags]) for of_base, of_new in pairs
+    ]
     trials = [
         (comparison.best.base.trial, comparison.best.new.trial)
         for comparison in comparisons
@@ -91,6 +96,7 @@ def comparison(
         if base[1].holds_same_as(new[1])
         else [text for comparison in comparisons for text in comparison_remarks(comparison)]
     )
+    remarks += remarks_on_goals
     remarks += _unmatched("BASE", base_rankings, {id(of_base) for of_base, _ in pairs})
     remarks += _unmatched("NEW", new_rankings, {id(of_new) for _, of_new in pairs})
     return ComparisonReport(
@@ -134,12 +140,35 @@ def _unmatched(side: str, rankings: Iterable[Ranking], compared: Set[int]) -> It
         yield f"only in {side}, so not compared: {_names(unmatched)}"
 
 
-def _rankings(checkpoint: Checkpoint, goal: ModelGoal) -> Sequence[Ranking]:
+def _goals(
+    base: Checkpoint, new: Checkpoint, asked: GoalOverride
+) -> tuple[Mapping[str, Goal], Sequence[str]]:
+    """The goal of each measured model or group, and remarks on those that come from a run."""
+    in_base, in_new = measured_subjects(base), measured_subjects(new)
+    goals, remarks = goals_of(new, [*in_new], asked)
+    others, more = goals_of(base, [name for name in in_base if name not in in_new], asked)
+    both = [name for name in in_base if name in in_new]
+    of_base, _ = goals_of(base, both, asked)
+    differing = [
+        f"{name} was measured with other goals in BASE: {', '.join(map(str, of_base[name].models))}"
+        for name in both
+        if of_base[name] != goals[name]
+    ]
+    return {**goals, **others}, [*remarks, *more, *differing]
+
+
+def _wished(goal: Goal) -> Iterator[str]:
+    """The objectives of a goal, if throughput is not the only one."""
+    if not goal.is_for_throughput:
+        yield from (canonical(each.tag) for model in goal.models for each in model.objectives)
+
+
+def _rankings(checkpoint: Checkpoint, goals: Mapping[str, Goal]) -> Sequence[Ranking]:
     """The rankings of each measured model or group, one for each kind of hardware."""
     return [
         ranking
-        for model, count in measured_subjects(checkpoint).items()
-        for ranking in rank(checkpoint.profile, model, Goal(models=(goal,) * count))
+        for model in measured_subjects(checkpoint)
+        for ranking in rank(checkpoint.profile, model, goals[model])
     ]
 
 

@@ -29,7 +29,7 @@ MOST_FROM_WINDOWS = 4.0
 # The usual noise of metrics of perf_analyzer, if nothing else is known: it counts like one
 # repetition. Memory and similar metrics have no noise, unless repetitions show some.
 _USUAL_PREFIX = "perf_"
-_USUAL_ERROR, USUAL_FREEDOM = 0.03, 1.0
+USUAL_ERROR, USUAL_FREEDOM = 0.03, 1.0
 
 
 class NoiseModel:
@@ -195,7 +195,7 @@ class NoiseModel:
 
 def _usual(tag: str) -> Noise:
     is_usual = canonical(tag).startswith(_USUAL_PREFIX)
-    return Noise(error=_USUAL_ERROR if is_usual else 0.0, freedom=USUAL_FREEDOM)
+    return Noise(error=USUAL_ERROR if is_usual else 0.0, freedom=USUAL_FREEDOM)
 
 
 def _shares(goal: ModelGoal) -> Mapping[str, float]:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import ge, le
 from statistics import NormalDist, median_low
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -114,6 +115,10 @@ class Comparison(Generic[T]):
 
     def passes(self, item: T) -> bool:
         return self._goal.passes(self.mean(item))
+
+    def margins(self, item: T) -> Sequence[float]:
+        """How far it is within each constraint, as `Goal.margin`."""
+        return [self._goal.margin(self.mean(item), tag) for tag in self._goal.tags]
 
     def lead(self, a: T, b: T) -> float:
         """By how much `a` is better than `b`, as a score."""
@@ -266,9 +271,8 @@ def assured_first(
     comparison: Comparison[T], ordered: Sequence[T], sure: Callable[[T], float]
 ) -> list[T]:
     """The same trials, with another first one: of those that meet the constraints, the one with the
-    largest product of its worth and of the chance that it meets them, which `sure` gives. If it was
-    measured once and leads by no more than noise, the best repeated trial goes first: a single
-    measurement may be luck.
+    largest product of its worth and of the chance that it meets them, which `sure` gives. That it
+    was measured less often than another one plays no part beyond this chance.
     """
     passing = [item for item in ordered if comparison.passes(item)]
     if not comparison.knows_noise or not passing:
@@ -278,12 +282,6 @@ def assured_first(
         return sure(item) ** _CAUTION * math.exp(comparison.lead(item, passing[0]))
 
     best = max(passing, key=worth)
-    repeated = [item for item in passing if comparison.times(item) > 1]
-    if repeated and comparison.times(best) == 1:
-        most = max(repeated, key=worth)
-        errors = [comparison.error(item) or 0.0 for item in (best, most)]
-        if comparison.lead(best, most) <= _DEVIATIONS * math.hypot(*errors):
-            best = most
     return [best, *(item for item in ordered if item != best)]
 
 
@@ -340,13 +338,8 @@ def is_much_sooner(fast: Measurement, slow: Measurement) -> bool:
 
 
 def cost(trial: Trial, measurement: Measurement) -> tuple[float, ...]:
-    """The resources of a trial: memory, if it was measured, instances, load, batch limits."""
-    served = [part for work in trial.workloads for part in work.variant.served]
-    return (
-        *resources_used(trial, measurement),
-        total_load(trial),
-        sum(part.max_batch_size for part in served),
-    )
+    """The resources of a trial: memory, if it was measured, instances, load."""
+    return (*resources_used(trial, measurement), total_load(trial))
 
 
 def resources_used(trial: Trial, measurement: Measurement) -> tuple[float, ...]:
@@ -407,6 +400,38 @@ def cheapest_first(
         content, own = trial(item).content, costs[item][:_OF_MEMORY]
         memory[content] = min(own, memory.get(content, own))
     return sorted(items, key=lambda item: (memory[trial(item).content], costs[item][_OF_MEMORY:]))
+
+
+def undominated(
+    comparison: Comparison[T],
+    first: T,
+    others: Iterable[T],
+    trial: Callable[[T], Trial],
+    chance: Callable[[T], float],
+    *,
+    is_concluded: bool,
+) -> T:
+    """The `first`, unless one of the `others` (best first) is better in everything: then that one.
+
+    It is better by the goal, and worse in no margin of a constraint, no resource, load or `chance`
+    to meet the constraints. As all of these are orders, nothing is better in everything than the
+    best of those. If it `is_concluded`, a search has compared it with the others in turn: it stays,
+    unless the other one is also clearly more likely to meet the constraints.
+    """
+    least = chance(first) + (_AS_SURE if is_concluded else 0.0)
+
+    def is_better(other: T) -> bool:
+        # of the same variant, memory differs by chance only
+        skipped = _OF_MEMORY if trial(other).content == trial(first).content else 0
+        costs = [cost(trial(item), comparison.mean(item))[skipped:] for item in (other, first)]
+        return (
+            comparison.lead(other, first) > 0
+            and all(map(ge, comparison.margins(other), comparison.margins(first)))
+            and all(map(le, *costs))
+            and chance(other) >= least
+        )
+
+    return next(filter(is_better, others), first)
 
 
 def score_noise(goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> float | None:

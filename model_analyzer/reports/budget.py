@@ -18,6 +18,7 @@ from typing import Any
 
 from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, ModelGoal, Objective
+from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.metrics import METRICS, Better, Unit, canonical, metric_of
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import in_instalments
@@ -63,12 +64,12 @@ class Budget:
     the others. The first of the `choices` is that of the run. The rows of the page's table begin at
     `start`; `shown` are those in the table of the best configurations.
 
-    Of each variant: `counts` has the number of rows, `contents` a number that is the same for
-    equal configurations, `instances` and `batch_limits` its costs, `defaults` whether it is the
-    default. Of each row: `loads` and `memory` (of GPUs, of the host) are costs as in `ties.cost`,
-    `windows` has the spread of the windows as squares and degrees of freedom, `runs` the values of
-    each metric of repeated rows, `errors` the standard error of each metric of rows in instalments,
-    `usual` the usual error of a metric.
+    Of each variant: `counts` has the number of rows, `contents` a number that is the same for equal
+    configurations, `instances` its cost, `defaults` whether it is the default. Of each row: `loads`
+    and `memory` (of GPUs, of the host) are costs as in `ties.cost`, `windows` has the spread of the
+    windows as squares and degrees of freedom, `runs` the values of each metric of repeated rows,
+    `errors` the standard error of each metric of rows in instalments, `usual` the usual error of a
+    metric.
     """
 
     chart: str
@@ -84,7 +85,6 @@ class Budget:
     counts: tuple[int, ...]
     contents: tuple[int, ...]
     instances: tuple[int, ...]
-    batch_limits: tuple[int, ...]
     defaults: tuple[bool, ...]
     loads: _Numbers
     memory: tuple[_Numbers, _Numbers]
@@ -107,13 +107,16 @@ def budget_of(
     always_gpus: bool,
 ) -> Budget | None:
     """The data to rank again; None if no chart is over latency, or if the rules need more than the
-    table of the page has: for several models, and for metrics of GPUs that are not shown.
+    table of the page has: for several models, for metrics of GPUs that are not shown, and for
+    goodput, which each limit changes.
     """
     plot = next((plot for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY)
                  if any(chart.name == plot.name for chart in charts)), None)  # fmt: skip
     if plot is None or ranking.is_across_models or len(ranking.goal.models) != 1:
         return None
     (goal,), items = ranking.goal.models, ranking.measured
+    if GOODPUT in goal.tags:
+        return None
     axes = Axes(ranking.goal, ranking.results)
     quantity = axes.quantity(plot.x_axis)
     on_limit = [each for each in goal.constraints if canonical(each.tag) == quantity.tag]
@@ -148,7 +151,6 @@ def budget_of(
         counts=tuple(len(result.measured) for result in ranking.results),
         contents=tuple(numbers[each.best.trial.content] for each in ranking.results),
         instances=tuple(int(each[2]) for each in best_costs),
-        batch_limits=tuple(int(each[4]) for each in best_costs),
         defaults=tuple(result.is_default for result in ranking.results),
         loads=_compact([total_load(item.trial) for item in items]),
         memory=(_compact([gpu for gpu, _ in memory]), _compact([host for _, host in memory])),

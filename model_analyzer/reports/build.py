@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import Device, kind_folder, kind_text, place_text
 from model_analyzer.domain.loads import under
@@ -137,6 +138,12 @@ class Statement:
         return "".join(self.headline)
 
 
+_GOODPUT_NOTE = (
+    "Goodput counts requests within the limits of the run, so they are fixed here:"
+    " model-analyzer best --latency-budget MS answers for another limit."
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """The answer for one model on one kind of hardware, with all that explains it.
@@ -144,9 +151,9 @@ class Summary:
     `hardware` is the kind, if the model was measured on several, otherwise "". `recommended` is the
     name and the settings of the first variant, both "" if there is none. `choices` are what else
     one could choose. `gpus` lists the GPUs whose metrics are shown, or "". `budget` is what a page
-    needs to rank again at another limit, None if it cannot. `winners` is the number of table rows
-    before the default. `same_memory` is a sentence about memory that is the same everywhere, or "".
-    `method` describes the measurements, as pairs of name and text.
+    needs to rank again at another limit, None if it cannot; `limit_note` says why. `winners` is the
+    number of table rows before the default. `same_memory` is a sentence about memory that is the
+    same everywhere, or "". `method` describes the measurements, as pairs of name and text.
     """
 
     model: str
@@ -165,6 +172,7 @@ class Summary:
     same_memory: str
     search_map: MapView | None
     budget: Budget | None
+    limit_note: str
     importance: Importance | None
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
@@ -193,7 +201,7 @@ class Summary:
                 advice = unsure if self.statement.is_unsure else "Deploy this configuration"
                 return advice if self.limits else f"{advice} (no constraints were set)"
             case AnswerVerdict.EQUAL:
-                return "No clear gain (within noise of the default configuration)"
+                return "No clear gain over the default configuration"
             case AnswerVerdict.KEEP:
                 return "Keep the default configuration (no other configuration is clearly better)"
             case AnswerVerdict.NEAREST:
@@ -347,6 +355,7 @@ def build_summary(
         composing=composing_table(chosen[0]) if chosen else None,
         charts=charts,
         budget=budget_of(ranking, charts, chosen, start=start, always_gpus=always_gpus),
+        limit_note=_GOODPUT_NOTE if GOODPUT in ranking.goal.tags else "",
         same_memory="" if offline else same_memory_text(chosen),
         search_map=map_view(ranking),
         importance=importance_rows(effects(ranking)),

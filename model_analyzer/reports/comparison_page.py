@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.words import counted
 from model_analyzer.reports.changes import changes_between
 from model_analyzer.reports.comparison_charts import comparison_charts
 from model_analyzer.reports.comparison_report import (
@@ -16,6 +15,7 @@ from model_analyzer.reports.comparison_report import (
     best_table,
     best_title,
     change_text,
+    result_text,
     rules_table,
     trials_table,
     trials_title,
@@ -108,14 +108,10 @@ def render_comparison(page: ComparisonPage, drawings: Drawings) -> str:
 
 
 def _result(report: ComparisonReport) -> tuple[str, str]:
-    rules = len(report.judgements)
-    broken = sum(judgement.is_regression for judgement in report.judgements)
-    if broken:
-        return "bad", f"Regression: {broken} of {counted(rules, 'rule')} broken"
-    if rules:
-        uncertain = sum(judgement.status is Status.UNCERTAIN for judgement in report.judgements)
-        text = f"No regression: {counted(rules, 'rule')} checked"
-        return ("open", f"{text}, {uncertain} not certain") if uncertain else ("good", text)
+    if report.judgements:
+        is_certain = all(each.status is Status.PASSED for each in report.judgements)
+        state = "bad" if report.is_regression else "good" if is_certain else "open"
+        return state, result_text(report)
     worse = [comparison.name for comparison in report.comparisons if _is_worse(comparison)]
     if worse:
         return "open", f"No rules were checked; worse: {', '.join(worse)}"

@@ -133,8 +133,10 @@ def best_title(comparison: Comparison) -> str:
     if comparison.best is None:
         return f"{comparison.name}: only failures in NEW"
     base, new = comparison.best.base, comparison.best.new
-    if _shown(base) == _shown(new):
-        return f"{comparison.name}: best in both is {_shown(new)}"
+    if comparison.best.is_of_one_trial:
+        other = base.trial.variants if base.trial.variants != new.trial.variants else ""
+        named = f" ({other} in BASE)" if other else ""
+        return f"{comparison.name}: best in both is {_shown(new)}{named}"
     return f"{comparison.name}: best in BASE is {_shown(base)}, in NEW {_shown(new)}"
 
 
@@ -192,9 +194,7 @@ def to_markdown(report: ComparisonReport) -> str:
     """The report as a comment for a pull request."""
     lines = ["## Model Analyzer: changes", ""]
     if report.judgements:
-        broken = sum(judgement.is_regression for judgement in report.judgements)
-        result = f"{broken} of {len(report.judgements)} rules broken" if broken else "No regression"
-        lines += [f"**{result}**", ""]
+        lines += [f"**{result_text(report)}**", ""]
         lines += [*markdown_table(rules_table(report)), ""]
     lines += [f"Base: {escaped(str(report.base))}  ", f"New: {escaped(str(report.new))}", ""]
     if report.differences:
@@ -215,6 +215,18 @@ def to_markdown(report: ComparisonReport) -> str:
                 lines += [f"… and {more} more, with smaller regressions.", ""]
             lines.append("</details>")
     return "\n".join([*lines, ""])
+
+
+def result_text(report: ComparisonReport) -> str:
+    """What the rules say together: a regression, that it is not certain, or none."""
+    count = len(report.judgements)
+    broken = sum(judgement.is_regression for judgement in report.judgements)
+    uncertain = sum(judgement.status is Status.UNCERTAIN for judgement in report.judgements)
+    if broken:
+        return f"Regression: {broken} of {counted(count, 'rule')} broken"
+    if uncertain:
+        return f"Not certain: {uncertain} of {counted(count, 'rule')} cannot be decided"
+    return f"No regression: {counted(count, 'rule')} checked"
 
 
 def to_json(report: ComparisonReport) -> str:

@@ -24,6 +24,7 @@ from model_analyzer.reports.images import Drawings
 from model_analyzer.reports.plots import Chart, chart_config
 from model_analyzer.reports.tables import Table
 from model_analyzer.reports.templating import render
+from model_analyzer.results.answer import SAFE_CHANCE
 from model_analyzer.results.ranking import RANKING_RULES
 
 _STATIC = Path(__file__).with_name("static")
@@ -97,7 +98,7 @@ def _render(
         rows=_as_data(report.explorer.to_json()),
         instruments=_as_data(
             json.dumps(
-                {**instruments, "rules": dict(RANKING_RULES), "times": times},
+                {**instruments, "rules": {**RANKING_RULES, "SURE": SAFE_CHANCE}, "times": times},
                 separators=(",", ":"),
             )
         ),

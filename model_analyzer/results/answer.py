@@ -27,7 +27,7 @@ from model_analyzer.results.selection import Gain, gain_over_default
 _UNSURE = 0.5
 
 # If the chance to meet the constraints is below this, the answer mentions it.
-_SAFE = 0.8
+SAFE_CHANCE = 0.8
 
 # Candidates for near misses: so many of those that meet the constraints, and of the others.
 _CLOSEST = 100
@@ -83,7 +83,7 @@ class Compliance:
 
     @property
     def is_doubtful(self) -> bool:
-        return self.times_met < len(self.measurements) or self.chance < _SAFE
+        return self.times_met < len(self.measurements) or self.chance < SAFE_CHANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

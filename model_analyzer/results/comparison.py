@@ -38,6 +38,12 @@ class Pair:
     changes: Mapping[str, Change]
     new_values: Mapping[str, Interval | None]
 
+    @property
+    def is_of_one_trial(self) -> bool:
+        """Whether both are the same configuration under the same load, under whatever names."""
+        keys = {_key(item.trial, verified=False) for item in (self.base, self.new)}
+        return len(keys) == 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:

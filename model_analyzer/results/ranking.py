@@ -38,12 +38,14 @@ from model_analyzer.domain.ties import (
     Comparison,
     assurance,
     assured_first,
+    chance_to_meet,
     cheapest_first,
     is_much_sooner,
     needs_more_resources,
     surely_met,
     tied,
     undefeated,
+    undominated,
 )
 from model_analyzer.results.circumstances import (
     Comparable,
@@ -487,20 +489,30 @@ def _ordered(
     tie = concluded or by_mean[:1]
     if passing:
         comparison, sure = Comparison(goal, runs), assurance(goal, runs)
+        chance = chance_to_meet(goal, runs)
         # without repetitions, measurements count as they are; a remark names close constraints
         has_repeated = any(len(measurements) > 1 for measurements in runs.values())
         is_met = surely_met(goal, runs, sure)
         best = undefeated(
             comparison, passing, lambda index: not (concluded or has_repeated) or is_met(index)
         )
-        if concluded and concluded[0] in best:
+        is_concluded = bool(concluded) and concluded[0] in best
+        if is_concluded:
             order = sorted(best, key=lambda index: index not in concluded)
-            tie = tied(comparison, order, sure)
+            tie = tied(comparison, order, chance)
         else:
             order = assured_first(comparison, best, sure) if has_repeated else best
-            tie = cheapest_first(
-                tied(comparison, order, sure), lambda index: means[index].trial, comparison
-            )
+            ties = tied(comparison, order, chance)
+            tie = cheapest_first(ties, lambda index: means[index].trial, comparison)
+        first = undominated(
+            comparison,
+            tie[0],
+            passing,
+            lambda index: means[index].trial,
+            chance,
+            is_concluded=is_concluded,
+        )
+        tie = [first, *(index for index in tie if index != first and first in tie)]
     order = [*tie[:1], *(index for index in by_mean if index not in tie[:1])]
     return [means[index] for index in order], tuple(means[index] for index in tie[1:])
 

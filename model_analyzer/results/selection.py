@@ -20,10 +20,13 @@ from model_analyzer.domain.noise import (
     log_ratio,
     ratio_noise,
 )
-from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.domain.noise_model import USUAL_ERROR, NoiseModel
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
+
+# The percentage by which two measurements differ by chance, if nothing tells how noisy they are.
+_UNKNOWN_NOISE = 100 * 2 * math.hypot(USUAL_ERROR, USUAL_ERROR)
 
 # Instances count as always busy if the queue time is above this share of the compute time.
 _BUSY_SHARE = 0.5
@@ -56,7 +59,11 @@ class Gain:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the gain is larger than the noise, and not negligible."""
+        """Whether the gain is larger than the noise, and not negligible. If the noise is unknown,
+        it counts as that of most measurements.
+        """
+        if self.noise is None:
+            return self.percent > _UNKNOWN_NOISE
         interval = self.interval
         return self.percent > NO_GAIN and (interval is None or interval.low > 0)
 

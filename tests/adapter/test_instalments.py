@@ -459,6 +459,14 @@ def test_tokens_of_a_language_model_are_in_the_instalment(pretend, make) -> None
     }  # fmt: skip
 
 
+def test_an_export_that_random_memory_spoils_is_made_again(pretend, make) -> None:
+    stream = {"export": (GOLDEN / "stream.json").read_text(), "requests": 9}
+    generator = make(pretend.perf_analyzer({**stream, "export": ""}, stream))
+    (model,) = measured(generator, replace(work(2), times_tokens=True), seconds=1.0).models
+    assert model.values["output_token_throughput"] > 0
+    assert len(pretend.launches) == 2
+
+
 def test_a_language_model_without_an_export_fails(pretend, make) -> None:
     generator = make(pretend.perf_analyzer({"export": ""}))
     timed = replace(work(), times_tokens=True)
@@ -466,6 +474,7 @@ def test_a_language_model_without_an_export_fails(pretend, make) -> None:
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.NO_RESULT
     assert "input-data" in failure.hint
+    assert len(pretend.launches) == 3
 
 
 # ------------------------------------------------------------------------- what takes too long

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from model_analyzer.results.ranking import Ranking
 from tests.browser.conftest import Opened
 from tests.browser.pages import PAGES
-from tests.budget_cases import CASES, limits_of, ranking_of
+from tests.budget_cases import CASES, limits_of, ranking_of, told
 from tests.drawn import page_of
-from tests.unit.builders import summary_page
+from tests.random_rankings import random_limits, random_records
+from tests.unit.builders import at_most, goal, ranking, summary_page
 
 Open = Callable[..., Page]
 
@@ -39,6 +41,23 @@ def test_the_page_ranks_by_the_rules_of_the_tool(
     path.write_text(page_of(summary_page(ranking_of(case, 1e6))))
     page = open_file(path).page
     assert page.evaluate(ANSWERS, limits_of(case)) == case["answers"]
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(100, 400))]
+)
+def test_the_page_ranks_what_nobody_chose_as_the_tool_does(
+    open_file: Callable[..., Opened], tmp_path: Path, seed: int
+) -> None:
+    records = random_records(seed)
+
+    def ranked(limit: float) -> Ranking:
+        return ranking(*records, by=goal(*at_most(perf_latency_p99=limit)))
+
+    path, limits = tmp_path / "page.html", random_limits(seed, records)
+    path.write_text(page_of(summary_page(ranked(1e6))))
+    page = open_file(path).page
+    assert page.evaluate(ANSWERS, limits) == [told(ranked(limit), limit) for limit in limits]
 
 
 def handle(page: Page) -> Locator:
@@ -169,3 +188,34 @@ def test_every_page_has_a_limit_or_none_without_complaint(open_report: Open, nam
         "budgets.forEach(budget => budget.set(5)); budgets.forEach(budget => budget.set(null))"
     )
     expect(field(page).first).to_have_value("")
+
+
+def test_no_limit_of_zero_or_less_is_taken(open_report: Open) -> None:
+    page = open_report("met")
+    slider = handle(page)
+    for text in ("0", "-5"):
+        field(page).fill(text)
+        expect(slider).to_have_attribute("aria-valuetext", "40 ms")
+        assert (
+            field(page).evaluate("each => each.validationMessage").startswith("A limit is above 0")
+        )
+    field(page).fill("13")
+    expect(slider).to_have_attribute("aria-valuetext", "13 ms")
+    assert field(page).evaluate("each => each.validationMessage") == ""
+
+
+def test_an_answer_that_is_not_certain_says_so(open_report: Open) -> None:
+    page = open_report("met")
+    handle(page)
+    limit = page.evaluate(
+        """() => {
+          const [data] = dom.data("instruments").budgets;
+          const ranked = ranking.create(data, data.choices[0]);
+          return Array.from({ length: 400 }, (_, step) => 5 + step / 10)
+            .find((each) => ranked.at(each).passes && ranked.at(each).chance < 0.6);
+        }"""
+    )
+    field(page).fill(str(limit))
+    answer = page.get_by_label("Recommendation")
+    expect(answer).to_have_class(re.compile("unsure"))
+    expect(answer).to_contain_text("% chance that it meets the constraints")

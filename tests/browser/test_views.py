@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from model_analyzer.reports.build import Deployment
@@ -94,9 +95,10 @@ def test_two_measurements_are_compared(open_report: Open) -> None:
     expect(pair.get_by_role("row", name="Throughput")).to_contain_text("%")
     expect(card.locator(".stack")).to_have_count(2)
     assert violations(page) == []
-    wait_until(
-        page, "location.hash === '#pinned=0&chosen=7' || location.hash === '#chosen=7&pinned=0'"
+    names = (
+        "['pinned', 'chosen'].map(name => new URLSearchParams(location.hash.slice(1)).get(name))"
     )
+    wait_until(page, f"{names}.join() === 'm_config_5 at 16,m_config_3 at 4'")
     page.reload()
     expect(page.get_by_role("complementary").locator("h2")).to_contain_text(" and ")
     page.get_by_role("button", name="Unpin").click()
@@ -115,6 +117,55 @@ def test_the_nearest_point_answers(open_report: Open) -> None:
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2 + 12, box["y"] + box["height"] / 2 + 9)
     expect(page.locator("#tip")).to_contain_text("m_config_default")
+
+
+# points at the centre of each point of each chart, and clicks; the answers that are wrong
+POINTED = """() => {
+  const wrong = [];
+  let count = 0;
+  for (const figure of document.querySelectorAll("figure[data-chart].ready")) {
+    figure.scrollIntoView({ block: "center" });
+    const { view } = figure.embedded;
+    const [x, y] = ["x", "y"].map((name) => view.scale(name));
+    if (!x?.invert || !y?.invert) continue;
+    const svg = figure.querySelector(".live svg").getBoundingClientRect();
+    const [left, top] = view.origin();
+    const padding = view.padding();
+    const points = figure.values.filter(({ row }) => row >= 0 && row < measurements.total)
+      .map((point) => ({
+        row: point.row,
+        clientX: svg.left + left + padding.left + x(point.x),
+        clientY: svg.top + top + padding.top + y(point.y),
+      }))
+      .filter(({ clientX, clientY }) => Number.isFinite(clientX + clientY));
+    for (const { row, clientX, clientY } of points) {
+      const under = document.elementFromPoint(clientX, clientY);
+      if (!under || !figure.contains(under) || under.closest(".handle")) continue;
+      count += 1;
+      // of points at one place, any may answer; clicks have whole pixels
+      const isHere = (other) =>
+        Math.hypot(other.clientX - clientX, other.clientY - clientY) < 1.5;
+      const rows = points.filter(isHere).map((other) => other.row);
+      const at = { clientX, clientY, bubbles: true, view: window };
+      under.dispatchEvent(new PointerEvent("pointermove", at));
+      const said = document.getElementById("tip").textContent;
+      under.dispatchEvent(new PointerEvent("click", at));
+      const isRight = rows.some((each) => said.includes(measurements.title(each)))
+        && rows.includes(chosen.row());
+      if (!isRight) wrong.push(`${figure.dataset.chart}: ${measurements.title(row)}`);
+    }
+  }
+  return [count, wrong];
+}"""
+
+
+@pytest.mark.parametrize("name", ["met", "tokens", "detail", "ensemble"])
+def test_pointing_at_a_point_gives_that_point(open_report: Open, name: str) -> None:
+    page = open_report(name)
+    draw_all(page)
+    count, wrong = page.evaluate(POINTED)
+    assert count > 3
+    assert wrong == []
 
 
 def test_headings_are_anchors_beside_the_state(open_report: Open) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +14,7 @@ import pytest
 
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.state.profile_state import ProfileState
-from tests.unit.builders import failure, measurement, trial, variant
+from tests.unit.builders import failure, goal, measurement, objectives, trial, variant
 
 REGRESSION = 3
 RULE = ("--fail-on", "perf_throughput<-3%")
@@ -60,6 +61,48 @@ def test_a_regression_ends_with_status_3(run: Run, sides: Path) -> None:
     assert "m: perf_throughput<-3%: failed (best: -10.0 %" in output
     best = next(line for line in output.splitlines() if line.startswith("best  "))
     assert best.endswith("worse")
+
+
+@pytest.fixture
+def for_latency(tmp_path: Path) -> Path:
+    """`base` and `named` were searched for the lowest p99, and have the same configurations under
+    other names; `plain` is of a run for throughput.
+    """
+    quick, many = (variant("m_config_3", max_batch_size=size) for size in (1, 8))
+    for name, wished in (
+        ("base", "perf_latency_p99"),
+        ("named", "perf_latency_p99"),
+        ("plain", ""),
+    ):
+        with ProfileState(tmp_path / name) as state:
+            if wished:
+                state.record_search("m", {}, goal(wished=objectives(**{wished: 10})))
+            other = "m_config_7" if name == "named" else "m_config_3"
+            state.record(trial(replace(quick, name=other), concurrency=1), measurement(100, 2))
+            state.record(
+                trial(replace(many, name="m_config_4"), concurrency=8), measurement(300, 20)
+            )
+            state.save()
+    return tmp_path
+
+
+def test_the_goal_is_that_of_the_run(run: Run, for_latency: Path) -> None:
+    _, output, _ = run("compare", "base", "base")
+    assert "best in both is m_config_3" in output
+    assert output.index("p99 Latency") < output.index("Throughput")
+
+    _, output, _ = run("compare", "base", "base", "--metric", "perf_throughput")
+    assert "best in both is m_config_4" in output
+
+    _, output, _ = run("compare", "plain", "base")
+    assert "best in both is m_config_3" in output
+    assert "m was measured with other goals in BASE: perf_throughput" in output
+
+
+def test_the_same_configuration_with_two_names_is_one(run: Run, for_latency: Path) -> None:
+    _, output, _ = run("compare", "base", "named")
+
+    assert "best in both is m_config_7 with 1 concurrent request (m_config_3 in BASE)" in output
 
 
 def test_without_a_regression_it_ends_well(run: Run, sides: Path) -> None:

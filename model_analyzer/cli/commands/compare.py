@@ -29,7 +29,7 @@ _HTML = "html"
 @click.argument("base")
 @click.argument("new")
 @directory_options
-@goal_options("perf_throughput")
+@goal_options("the goal of the NEW run")
 @click.option(
     "--metrics",
     "shown",

@@ -8,6 +8,7 @@ const budgets = (() => {
   const { byId, make } = dom;
   const { columns, title, number, signed, loadOf, underOf, settingsOf } = measurements;
   const OFF = 1e300; // no limit, for expressions of charts
+  const { SURE } = dom.data("instruments").rules; // with a smaller chance to meet the constraints, an answer is unsure
 
   /** A limit that the reader sets: "13", "1,360". */
   function short(value) {
@@ -81,10 +82,14 @@ const budgets = (() => {
       return row === given.best || !value || !base ? "" : signed((value / base - 1) * 100);
     }
 
+    const isUnsure = (answer) => answer.passes && answer.chance < SURE;
+    const chanceText = (answer) => `${Math.round(100 * answer.chance)} % chance that it meets the constraints`;
+
     function sentence(answer) {
       if (!answer.passes) return `${atLimit()}: no measurement meets the constraints; the nearest is ${nameOf(answer.best)}.`;
       const change = difference(answer.best);
-      return `${atLimit()}: ${nameOf(answer.best)}, ${valueText(answer.best)}${change ? ` (${change})` : ""}.`;
+      const unsure = isUnsure(answer) ? `; ${chanceText(answer)}` : "";
+      return `${atLimit()}: ${nameOf(answer.best)}, ${valueText(answer.best)}${change ? ` (${change})` : ""}${unsure}.`;
     }
 
     function tile(label, value, note) {
@@ -104,7 +109,7 @@ const budgets = (() => {
       back.addEventListener("click", () => set(data.maximum, 0));
       instead.replaceChildren(
         make("p", { class: "eyebrow" }, answer.passes
-          ? `✓ ${atLimit()}${data.maximum === null || limit === data.maximum ? "" : ` instead of ${short(data.maximum)} ${data.unit}`}${choice ? `, by ${data.choices[choice].name}` : ""}` : `⚠ ${atLimit()}, nothing meets the constraints; the nearest is`),
+          ? `${isUnsure(answer) ? "⚠" : "✓"} ${atLimit()}${data.maximum === null || limit === data.maximum ? "" : ` instead of ${short(data.maximum)} ${data.unit}`}${choice ? `, by ${data.choices[choice].name}` : ""}` : `⚠ ${atLimit()}, nothing meets the constraints; the nearest is`),
         make("p", { class: "name" }, ...measurements.breakable(title(data.start + row))),
         make("p", { class: "what" }, `${settingsOf(data.start + row)}, ${underOf(data.start + row)}`),
         make("dl", { class: "figures" }, ...tiles),
@@ -133,7 +138,7 @@ const budgets = (() => {
       const answer = isGiven() ? given : ranked.at(limit);
       original.hidden = !isGiven();
       instead.hidden = isGiven();
-      section.className = isGiven() ? style : `answer ${answer.passes ? "recommended" : "nearest"}`;
+      section.className = isGiven() ? style : `answer ${answer.passes ? "recommended" : "nearest"}${isUnsure(answer) ? " unsure" : ""}`;
       if (isGiven()) instead.replaceChildren();
       else fillInstead(answer);
       if (isGiven()) restore();
@@ -396,7 +401,10 @@ const budgets = (() => {
 
     field.addEventListener("input", () => {
       const value = Number(field.value);
-      if (field.value === "" || value > 0) set(field.value === "" ? null : value);
+      const isLimit = field.value === "" ? !field.validity.badInput : value > 0;
+      field.setCustomValidity(isLimit ? "" : "A limit is above 0; leave it empty for none");
+      if (isLimit) set(field.value === "" ? null : value);
+      else field.reportValidity();
     });
     menu.addEventListener("change", () => set(limit, Number(menu.value)));
     reset.addEventListener("click", () => set(data.maximum, 0));

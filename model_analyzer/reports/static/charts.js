@@ -34,6 +34,9 @@ const charts = (() => {
   const drawn = () => figures.filter((figure) => figure.embedded)
     .map((figure) => [figure.embedded.view, figure.dataset.chart]);
 
+  /** The datum of a mark; undefined for a line, which stands for many and has that of its first point. */
+  const datumOf = (item) => (item && !["line", "area", "trail"].includes(item.mark.marktype) ? item.datum : undefined);
+
   const redraw = () => figures.filter((figure) => figure.embedded).forEach(draw);
 
   /** Begins to draw. `hooks.adapt` changes a specification before it is drawn; `hooks.narrowed` adapts
@@ -53,5 +56,5 @@ const charts = (() => {
     theme.onChange(redraw);
   }
 
-  return { start, drawn };
+  return { start, drawn, datumOf };
 })();

@@ -27,13 +27,17 @@ const chosen = (() => {
   function show() {
     panel.hidden = row < 0;
     if (row >= 0) fill();
-    hash.set("chosen", row < 0 ? null : row);
-    hash.set("pinned", pinned < 0 ? null : pinned);
+    hash.set("chosen", row < 0 ? null : keyOf(row));
+    hash.set("pinned", pinned < 0 ? null : keyOf(pinned));
     // keeps the targets of links and of keyboard focus visible above the panel
     root.style.scrollPaddingBottom = `${panel.offsetHeight}px`;
   }
 
   const nameOf = (each) => `${title(each)} ${loadOf(each)}`;
+
+  /** What a link calls a row: other measurements, or another order, change its index. The number is
+      that of its kind of hardware. */
+  const keyOf = (each) => `${nameOf(each)}${bestOf(each) ? ` (${bestOf(each)})` : ""}`;
 
   function fill() {
     const isPair = pinned >= 0 && pinned !== row;
@@ -116,10 +120,10 @@ const chosen = (() => {
 
   /** Selects what the address says. */
   function restore() {
-    const [first, second] = ["pinned", "chosen"].map((name) => Number(hash.get(name) ?? -1));
-    const isRow = (each) => Number.isInteger(each) && each >= 0 && each < total;
-    if (isRow(first)) pinned = first;
-    if (isRow(second)) choose(second);
+    const rows = Array.from({ length: total }, (_, each) => each);
+    const rowOf = (name) => (hash.get(name) === null ? -1 : rows.findIndex((each) => keyOf(each) === hash.get(name)));
+    pinned = rowOf("pinned");
+    if (rowOf("chosen") >= 0) choose(rowOf("chosen"));
   }
 
   function close() {

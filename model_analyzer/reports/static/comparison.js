@@ -17,7 +17,7 @@
 
   /** Shows what the mark under the pointer stands for. */
   function point(event, item) {
-    const [title, ...lines] = (item && item.datum && item.datum.tip) || [];
+    const [title, ...lines] = charts.datumOf(item)?.tip || [];
     if (title === undefined) tip.hide();
     else tip.show(event, title, lines);
   }

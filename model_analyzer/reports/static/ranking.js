@@ -246,22 +246,16 @@ const ranking = (() => {
       if (!comparison.knowsNoise) return rows;
       const merit = (row) => sure(row) ** CAUTION * Math.exp(score(row, rows[0]));
       const top = (list) => list.reduce((best, row) => (merit(row) > merit(best) ? row : best));
-      let best = top(rows);
-      const repeated = rows.filter((row) => times(row) > 1);
-      if (repeated.length && times(best) === 1) {
-        const most = top(repeated);
-        const noise = Math.hypot(comparison.error(best) ?? 0, comparison.error(most) ?? 0);
-        if (score(best, most) <= DEVIATIONS * noise) best = most;
-      }
+      const best = top(rows);
       return [best, ...rows.filter((row) => row !== best)];
     }
 
-    function tied(comparison, [first, ...rows], sure) {
+    function tied(comparison, [first, ...rows], met) {
       if (!comparison.knowsNoise) return [first];
-      const least = sure(first) - AS_SURE;
+      const least = met(first) - AS_SURE;
       return [first, ...rows.filter((row) => {
         const difference = Math.abs(score(first, row));
-        return difference <= comparison.apart(first, row) && difference <= price(first, row) && sure(row) >= least;
+        return difference <= comparison.apart(first, row) && difference <= price(first, row) && met(row) >= least;
       })];
     }
 
@@ -279,9 +273,25 @@ const ranking = (() => {
         if (!least || compareLists(memoryOf(row), least) < 0) memory.set(content(row), memoryOf(row));
       }
       const costOf = (row) => [
-        ...memory.get(content(row)), data.instances[variantOf[row]], entry(data.loads, row), data.batch_limits[variantOf[row]],
+        ...memory.get(content(row)), data.instances[variantOf[row]], entry(data.loads, row),
       ];
       return [...rows].sort((a, b) => compareLists(costOf(a), costOf(b)));
+    }
+
+    /** The first row, unless one of the others (best first) is better in everything: then that one. */
+    function undominated(first, others, constraints, met) {
+      const costOf = (row) => [...memoryOf(row), data.instances[variantOf[row]], entry(data.loads, row)];
+      const margins = (row) => [...marginsOf(constraints, row).values()];
+      const isBetter = (row) => {
+        // of the same variant, memory differs by chance only
+        const skipped = content(row) === content(first) ? memoryOf(row).length : 0;
+        const [costs, least] = [costOf(first), margins(first)];
+        return score(row, first) > 0
+          && margins(row).every((own, place) => own >= least[place])
+          && costOf(row).slice(skipped).every((own, place) => own <= costs[skipped + place])
+          && met(row) >= met(first);
+      };
+      return others.find(isBetter) ?? first;
     }
 
     // ------------------------------------------------------------------ the default
@@ -318,7 +328,7 @@ const ranking = (() => {
     // ------------------------------------------------------------------ all together
 
     /** The best row at a limit (null: none) and its ties; `passes` says whether it meets the
-        constraints. Null without measurements. */
+        constraints, `chance` how likely that is. Null without measurements. */
     function at(limit) {
       if (!count) return null;
       const constraints = constraintsAt(limit);
@@ -333,38 +343,47 @@ const ranking = (() => {
       const rows = closest(missed);
       const passing = rows.filter((row) => missed[row] === 0);
       let tie = rows.slice(0, 1);
+      let chanceOf = () => null;
       if (passing.length) {
         const comparison = comparisonOf(rows);
         const expected = expectedErrors(rows);
-        const chances = new Map();
-        const sure = (row) => {
-          if (!chances.has(row)) chances.set(row, chance(constraints, expected, row));
-          return chances.get(row);
-        };
+        const chanceWith = (allowed) => (row) => chance(constraints, expected, row, allowed);
+        const [sure, met] = [chanceWith(ALLOWED), chanceWith(0)];
         const hasRepeated = rows.some((row) => times(row) > 1);
         const isMet = (row) => {
           if (times(row) === 1 || isInstalment(row)) return missed[row] === 0 && sure(row) >= SAFE;
           return data.runs[row][data.limit].every((_, run) => shortfall(constraints, ({ tag }) => data.runs[row][tag][run]) === 0);
         };
         const best = undefeated(comparison, passing, (row) => !hasRepeated || isMet(row));
-        tie = cheapestFirst(tied(comparison, hasRepeated ? assuredFirst(comparison, best, sure) : best, sure));
+        tie = cheapestFirst(tied(comparison, hasRepeated ? assuredFirst(comparison, best, sure) : best, met));
+        const first = undominated(tie[0], passing, constraints, met);
+        tie = [first, ...tie.filter((row) => row !== first && tie.includes(first))];
+        chanceOf = met;
       }
       const { best, ties } = defaultFirst(tie[0], tie.slice(1), missed);
-      return { best, ties: ties.filter((row) => !isSameTrial(row, best)), passes: missed[best] === 0 };
+      return { best, ties: ties.filter((row) => !isSameTrial(row, best)), passes: missed[best] === 0, chance: chanceOf(best) };
     }
 
     /** Whether two rows are the same trial under two names. */
     const isSameTrial = (a, b) => content(a) === content(b) && entry(data.loads, a) === entry(data.loads, b);
 
-    /** The chance that a row meets the constraints, or misses them by no more than noise. */
-    function chance(constraints, expected, row) {
+    /** How far a row is within the constraints on each metric; infinitely, if it was not measured. */
+    function marginsOf(constraints, row) {
+      const margins = new Map();
+      for (const constraint of constraints) {
+        const value = constraint.valueOf(row);
+        const own = value === null ? Infinity : margin(constraint, value);
+        margins.set(constraint.tag, Math.min(own, margins.get(constraint.tag) ?? Infinity));
+      }
+      return margins;
+    }
+
+    /** The chance that a row meets the constraints, or misses them by so many standard errors. */
+    function chance(constraints, expected, row, allowed) {
       let probability = 1;
-      for (const tag of new Set(constraints.map((constraint) => constraint.tag))) {
-        const margins = constraints.filter((each) => each.tag === tag && each.valueOf(row) !== null)
-          .map((each) => margin(each, each.valueOf(row)));
-        const least = Math.min(Infinity, ...margins);
+      for (const [tag, least] of marginsOf(constraints, row)) {
         const error = expected(row, tag);
-        probability *= error ? normal(least / error + ALLOWED) : Number(least >= 0);
+        probability *= error ? normal(least / error + allowed) : Number(least >= 0);
       }
       return probability;
     }

@@ -10,21 +10,23 @@
   const OTHERS = 0.45; // the opacity of points without a line
   let matches = null; // for each row whether it passes the filters; null: all do
 
-  /** The row of the mark under the pointer, or of the nearest point within reach; otherwise -1. */
+  /** The row of the nearest point within reach of the pointer, or of the mark under it; otherwise -1. */
   function rowAt(view, figure, event, item) {
-    const own = item && item.datum ? item.datum.row : undefined;
-    if (typeof own === "number" && own < total) return own;
+    const isRow = (row) => row >= 0 && row < total;
+    const under = charts.datumOf(item)?.row;
+    const own = isRow(under) ? under : -1;
     const [scaleX, scaleY] = ["x", "y"].map((name) => view.scale(name));
-    if (!scaleX || !scaleY || !scaleX.invert || !scaleY.invert) return -1;
+    if (!scaleX || !scaleY || !scaleX.invert || !scaleY.invert) return own;
     const svg = figure.querySelector(".live svg").getBoundingClientRect();
     const [left, top] = view.origin();
     const { left: before, top: above } = view.padding();
     const [x, y] = [event.clientX - svg.left - left - before, event.clientY - svg.top - top - above];
-    let [nearest, distance] = [-1, REACH];
+    let [nearest, distance] = [own, REACH];
     for (const point of figure.values) {
-      if (!(point.row >= 0 && point.row < total)) continue;
+      if (!isRow(point.row)) continue;
       const away = Math.hypot(scaleX(point.x) - x, scaleY(point.y) - y);
-      if (away < distance) [nearest, distance] = [point.row, away];
+      // of points at the same place, the one on top
+      if (away < distance || (away === distance && point.row === own)) [nearest, distance] = [point.row, away];
     }
     return nearest;
   }

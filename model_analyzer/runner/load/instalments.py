@@ -72,8 +72,12 @@ _NO_REQUEST = "no request ended in the measurement"
 _FEW_REQUESTS = "few requests ended"
 _SENT_LATE = "requests were sent late"
 _SLOW = "requests take long"
-# So many stalls may be an accident; after them, its time limit ends perf_analyzer.
-_MOST_STALLED = 2
+_STALLED = "perf_analyzer waited in vain for answers"
+# Of a stream of numbers, perf_analyzer exports random memory as the last response; if that is no
+# number, it exports nothing (`profile_export`). The next time, the memory has other contents.
+_UNREADABLE = "perf_analyzer could not export the responses"
+# So many of these two may be an accident; after them, a time limit ends perf_analyzer.
+_MOST_VAIN = 2
 # An instalment without a request is followed by one that is so many times as long, or as it should
 # have been: requests count that begin and end in one of perf_analyzer's windows.
 _GROWTH, _ROOMY = 3, 2
@@ -124,21 +128,18 @@ class InstalmentMeasuring:
         variants = [work.variant for work in workloads]
         # a log or stages have their own length
         is_final = any(has_own_times(work) for work in workloads)
-        stalled, empty_s, unanswered, whole = 0, 0.0, [0] * len(workloads), False
+        vain, empty_s, unanswered, whole = 0, 0.0, [0] * len(workloads), False
         may_repeat = not is_final and not asked_s
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
             groups = [self._generators(work, seconds, part, whole=whole) for work in workloads]
-            watched = stalled < _MOST_STALLED and launch < self._launches.most
+            may_be_vain = vain < _MOST_VAIN and launch < self._launches.most
             ended, has_stalled = self._launch(
-                groups, server, earlier, seconds, until, watched=watched
+                groups, server, earlier, seconds, until, watched=may_be_vain
             )
-            if has_stalled:
-                stalled += 1
-                log.info(
-                    "%s: perf_analyzer waited in vain for answers, measuring again",
-                    _names(workloads),
-                )
+            if has_stalled or (may_be_vain and _are_unreadable(groups, ended)):
+                vain += 1
+                _log_vain(workloads, _STALLED if has_stalled else _UNREADABLE)
                 continue
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             reading = self._reading(
@@ -293,6 +294,15 @@ class InstalmentMeasuring:
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
             models.append(model)
         return Reading(tuple(models), tuple(notices), commands_of(ended), during=_during(ended))
+
+
+def _are_unreadable(groups: Sequence[Sequence[Generator]], ended: Sequence[Ended]) -> bool:
+    """Whether responses that have to be timed were counted, but not exported."""
+    return any(
+        group[0].work.times_tokens and run.export is None and run.verdict is OutputVerdict.DONE
+        for group, runs in zip(groups, by_workload(groups, ended), strict=True)
+        for run in runs
+    )
 
 
 def _inputs(replay: Replay | None, share: Iterable[int], batch_size: int) -> bytes | None:
@@ -457,6 +467,10 @@ def _stood_still(
 
 def _is_late(reading: Reading) -> bool:
     return any(is_late(model.values) for model in reading.models)
+
+
+def _log_vain(workloads: Sequence[Workload], why: str) -> None:
+    log.info("%s: %s, measuring again", _names(workloads), why)
 
 
 def _log_again(workloads: Sequence[Workload], seconds: float, reason: str) -> None:

@@ -16,6 +16,7 @@ from tests.unit.builders import (
     goal,
     instalment,
     measurement,
+    objectives,
     ranking,
     record,
     summary_page,
@@ -66,7 +67,7 @@ def test_measured_metrics_can_be_chosen_as_objectives() -> None:
 def test_what_the_rules_need_of_variants_and_rows() -> None:
     made = budget(two())
     assert made is not None
-    assert (made.counts, made.defaults, made.batch_limits) == ((1, 1), (False, True), (8, 1))
+    assert (made.counts, made.defaults) == ((1, 1), (False, True))
     assert (made.loads, made.shown) == ([4, 1], (0, 1))
 
 
@@ -90,3 +91,14 @@ def test_a_page_of_several_models_keeps_its_limits() -> None:
 
 def test_a_limit_on_hidden_gpus_cannot_be_judged_on_the_page() -> None:
     assert budget(two(goal(*at_most(gpu_used_memory=100)))) is None
+
+
+def test_goodput_has_no_limit_to_move() -> None:
+    """It counts what is within the limit: at another one, every value is another."""
+    by = goal(*at_most(perf_latency_p99=40), wished=objectives(perf_goodput=10))
+    records = [record(variant(), instalment([8.0, 9.0, 30.0] * 20), concurrency=n) for n in (1, 2)]
+
+    page = summary_page(ranking(*records, by=by))
+
+    assert page.parts[0].budget is None
+    assert "--latency-budget" in page.parts[0].limit_note

@@ -167,4 +167,4 @@ def test_a_rule_that_is_not_certain_is_no_success() -> None:
         return ranking(record(variant(), measurement(throughput, 5, windows=windows)))
 
     page = page_of((noisy(100), noisy(95)), rule="perf_throughput<-3%")
-    assert (page.state, page.result) == ("open", "No regression: 1 rule checked, 1 not certain")
+    assert (page.state, page.result) == ("open", "Not certain: 1 of 1 rule cannot be decided")

@@ -45,6 +45,8 @@ def test_a_gain_that_rounds_to_nothing_keeps_the_default() -> None:
     ranked = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1004)))
     assert answer_of(ranked).verdict is AnswerVerdict.KEEP
     ranked = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1006)))
+    assert answer_of(ranked).verdict is AnswerVerdict.EQUAL
+    ranked = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1100)))
     assert answer_of(ranked).verdict is AnswerVerdict.RECOMMENDED
     # a default that needs more than what is as good is no reason to stay
     dear = variant("m_config_default", max_batch_size=1, instance_group=[{"count": 2}])

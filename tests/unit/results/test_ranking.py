@@ -373,10 +373,21 @@ def test_own_windows_of_perf_analyzer_count_without_the_instalments_before_them(
     assert continued.measured[0].runs == (own.outcome, replace(look, started=3))
 
 
-def test_a_single_measurement_that_leads_within_noise_comes_after_repeated_ones() -> None:
+def test_what_leads_is_first_though_it_was_measured_once_and_others_often() -> None:
     confirmed = repeated(SMALL, 100, 104)
-    assert order(ranking(*confirmed, record(LARGE, measurement(105))))[0] == "m_config_0"
-    assert order(ranking(*confirmed, record(LARGE, measurement(130))))[0] == "m_config_1"
+    assert order(ranking(*confirmed, record(LARGE, measurement(105))))[0] == "m_config_1"
+    assert order(ranking(*confirmed, record(LARGE, measurement(99))))[0] == "m_config_0"
+
+
+def test_what_another_beats_in_everything_is_not_first_for_being_measured_twice() -> None:
+    bound = goal(*at_most(perf_latency_p99=26))
+    risky = variant("m_config_7", max_batch_size=4)
+    faster = record(variant("m_config_6", max_batch_size=8), measurement(4318, 13.3))
+    twice = [
+        record(risky, measurement(4190, 24.9), concurrency=1),
+        record(risky, measurement(4208, 26.5), concurrency=1, repetition=1),
+    ]
+    assert order(ranking(*twice, faster, by=bound))[0] == "m_config_6"
 
 
 def test_a_trial_close_to_a_bound_must_be_much_better_to_lead() -> None:
@@ -486,12 +497,13 @@ def repeated(
 
 
 def test_the_cheapest_tie_is_first_and_the_others_are_named() -> None:
-    small, large = repeated(SMALL, 100, 104), repeated(LARGE, 100.5, 104.5)
+    two = variant("m_config_1", instance_group=[{"count": 2, "kind": "KIND_CPU"}])
+    small, large = repeated(SMALL, 100, 104), repeated(two, 100.5, 104.5)
     ranked = ranking(*small, *large)
     assert order(ranked) == ["m_config_0", "m_config_1"]
     assert [item.trial.variants for item in ranked.ties] == ["m_config_1"]
 
-    apart = ranking(*small, *repeated(LARGE, 121, 125))
+    apart = ranking(*small, *repeated(two, 121, 125))
     assert order(apart) == ["m_config_1", "m_config_0"]
     assert apart.ties == ()
 

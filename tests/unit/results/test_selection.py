@@ -258,7 +258,10 @@ def test_a_recommendation_that_breaks_the_constraints_has_no_gain() -> None:
 @pytest.mark.parametrize(
     ("gain", "clear"),
     [
-        (Gain(percent=1, noise=None), True),
+        # without any evidence of noise, it is that of most measurements
+        (Gain(percent=8, noise=None), False),
+        (Gain(percent=9, noise=None), True),
+        (Gain(percent=1, noise=0), True),
         (Gain(percent=0, noise=None), False),
         (Gain(percent=-50, noise=5), False),
         (Gain(percent=5, noise=5), False),
