@@ -27,6 +27,7 @@ from model_analyzer.domain.ties import (
     surely_met,
     tied,
     undefeated,
+    undominated,
 )
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.adaptive.acquisition import (
@@ -315,12 +316,14 @@ class Knowledge:
         comparison, feasible = self.comparison, self.feasible
         if not feasible:
             return chosen
+        trial, chance = self._trials.__getitem__, chance_to_meet(self.goal, self.measured)
         sure = assurance(self.goal, self.measured)
         best = undefeated(comparison, feasible, surely_met(self.goal, self.measured, sure))
-        if chosen in best:
-            return chosen
-        ties = tied(comparison, assured_first(comparison, best, sure), sure)
-        return cheapest_first(ties, self._trials.__getitem__, comparison)[0]
+        first, is_concluded = chosen, chosen in best
+        if not is_concluded:
+            ties = tied(comparison, assured_first(comparison, best, sure), chance)
+            first = cheapest_first(ties, trial, comparison)[0]
+        return undominated(comparison, first, feasible, trial, chance, is_concluded=is_concluded)
 
     @property
     def _confirmed(self) -> Sequence[Coordinate]:
