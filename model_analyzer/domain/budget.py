@@ -12,28 +12,33 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Seconds of measuring that a search may take; `None` sets no limit.
+    """Seconds of measuring that a search may take; `None` sets no limit. What began before `since`
+    (seconds since the epoch), in an earlier run, costs nothing.
 
     A measurement starts only if it is expected to end within the budget. The first one always
     starts: without any measurement, a search would have no answer.
     """
 
     seconds: float | None = None
+    since: float = 0.0
 
-    def covers(self, outcomes: Sequence[Outcome], trials: int = 1) -> bool:
-        """Whether this number of further trials fits, one after another, if each takes as long as
-        the longest measurement among these outcomes. A failure does not tell how long others take.
+    def covers(self, outcomes: Sequence[Outcome]) -> bool:
+        """Whether a further trial fits, if it takes as long as the longest measurement among these
+        outcomes. A failure does not tell how long others take.
         """
         if self.seconds is None:
             return True
         measured = [outcome for outcome in outcomes if isinstance(outcome, Measurement)]
         longest = max((outcome.duration_s for outcome in measured), default=0.0)
-        spent_s = wall_s(outcomes)
-        return spent_s < self.seconds and spent_s + trials * longest <= self.seconds
+        spent_s = self._spent_s(outcomes)
+        return spent_s < self.seconds and spent_s + longest <= self.seconds
 
     def limit_s(self, outcomes: Sequence[Outcome]) -> float | None:
         """The seconds that are left after these outcomes; None without a limit."""
-        return None if self.seconds is None else max(self.seconds - wall_s(outcomes), 0.0)
+        return None if self.seconds is None else max(self.seconds - self._spent_s(outcomes), 0.0)
+
+    def _spent_s(self, outcomes: Iterable[Outcome]) -> float:
+        return wall_s(outcome for outcome in outcomes if outcome.started >= self.since)
 
     def trials(self, trial_s: float) -> int | None:
         """How many trials of `trial_s` seconds fit; None without a limit."""

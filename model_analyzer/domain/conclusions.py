@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from model_analyzer.domain.numbers import percent_text
+
 
 class StopReason(Enum):
     """Why a search ended; UNKNOWN if a checkpoint has a text that this version does not know."""
@@ -42,7 +44,9 @@ class Conclusion:
     tells that the user did not set it. With the probability `chance`, a configuration that is
     better by `margin` (a fraction) was not measured; `gain` is the expected gain of continuing. If
     it is not `feasible`, no measured configuration meets the constraints, and `chance` and `gain`
-    are the probability that another one does.
+    are the probability that another one does. If there is a `rival`, a trial of another variant,
+    only a difference of `noise_percent` would tell it from the recommended one, although both were
+    repeated.
     """
 
     recommended: str
@@ -55,6 +59,21 @@ class Conclusion:
     margin: float
     chance: float
     gain: float
+    rival: str = ""
+    noise_percent: float = 0.0
+
+    @property
+    def doubt(self) -> str:
+        """Why the recommendation may be chance, and what the user can do about it; "" if it is
+        none.
+        """
+        if not self.rival:
+            return ""
+        return (
+            f"This machine is too noisy to tell the recommended configuration from {self.rival}"
+            f" (± {percent_text(self.noise_percent)}): stop what else runs on it, and measure again"
+            " with another --checkpoint-directory."
+        )
 
     @property
     def explanation(self) -> str:

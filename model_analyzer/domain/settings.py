@@ -307,15 +307,18 @@ class OptunaSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdaptiveSettings:
-    """Limits of an adaptive search: seconds of measuring, and trials."""
+    """Limits of an adaptive search: seconds of measuring from the time `since` on (in seconds since
+    the epoch), and trials.
+    """
 
     budget_s: float | None = None
     max_trials: int | None = None
+    since: float = 0.0
 
     @property
     def budget(self) -> Budget:
         """The rule for the seconds."""
-        return Budget(self.budget_s)
+        return Budget(self.budget_s, self.since)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,12 +35,15 @@ IN_PROGRESS = "A run is in progress: its search is not complete yet."
 
 
 def certainty_text(answer: Answer) -> str:
-    """Why the search stopped, how sure it is, and how to continue it; "" if unknown."""
+    """Why the answer may be chance, why the search stopped, how sure it is, and how to continue it;
+    "" if unknown.
+    """
     certainty = answer.certainty
     if certainty is None:
         return ""
+    doubt = f"{certainty.doubt} " if certainty.doubt else ""
     if certainty.has_everything:
-        return f"The search stopped: {certainty.explanation}."
+        return f"{doubt}The search stopped: {certainty.explanation}."
     missed = (
         f"a configuration more than {100 * certainty.margin:.0f} % better was not tried"
         if certainty.is_feasible
@@ -48,7 +51,7 @@ def certainty_text(answer: Answer) -> str:
     )
     further = f"; {certainty.option} continues" if certainty.option else ""
     return (
-        f"The search stopped: {certainty.explanation}. There is"
+        f"{doubt}The search stopped: {certainty.explanation}. There is"
         f" {_a_chance(certainty.chance)} that {missed}{further}."
     )
 

@@ -55,7 +55,8 @@ class Certainty:
     `chance` is the probability (0 to 1) that a configuration that is better by more than `margin`
     (a fraction) was not tried; if nothing `is_feasible`, one that meets the constraints.
     `explanation` says why the search stopped, `option` continues it ("" if no option does).
-    `has_everything` tells that each configuration was measured.
+    `has_everything` tells that each configuration was measured. `doubt` says why the recommendation
+    may be chance ("" if it is none).
     """
 
     chance: float
@@ -64,10 +65,11 @@ class Certainty:
     explanation: str
     option: str
     has_everything: bool = False
+    doubt: str = ""
 
     @property
     def is_low(self) -> bool:
-        return self.chance > _UNSURE
+        return self.chance > _UNSURE or bool(self.doubt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +197,7 @@ def _certainty(ranking: Ranking) -> Certainty | None:
         explanation=conclusion.explanation,
         option=option,
         has_everything=conclusion.reason is StopReason.EVERYTHING,
+        doubt=conclusion.doubt,
     )
 
 

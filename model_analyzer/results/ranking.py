@@ -250,7 +250,8 @@ def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ra
     conclusion = None if unused else concluded
     ordered, ties = _ordered(measured, judged, conclusion)
     if conclusion is not None and ordered[0].trial.first.key != conclusion.recommended:
-        conclusion, unused = None, "newer measurements are better than its recommendation"
+        unused = _why_not(conclusion, measured, ordered[0])
+        conclusion = None
     ordered, ties = _default_first(ordered, ties, judged)
     return Ranking(
         model=model,
@@ -381,6 +382,14 @@ def _why_unused(
     if conclusion.trials > len({record.trial.first.key for record in records}):
         return "some of its trials are not among these measurements"
     return ""
+
+
+def _why_not(
+    conclusion: Conclusion, measured: Iterable[MeasuredTrial], first: MeasuredTrial
+) -> str:
+    """Why the recommendation of a search is not the first, in words."""
+    chosen = next(item.trial for item in measured if item.trial.first.key == conclusion.recommended)
+    return f"it recommended {chosen.first}, but {first.trial.first} is better by all measurements"
 
 
 def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> tuple[Ranking, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import platform
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,6 +22,11 @@ THREADS = "OMP_NUM_THREADS"
 def core_count() -> int:
     """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def whole_seconds() -> int:
+    """The whole seconds since the epoch: no measurement that begins later has an earlier time."""
+    return int(time.time())
 
 
 def describe_host() -> Mapping[str, str]:

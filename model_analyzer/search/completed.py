@@ -4,30 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
 
 from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.profiles import FailedTrial
 from model_analyzer.domain.protocols import Search
-from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.domain.trials import Trial
 
 
 class CompletedSearch:
-    """The `search`, told each outcome as `complete` makes it. The time of `earlier` failures, of
-    other runs, counts only for the budgets of those.
-    """
+    """The `search`, told each outcome as `complete` makes it."""
 
-    def __init__(
-        self,
-        search: Search,
-        complete: Callable[[Trial, Outcome], Outcome],
-        earlier: Iterable[FailedTrial] = (),
-    ) -> None:
+    def __init__(self, search: Search, complete: Callable[[Trial, Outcome], Outcome]) -> None:
         self._search = search
         self._complete = complete
-        self._earlier = {trial.key: failure for trial, failure in earlier}
 
     @property
     def most_trials(self) -> int | None:
@@ -45,6 +35,4 @@ class CompletedSearch:
         return self._search.ask()
 
     def tell(self, trial: Trial, outcome: Outcome) -> None:
-        if isinstance(outcome, Failure) and outcome == self._earlier.get(trial.key):
-            outcome = replace(outcome, duration_s=0.0)
         self._search.tell(trial, self._complete(trial, outcome))

@@ -30,7 +30,7 @@ from model_analyzer.domain.settings import ExecutorKind, ProfileSettings
 from model_analyzer.forecast.time_left import time_left
 from model_analyzer.profiling.events import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.runner.host import core_count, describe_host
+from model_analyzer.runner.host import core_count, describe_host, whole_seconds
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose, refused_variants
 from model_analyzer.search.completed import CompletedSearch
@@ -220,9 +220,11 @@ def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None
     profile = session.priced
     complete = profile.completion(placed[0].goal)
     names = VariantNames.known(profile.variants)
+    # only the time of this run counts for its budget
+    adaptive = replace(settings.search.adaptive, since=whole_seconds())
+    chosen = replace(settings.search, adaptive=adaptive)
     searches = {
-        each.lane: CompletedSearch(choose(each, settings.search, names), complete, profile.failed)
-        for each in placed
+        each.lane: CompletedSearch(choose(each, chosen, names), complete) for each in placed
     }
     events = measure_all(
         searches,

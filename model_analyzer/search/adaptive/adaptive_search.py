@@ -12,14 +12,19 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from model_analyzer.domain.arrivals import is_random
 from model_analyzer.domain.conclusions import Outlook, StopReason
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
-from model_analyzer.search.adaptive.finalists import SAFE, repetitions
+from model_analyzer.search.adaptive.finalists import (
+    SAFE,
+    contenders,
+    is_unconfirmed,
+    repetitions,
+)
 from model_analyzer.search.adaptive.knowledge import (
     LOAD_PARAMETERS,
     MAX_ATTEMPTS,
@@ -137,13 +142,12 @@ class AdaptiveSearch:
 
     def _proposals(self, knowledge: Knowledge) -> Iterator[PartialPlan[None] | None]:
         """The trials after the first measurement; none without one."""
-        while (
-            knowledge.measured
-            and knowledge.asked < self._most(knowledge)
-            and not is_late(knowledge.records, self._limits)
-        ):
+        while knowledge.measured and knowledge.asked < self._most(knowledge):
             coordinate = self._next(knowledge)
-            yield None if coordinate is None else self._measure(knowledge, coordinate)
+            if coordinate is None or not self._fits(knowledge, coordinate):
+                yield None
+            else:
+                yield self._measure(knowledge, coordinate)
 
     def _measure(self, knowledge: Knowledge, coordinate: Coordinate) -> PartialPlan[None]:
         """The plan of the trial at a coordinate, which ends when the budget does."""
@@ -160,31 +164,54 @@ class AdaptiveSearch:
             return StopReason.BUDGET
         if knowledge.has_everything:
             return StopReason.EVERYTHING
-        return StopReason.LIMIT if self._candidate(knowledge) else StopReason.NOTHING_WORTH
+        if not self._candidate(knowledge):
+            return StopReason.NOTHING_WORTH
+        kept = self._kept(knowledge, is_great=False)
+        has_trials = knowledge.asked < self._most(knowledge) - kept
+        return StopReason.BUDGET if has_trials else StopReason.LIMIT
 
     def _next(self, knowledge: Knowledge) -> Coordinate | None:
         """The coordinate to measure next; None ends the search, or waits for what is under way.
 
-        The order is: a new candidate while unreserved trials remain or its expected gain is great,
-        then lower loads and repetitions of the best, then new candidates again.
+        The order is: what has to be known at the end, if there is no room for more; repetitions of
+        contenders; a new candidate while unreserved trials remain; then lower loads, repetitions of
+        the best and what has to be known at the end; then new candidates again. A candidate whose
+        expected gain is great comes before repetitions.
         """
-        if self._has_to_confirm(knowledge):
-            best = knowledge.recommended[0]
-            return None if best in knowledge.under_way else best
+        ending = self._ending(knowledge)
         candidate = self._candidate(knowledge)
         is_great = candidate is not None and candidate.expected_gain >= _GREAT_GAIN
+        has_room = self._has_room(knowledge, ending, is_great=is_great)
+        if ending and not has_room:
+            fitting = (c for c in ending if self._fits(knowledge, c))
+            return next((c for c in fitting if c not in knowledge.under_way), None)
         if candidate is None or not (is_great or self._explores(knowledge)):
-            reserved = [*knowledge.lower_loads, *repetitions(knowledge)]
+            reserved = [*knowledge.lower_loads, *repetitions(knowledge), *ending]
             if reserved:
-                return self._next_reserved(knowledge, reserved)
+                possible = self._affordable(knowledge, reserved, ending)
+                return self._next_reserved(knowledge, [*possible, *ending])
+        elif not is_great:
+            possible = self._affordable(knowledge, contenders(knowledge), ending)
+            contender = next((c for c in possible if c not in knowledge.under_way), None)
+            if contender is not None:
+                return contender
         if candidate is None:
             return None
-        # a first look, which tells little, is never the last trial
-        may_be_last = is_great and not knowledge.in_instalments
-        if not (may_be_last or self._has_room_to_confirm(knowledge)):
-            return _confirmation(knowledge)
+        chosen = next(self._affordable(knowledge, [candidate.coordinate], ending), None)
+        if chosen is None or not has_room:
+            return ending[0] if ending else _confirmation(knowledge)
         log.debug("Expected gain of the next trial: %.1f %%", 100 * candidate.expected_gain)
-        return candidate.coordinate
+        return chosen
+
+    def _affordable(
+        self, knowledge: Knowledge, wanted: Iterable[Coordinate], ending: Sequence[Coordinate]
+    ) -> Iterator[Coordinate]:
+        """Those of the wanted trials whose next measurement leaves enough time for the `ending`."""
+        for coordinate in wanted:
+            first_s = knowledge.expected_s(coordinate)
+            others_s = sum(knowledge.expected_s(each) for each in ending if each != coordinate)
+            if self._has_time(knowledge, first_s + others_s):
+                yield coordinate
 
     def _next_reserved(
         self, knowledge: Knowledge, reserved: Sequence[Coordinate]
@@ -196,12 +223,51 @@ class AdaptiveSearch:
             return None
         return next((c for c in reserved if c not in knowledge.under_way), None)
 
-    def _has_to_confirm(self, knowledge: Knowledge) -> bool:
-        """Whether the last trials are left, and all that is known of the best is a first look."""
-        is_random_load = any(map(is_random, knowledge.default.workloads))
-        last = _LAST_OF_RANDOM if is_random_load else _LAST
-        is_last = knowledge.asked >= max(self._most(knowledge) - last, _LEAST_BEFORE)
-        return is_last and knowledge.is_first_look(knowledge.recommended[0])
+    def _ending(self, knowledge: Knowledge) -> Sequence[Coordinate]:
+        """What has yet to be measured before the search may end: the answer again if it was
+        measured once, then the default under its load, which comes first if a single trial is left.
+        """
+        best = knowledge.answer[0]
+        default = knowledge.missing_default(best) if knowledge.is_feasible else None
+        single = dict.fromkeys((knowledge.recommended[0], best))
+        again = [each for each in single if is_unconfirmed(knowledge, each)]
+        ending = [*again, *([] if default is None else [default])]
+        is_last = knowledge.asked + 1 >= self._most(knowledge) or not self._has_time(
+            knowledge, sum(map(knowledge.expected_s, ending))
+        )
+        return ending[::-1] if is_last else ending
+
+    def _has_room(
+        self, knowledge: Knowledge, ending: Sequence[Coordinate], *, is_great: bool
+    ) -> bool:
+        """Whether trials and time remain for another new trial and for what is kept for the end:
+        the `ending`, or that of the new trial, which may turn out to be the best.
+        """
+        kept = self._kept(knowledge, is_great=is_great)
+        new_s = knowledge.expected_s(None)
+        kept_s = max(sum(map(knowledge.expected_s, ending)), kept * new_s)
+        has_trials = knowledge.asked < max(self._most(knowledge) - kept, _LEAST_BEFORE)
+        return has_trials and self._has_time(knowledge, new_s + kept_s)
+
+    def _kept(self, knowledge: Knowledge, *, is_great: bool) -> int:
+        """The number of trials that are kept for the end, if a new trial with such a gain comes."""
+        if not knowledge.in_instalments:
+            repetitions = 0 if is_great or not knowledge.is_answered else 1
+        else:
+            # a first look, which tells little, is never the last trial
+            is_random_load = any(map(is_random, knowledge.default.workloads))
+            repetitions = _LAST_OF_RANDOM if is_random_load else _LAST
+        # the default may have to be measured under another load
+        return repetitions + knowledge.has_several_loads
+
+    def _fits(self, knowledge: Knowledge, coordinate: Coordinate) -> bool:
+        """Whether the next measurement of a trial fits into the budget."""
+        return self._has_time(knowledge, knowledge.expected_s(coordinate))
+
+    def _has_time(self, knowledge: Knowledge, seconds: float) -> bool:
+        """Whether so much of the budget is left."""
+        left_s = self._limits.budget.limit_s([record.outcome for record in knowledge.records])
+        return left_s is None or 0 < left_s >= seconds
 
     def _explores(self, knowledge: Knowledge) -> bool:
         """Whether trials and time remain beside those reserved for the end of the search."""
@@ -213,13 +279,11 @@ class AdaptiveSearch:
         done, most = knowledge.asked, self._most(knowledge)
         # what several trials at once may take more is for repetitions
         kept = max(min(reserved, math.ceil(most / 3)), most - self.most_trials())
-        return done < most - kept and not is_late(
-            knowledge.records, self._limits, further=min(reserved, done // 3)
+        again_s = knowledge.expected_s(knowledge.recommended[0])
+        reserved_s = min(reserved, done // 3) * again_s
+        return done < most - kept and self._has_time(
+            knowledge, knowledge.expected_s(None) + reserved_s
         )
-
-    def _has_room_to_confirm(self, knowledge: Knowledge) -> bool:
-        """Whether a new trial that turns out to be the best could still be repeated."""
-        return not knowledge.is_answered or knowledge.asked + 1 < self._most(knowledge)
 
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""

@@ -41,7 +41,7 @@ _CHOICE = 0.7  # the distance between two values that have no order
 
 
 class Encoding:
-    """Encodes the coordinates of a space, and its default, for the surrogates."""
+    """Encodes the coordinates of a space, and its defaults, for the surrogates."""
 
     def __init__(self, subject: Subject, space: Space) -> None:
         self._models = subject.models
@@ -56,26 +56,28 @@ class Encoding:
         """The number of models that process the model's requests."""
         return len(_stations(model))
 
-    def encode(self, index: int, coordinates: Sequence[Coordinate], default: Trial) -> Points:
-        """Encodes the `default` trial (first row) and the coordinates (further rows) for the model
-        with this index.
+    def encode(
+        self, index: int, coordinates: Sequence[Coordinate], defaults: Sequence[Trial]
+    ) -> Points:
+        """Encodes the `defaults`, trials of the default variants (first rows), and the coordinates
+        (further rows) for the model with this index.
         """
         indices = np.array(coordinates, dtype=np.intp).reshape(
             len(coordinates), len(self._dimensions)
         )
-        settings = self._settings(index, indices, default)
+        settings = self._settings(index, indices, defaults)
         columns = [
             column
             for number, model in enumerate(self._models)
             for column in self._positions(
                 model,
-                settings if number == index else self._settings(number, indices, default),
+                settings if number == index else self._settings(number, indices, defaults),
             )
         ]
         columns += [
             column
             for position in range(len(self._dimensions))
-            for column in self._field(position, indices)
+            for column in self._field(position, indices, len(defaults))
         ]
         return Points(settings, np.stack(columns, axis=1))
 
@@ -91,23 +93,26 @@ class Encoding:
             return None
         return busy_shares(measured, throughput, model.facts.name, names, points.settings.instances)
 
-    def _settings(self, index: int, indices: np.ndarray[Any, Any], default: Trial) -> Settings:
-        model, workload = self._models[index], default.workloads[index]
-        name = model.facts.name
-        variants = {variant.model: variant for variant in workload.variant.served}
+    def _settings(
+        self, index: int, indices: np.ndarray[Any, Any], defaults: Sequence[Trial]
+    ) -> Settings:
+        model, workloads = self._models[index], [each.workloads[index] for each in defaults]
+        name, times = model.facts.name, len(defaults)
+        variants = {variant.model: variant for variant in workloads[0].variant.served}
         instances, batches, delays = [], [], []
         for facts in _stations(model):
             variant = variants[facts.name]
             count = sum(count for count, _ in variant.instances(gpus=self._gpus))
-            instances.append(self._column(facts.name, INSTANCES, indices, count, count))
+            instances.append(self._column(facts.name, INSTANCES, indices, times * [count], count))
             limit = max(variant.max_batch_size, 1)
             first = limit if variant.has_dynamic_batching else 1
             other = _default_batch(model, facts, limit)
-            batches.append(self._column(facts.name, BATCH_LIMIT, indices, first, other))
-            delays.append(self._delays(model.varied[facts.name], indices, variant.config))
-        load, batch_size = workload.load.value, workload.load.batch_size
-        loads = self._column(name, model.settings.load_kind.value, indices, load, load)
-        client = self._column(name, _CLIENT_BATCH, indices, batch_size, batch_size)
+            batches.append(self._column(facts.name, BATCH_LIMIT, indices, times * [first], other))
+            delays.append(self._delays(model.varied[facts.name], indices, times * [variant.config]))
+        load = [work.load.value for work in workloads]
+        batch_size = [work.load.batch_size for work in workloads]
+        loads = self._column(name, model.settings.load_kind.value, indices, load, load[0])
+        client = self._column(name, _CLIENT_BATCH, indices, batch_size, batch_size[0])
         return Settings(
             np.stack(instances, axis=1),
             np.stack(batches, axis=1),
@@ -121,23 +126,23 @@ class Encoding:
         model: str,
         parameter: str,
         indices: np.ndarray[Any, Any],
-        default: float,
+        defaults: Sequence[float],
         other: float,
     ) -> Floats:
-        """The values of a parameter: `default` first, then by coordinate; `other` if the space does
-        not vary it.
+        """The values of a parameter: of the `defaults` first, then by coordinate; `other` if the
+        space does not vary it.
         """
         position = self._index.get((model, parameter))
         if position is None:
             rest = np.full(len(indices), float(other))
         else:
             rest = np.array(self._dimensions[position].values, dtype=float)[indices[:, position]]
-        return np.concatenate([[float(default)], rest])
+        return np.concatenate([np.array(defaults, dtype=float), rest])
 
     def _delays(
-        self, model: VariedModel, indices: np.ndarray[Any, Any], default: ModelConfig
+        self, model: VariedModel, indices: np.ndarray[Any, Any], defaults: Sequence[ModelConfig]
     ) -> Floats:
-        """The queue delay in seconds: of the default, then by coordinate."""
+        """The queue delay in seconds: of the defaults, then by coordinate."""
         config, position = model.facts.config, self._index.get((model.facts.name, _BATCHING))
         if position is None:
             values, chosen = (
@@ -147,7 +152,7 @@ class Encoding:
         else:
             values, chosen = tuple(self._dimensions[position].values), indices[:, position]
         delays = [_delay_s(apply_parameters(config, {_BATCHING: value})) for value in values]
-        return np.array([_delay_s(default), *np.array(delays)[chosen]])
+        return np.array([*map(_delay_s, defaults), *np.array(delays)[chosen]])
 
     def _positions(self, model: SearchedModel, settings: Settings) -> list[Floats]:
         """The positions of sizes and load. A size counts as far as the load uses it, and a little
@@ -171,9 +176,9 @@ class Encoding:
         columns.append(np.log2(settings.client) / _DOUBLINGS[_CLIENT_BATCH])
         return columns
 
-    def _field(self, position: int, indices: np.ndarray[Any, Any]) -> list[Floats]:
-        """The positions of any other field of a model configuration: numbers on a scale, other
-        values all at the same distance.
+    def _field(self, position: int, indices: np.ndarray[Any, Any], defaults: int) -> list[Floats]:
+        """The positions of any other field of a model configuration, those of so many `defaults`
+        first: numbers on a scale, other values all at the same distance.
         """
         dimension = self._dimensions[position]
         if dimension.is_ordered or len(dimension.values) < 2:
@@ -184,9 +189,9 @@ class Encoding:
             scaled = np.log2(1 + np.abs(np.array(present)))
             spread = float(np.ptp(scaled)) or 1.0
             values = (scaled - scaled.min()) / spread
-            return [np.concatenate([[values.mean()], values[indices[:, position]]])]
+            return [np.concatenate([defaults * [values.mean()], values[indices[:, position]]])]
         return [
-            np.concatenate([[0.0], _CHOICE * (indices[:, position] == choice)])
+            np.concatenate([defaults * [0.0], _CHOICE * (indices[:, position] == choice)])
             for choice in range(len(dimension.values))
         ]
 

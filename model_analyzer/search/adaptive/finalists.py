@@ -48,9 +48,7 @@ def repetitions(knowledge: Knowledge) -> Iterator[Coordinate]:
     yield from knowledge.contenders
     # the recommended trial is not always the leader
     for finalist in (knowledge.recommended[0], leader):
-        if knowledge.attempts(finalist) < _MIN_ATTEMPTS and not _risks_the_answer(
-            knowledge, finalist
-        ):
+        if is_unconfirmed(knowledge, finalist):
             yield finalist
     for rival in rivals:
         if knowledge.attempts(rival) < attempts:
@@ -60,6 +58,22 @@ def repetitions(knowledge: Knowledge) -> Iterator[Coordinate]:
     if attempts < most and (rivals or is_unsafe) and not _risks_the_answer(knowledge, leader):
         yield leader
     yield from _unsure(knowledge)
+
+
+def is_unconfirmed(knowledge: Knowledge, finalist: Coordinate) -> bool:
+    """Whether a finalist was measured once, and a repetition does not put the answer at risk."""
+    is_single = knowledge.attempts(finalist) < _MIN_ATTEMPTS
+    return is_single and not _risks_the_answer(knowledge, finalist)
+
+
+def contenders(knowledge: Knowledge) -> Iterator[Coordinate]:
+    """The coordinates to measure again before anything new: what leads the recommended one, or is
+    as good with a better chance, and a recommended one that only a first look speaks for.
+    """
+    yield from knowledge.contenders
+    best = knowledge.recommended[0]
+    if knowledge.is_first_look(best) and knowledge.is_answered:
+        yield best
 
 
 def _unsure(knowledge: Knowledge) -> Iterator[Coordinate]:

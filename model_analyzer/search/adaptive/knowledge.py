@@ -19,11 +19,15 @@ from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ties import (
     Comparison,
+    assurance,
+    assured_first,
     chance_to_meet,
     cheapest_first,
     price_of,
+    surely_met,
     tied,
     undefeated,
+    undominated,
 )
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.adaptive.acquisition import (
@@ -66,6 +70,9 @@ _VARIANT_ATTEMPTS = 3
 # A trial that met the constraints, but with a lower predicted probability, is not credible.
 _CREDIBLE = 0.5
 
+# A trial is much more likely to meet the constraints if the chance is higher by this.
+_SURER = 0.1
+
 # A lower load of the recommended trial is worth a measurement if its score is lower by at most this
 # margin, with at least this probability.
 _TIE_MARGIN, _TIE_CHANCE = 0.03, 0.05
@@ -77,7 +84,8 @@ _LOAD_DIVISORS = (4, 2)
 # Dimensions of the load: they are cheap to change, because the variant stays.
 LOAD_PARAMETERS = ("batch_sizes", *(kind.value for kind in LoadKind))
 
-# The coordinate of the default configuration where the space does not contain it.
+# The coordinate of the default configuration where the space does not contain it. Under another
+# load, it is the part of a coordinate that is its load.
 DEFAULT: Coordinate = ()
 
 
@@ -149,6 +157,7 @@ class Knowledge:
         self.default = trial_map.default(names)
         # one coordinate only: with two, the trial would be measured as two trials
         self.default_at = trial_map.coordinate_of(self.default) or DEFAULT
+        self._defaults = {self.default_at: self.default}
         self._encoding = Encoding(subject, trial_map.space)
         self._surrogates = [
             Surrogate(
@@ -162,6 +171,11 @@ class Knowledge:
             position
             for position, dimension in enumerate(trial_map.space.dimensions)
             if dimension.parameter not in LOAD_PARAMETERS
+        ]
+        self._load_positions = [
+            position
+            for position in range(len(trial_map.space.dimensions))
+            if position not in self._variant_positions
         ]
         self._legal: dict[Coordinate, bool] = {}
         self._random_draw: tuple[int, Sequence[Coordinate]] = (-1, ())
@@ -224,16 +238,59 @@ class Knowledge:
         return self._means[coordinate]
 
     def _trial(self, coordinate: Coordinate) -> Trial:
-        if coordinate == self.default_at:
-            return self.default
-        return self._map.trial(coordinate, self._names)
+        default = self._defaults.get(coordinate)
+        return self._map.trial(coordinate, self._names) if default is None else default
+
+    def expected_s(self, coordinate: Coordinate | None) -> float:
+        """How long the next measurement of a trial (None: a new one) may take: as long as the
+        longest so far; in instalments as the longest first one, or as its further one is planned.
+        """
+        if coordinate in self.measured:
+            runs, planned_s = self.measured[coordinate], self._next_of(coordinate).instalment_s
+            if planned_s is not None:
+                beside_s = (run.duration_s - min(m.seconds for m in run.models) for run in runs)
+                return planned_s + max(beside_s)
+        groups = (runs[:1] if self.in_instalments else runs for runs in self.measured.values())
+        return max((run.duration_s for group in groups for run in group), default=0.0)
+
+    def missing_default(self, coordinate: Coordinate) -> Coordinate | None:
+        """The default configuration under the load of a measured trial, if it can and has yet to be
+        measured there: without it, a gain over the default may come from the load.
+        """
+        if self._is_of_default(coordinate):
+            return None
+        at = self._default_like(coordinate)
+        is_possible = self._defaults[at].is_legal and self._variant_of(at) not in self._unloadable
+        return at if is_possible and at not in self._trials else None
+
+    def _default_like(self, coordinate: Coordinate) -> Coordinate:
+        """The coordinate of the default configuration under the load of a measured trial."""
+        trial = self._map.default_under(self._trials[coordinate].load, self._names)
+        if trial.load == self.default.load:
+            return self.default_at
+        at = self._map.coordinate_of(trial) or self._load_of(coordinate)
+        self._defaults[at] = trial
+        return at
+
+    def _is_of_default(self, coordinate: Coordinate) -> bool:
+        is_default = self._variant_of(coordinate) == self._variant_of(self.default_at)
+        return is_default or not self._is_in_space(coordinate)
+
+    def _is_in_space(self, coordinate: Coordinate) -> bool:
+        return len(coordinate) == len(self._map.space.dimensions)
 
     @property
     def has_everything(self) -> bool:
         """Whether each combination of the space was measured."""
         space = self._map.space
         has_ends = not any(dimension.is_open for dimension in space.dimensions)
-        return has_ends and len(self.measured.keys() - {DEFAULT}) >= space.size
+        return has_ends and sum(map(self._is_in_space, self.measured)) >= space.size
+
+    @property
+    def has_several_loads(self) -> bool:
+        """Whether the best trial may be under another load than the default."""
+        dimensions = self._map.space.dimensions
+        return any(len(dimensions[position].values) > 1 for position in self._load_positions)
 
     @property
     def recommended(self) -> Sequence[Coordinate]:
@@ -246,7 +303,30 @@ class Knowledge:
     def answer(self) -> Sequence[Coordinate]:
         """`recommended` at the end of the search. A first look may be luck, so the best trial with
         further instalments goes first, if the first look is not better by more than noise.
+        Predictions do not outvote measurements: what these put first in a ranking goes first.
         """
+        ties = self._confirmed
+        first = self._first_by_measurements(ties[0])
+        return ties if first == ties[0] else [first, *(c for c in ties if c != first)]
+
+    def _first_by_measurements(self, chosen: Coordinate) -> Coordinate:
+        """The chosen trial, unless other measurements beat it: then the one that a ranking puts
+        first.
+        """
+        comparison, feasible = self.comparison, self.feasible
+        if not feasible:
+            return chosen
+        trial, chance = self._trials.__getitem__, chance_to_meet(self.goal, self.measured)
+        sure = assurance(self.goal, self.measured)
+        best = undefeated(comparison, feasible, surely_met(self.goal, self.measured, sure))
+        first, is_concluded = chosen, chosen in best
+        if not is_concluded:
+            ties = tied(comparison, assured_first(comparison, best, sure), chance)
+            first = cheapest_first(ties, trial, comparison)[0]
+        return undominated(comparison, first, feasible, trial, chance, is_concluded=is_concluded)
+
+    @property
+    def _confirmed(self) -> Sequence[Coordinate]:
         ties = self.recommended
         if not self.is_first_look(ties[0]):
             return ties
@@ -323,12 +403,17 @@ class Knowledge:
     @property
     def contenders(self) -> list[Coordinate]:
         """Feasible trials to measure again because they look better than the recommended one:
-        those with one measurement and a lead above its noise, and the doubtful ones.
+        those with one measurement and a lead above its noise, those that are as good and much more
+        likely to meet the constraints, and the doubtful ones.
         """
         best, comparison = self.recommended[0], self.comparison
         single = [c for c in self.feasible if self.attempts(c) == 1]
+        chance = chance_to_meet(self.goal, self.measured)
         unconfirmed = [
-            c for c in single if 2 * comparison.lead(c, best) > comparison.apart(c, best)
+            c
+            for c in single
+            if 2 * comparison.lead(c, best) > comparison.apart(c, best)
+            or (comparison.lead(c, best) >= 0 and chance(c) > chance(best) + _SURER)
         ]
         doubtful = [c for c in self.doubtful if self.attempts(c) < MAX_ATTEMPTS]
         return list(dict.fromkeys([*unconfirmed, *doubtful]))
@@ -360,7 +445,8 @@ class Knowledge:
             for position, dimension in enumerate(self._map.space.dimensions)
             if dimension.parameter == LoadKind.CONCURRENCY.value
         ]
-        for divisor in _LOAD_DIVISORS if coordinate and concurrencies else ():
+        is_searched = self._is_in_space(coordinate) and concurrencies
+        for divisor in _LOAD_DIVISORS if is_searched else ():
             lower = list(coordinate)
             for position, values in concurrencies:
                 target = math.log(values[coordinate[position]] / divisor)
@@ -469,14 +555,17 @@ class Knowledge:
     def _assess(self) -> Assessment:
         """Updates the surrogates, and predicts all candidates and measured trials."""
         rows = {coordinate: row for row, coordinate in enumerate(dict.fromkeys(self._candidates()))}
-        candidates = list(rows)[1:]
+        candidates = [*filter(self._is_in_space, rows)]
+        defaults = [
+            self._defaults.get(at, self.default) for at in rows if not self._is_in_space(at)
+        ]
         measured = [measurement for group in self.measured.values() for measurement in group]
         repeated = [rows[c] for c, group in self.measured.items() for _ in group]
         measured_rows = np.array(repeated, dtype=np.intp)
         predictions, chance = [], np.ones(len(rows))
         waiting, lengths = np.zeros(len(rows)), np.zeros(len(rows))
         for index, surrogate in enumerate(self._surrogates):
-            points = self._encoding.encode(index, candidates, self.default)
+            points = self._encoding.encode(index, candidates, defaults)
             trained = points.take(measured_rows)
             values = self._values(index, measured)
             shares = self._encoding.busy_shares(index, measured, trained, values[THROUGHPUT])
@@ -530,13 +619,14 @@ class Knowledge:
         return values
 
     def _costs(self, candidates: Sequence[Coordinate], measuring: Floats, load: float) -> Floats:
-        """The cost of each trial, the default first: `measuring` by trial, plus `load` if its
-        variant is not loaded. The cost rises after some trials of a variant: they add little.
+        """The cost of each trial, defaults first: `measuring` by trial, plus `load` if its variant
+        is not loaded. The cost rises after some trials of a variant: they add little.
         """
         index = np.array(candidates, dtype=np.intp).reshape(
             len(candidates), len(self._map.space.dimensions)
         )
-        variants = [(), *map(tuple, index[:, self._variant_positions].tolist())]
+        defaults = len(measuring) - len(candidates)
+        variants = [*defaults * [()], *map(tuple, index[:, self._variant_positions].tolist())]
         loaded = self._variant_of(self._loaded)
         missing = np.array([variant != loaded for variant in variants])
         times: Counter[tuple[int, ...]] = Counter()
@@ -558,18 +648,23 @@ class Knowledge:
 
     def _variant_of(self, coordinate: Coordinate) -> tuple[int, ...]:
         """The values of a coordinate that identify its variant; empty for the default."""
-        return tuple(coordinate[position] for position in self._variant_positions if coordinate)
+        if not self._is_in_space(coordinate):
+            return ()
+        return tuple(coordinate[position] for position in self._variant_positions)
+
+    def _load_of(self, coordinate: Coordinate) -> tuple[int, ...]:
+        return tuple(coordinate[position] for position in self._load_positions)
 
     # -- candidates --------------------------------------------------------------------------
 
     def _candidates(self) -> Iterator[Coordinate]:
-        """The default, all tried trials, neighbours of the best ones, and random trials."""
+        """The defaults, all tried trials, neighbours of the best ones, and random trials."""
         yield DEFAULT
-        yield from self._trials
+        yield from sorted(self._trials, key=self._is_in_space)
         for known in self.ranked:
             yield from self._lower_loads(known)
         for leader in self.ranked[:_BEST]:
-            if leader != DEFAULT:
+            if self._is_in_space(leader):
                 yield from self._neighbours(leader)
         sizes = np.array([len(dimension.values) for dimension in self._map.space.dimensions])
         generator = np.random.default_rng([self._seed, len(self.records)])
@@ -588,7 +683,7 @@ class Knowledge:
         self, sizes: npt.NDArray[np.intp], generator: np.random.Generator
     ) -> Iterator[Coordinate]:
         """Legal trials whose values differ from those of the best trials by a few steps."""
-        best = [coordinate for coordinate in self.ranked[:_BEST] if coordinate != DEFAULT]
+        best = [*filter(self._is_in_space, self.ranked[:_BEST])]
         if best:
             count = 4 * _PERTURBED
             start = np.array(best)[generator.integers(0, len(best), size=count)]

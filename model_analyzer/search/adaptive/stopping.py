@@ -12,7 +12,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.numbers import chance_text, expected_gain_text, percent_text
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.domain.ties import UNDECIDED, tie_text, tied, undecided
+from model_analyzer.domain.ties import UNDECIDED, Undecided, tie_text, tied, undecided
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
@@ -20,6 +20,9 @@ from model_analyzer.search.space import Coordinate
 
 # A configuration that is better by more than this counts as missed.
 _BETTER = 0.03
+
+# A machine on which repeated measurements may differ by so many percent is too noisy.
+_TOO_NOISY = 30.0
 
 # The search continues while the expected gain reaches the first value, or while the probability of
 # a better configuration reaches the second. It never settles before the third number of trials.
@@ -32,6 +35,8 @@ _USUAL_S, _CHEAP, _DEAR = 16.0, 0.5, 2.0
 # shorter, and the further ones of a trial count, too.
 _SHARE, _FEWEST, _MOST = 0.06, 12, 100
 _FOR_INSTALMENTS = 1.5
+# A time budget takes its place: then it is the whole space, and at most so many.
+_MOST_IN_BUDGET = 1000
 # With several trials at once, it is higher by at most this share.
 _MORE = 0.25
 
@@ -42,21 +47,22 @@ def most_trials(
     """The measurement limit for a space of `size` trials, with so many trials `at_once`.
 
     The default limit allows one more for each further trial at once: a trial is chosen without the
-    outcomes of those beside it.
+    outcomes of those beside it. If the user gives a time budget, that is the limit.
     """
     if limits.max_trials is not None:
         return limits.max_trials
     usual = max(_FEWEST, min(size * _SHARE, _MOST))
     alone = int(usual * _FOR_INSTALMENTS) if in_instalments else int(usual)
+    if limits.budget_s is not None:
+        alone = max(alone, min(size, _MOST_IN_BUDGET))
     return alone + min(at_once - 1, int(alone * _MORE))
 
 
-def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings, further: int = 0) -> bool:
-    """Whether the time budget is too short for the next trial and `further` more, if each takes as
-    long as the longest so far.
+def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings) -> bool:
+    """Whether the time budget is too short for the next trial, if it takes as long as the longest
+    so far.
     """
-    outcomes = [record.outcome for record in records]
-    return not limits.budget.covers(outcomes, 1 + further)
+    return not limits.budget.covers([record.outcome for record in records])
 
 
 def outlook_of(knowledge: Knowledge) -> Outlook | None:
@@ -104,6 +110,7 @@ def conclude(
     `limit` is the measurement limit of the search: from the user's `limits`, or the default.
     """
     remaining = _outlook(knowledge)
+    rival = _rival(knowledge)
     return Conclusion(
         recommended=knowledge.trial(knowledge.answer[0]).key,
         goal=knowledge.goal.identity,
@@ -115,7 +122,26 @@ def conclude(
         margin=remaining.margin,
         chance=remaining.chance,
         gain=remaining.gain,
+        rival="" if rival is None else str(knowledge.trial(rival.item)),
+        noise_percent=0.0 if rival is None else rival.noise_percent,
     )
+
+
+def _rival(knowledge: Knowledge) -> Undecided[Coordinate] | None:
+    """The best of the trials of other variants that only a large difference would tell from the
+    answer, although both were repeated.
+    """
+    best = knowledge.answer[0]
+    if not knowledge.is_feasible or len(knowledge.measured[best]) == 1:
+        return None
+    repeated = [
+        other
+        for other in knowledge.feasible
+        if len(knowledge.measured[other]) > 1
+        and knowledge.trial(other).content != knowledge.trial(best).content
+    ]
+    rivals = undecided(knowledge.comparison, best, repeated, ())
+    return next((each for each in rivals if each.noise_percent >= _TOO_NOISY), None)
 
 
 def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
@@ -146,6 +172,8 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
             "It probably met the constraints by luck: by all measurements together, the chance that"
             f" it meets them is {sure}."
         )
+    if conclusion.doubt:
+        yield conclusion.doubt
     for other in knowledge.doubtful:
         gain = knowledge.goal.gain_percent(knowledge.mean(other), knowledge.mean(best))
         sure = chance_text(knowledge.assessment().feasibility_of(other))

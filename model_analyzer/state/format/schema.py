@@ -304,6 +304,8 @@ class Conclusion(Part):
     gain: Number
     limit: Count | None = None
     has_default_limit: bool = True
+    rival: str = ""
+    noise_percent: Amount = 0.0
 
 
 class Objective(Part):

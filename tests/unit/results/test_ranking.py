@@ -444,7 +444,8 @@ def test_the_conclusion_of_a_search_comes_first_without_later_measurements() -> 
     ]
     assert [other.conclusion for other in others] == [None] * 5
     assert [other.unused_conclusion for other in others] == [
-        "newer measurements are better than its recommendation",
+        "it recommended m_config_0: concurrency=1, but m_config_1: concurrency=2 is better by all"
+        " measurements",
         "some of its trials are not among these measurements",
         "it was for different goals",
         "its recommendation is not among these measurements",

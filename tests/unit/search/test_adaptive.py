@@ -20,12 +20,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.pooling import pool
-from model_analyzer.domain.profiles import FailedTrial, Profile, TrialRecord
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
@@ -33,7 +33,6 @@ from model_analyzer.errors import ConfigError
 from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.choose import choose
-from model_analyzer.search.completed import CompletedSearch
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.trial_map import TrialMap
 from tests.unit.builders import rank_one
@@ -318,10 +317,11 @@ def test_a_much_better_trial_that_just_misses_a_constraint_is_measured_again() -
 
     assert any(trial.repetition and load(trial) == 2 for trial in trials)
     assert recommended_load(asked, trials) == 2
-    # so there it is found out mostly
+    # so there it is found out mostly; one more is for the default under the load of the answer
+    many = limits(mode=SearchMode.ADAPTIVE, adaptive=AdaptiveSettings(max_trials=13))
     times = 0
     for seed in range(6):
-        asked = choose(target, ADAPTIVE, VariantNames(), seed=seed)
+        asked = choose(target, many, VariantNames(), seed=seed)
         times += recommended_load(asked, sequence(asked, respond)) == 2
     assert times >= 4
 
@@ -621,25 +621,56 @@ def test_a_budget_that_failures_have_spent_is_spent() -> None:
     assert len(trials) == 1
 
 
-def test_failures_of_earlier_runs_cost_nothing() -> None:
-    limits = AdaptiveSettings(budget_s=50)
-    asked = search(subject(), ADAPTIVE, adaptive=limits)
-    first = asked.ask()
-    assert first is not None
-    known = replace(failure(), duration_s=41.0, started=5.0)
-    resumed = CompletedSearch(
-        search(subject(), ADAPTIVE, adaptive=limits),
-        lambda _, outcome: outcome,
-        [FailedTrial(first, known)],
-    )
-    assert resumed.ask() == first
-    resumed.tell(first, known)
-    further = resumed.ask()
-    assert further is not None
-    assert further.limit_s == 50
-    resumed.tell(further, replace(known, started=90.0))  # of this run
-    last = resumed.ask()
-    assert last is None or last.limit_s == 9
+def test_what_earlier_runs_measured_costs_nothing() -> None:
+    """Trials take 10 s each; the six of an earlier run would have spent the budget."""
+    limits = AdaptiveSettings(budget_s=50, since=60.0)
+    resumed = search(subject(), ADAPTIVE, adaptive=limits)
+    left = []
+    for number in range(8):
+        trial = resumed.ask()
+        assert trial is not None
+        left.append(trial.limit_s)
+        resumed.tell(trial, replace(queue(trial), started=1 + 10.0 * number))
+
+    assert left == [50, 50, 50, 50, 50, 50, 50, 40]
+
+
+def gained_over_default(trials: Sequence[Trial], conclusion: Conclusion) -> bool:
+    """Whether the default was measured under the load of what a search recommends, or of what it
+    would have recommended without this last measurement.
+    """
+    (chosen,) = [trial for trial in trials if trial.key == conclusion.recommended]
+    loads = {trial.load for trial in trials if trial.variants == "m_config_default"}
+    return chosen.load in loads or len(loads) > 1
+
+
+@pytest.mark.parametrize("kind", ["single", "constrained", "listed loads", "ensemble", "BLS"])
+@pytest.mark.parametrize(
+    "adaptive",
+    [
+        AdaptiveSettings(max_trials=3),
+        AdaptiveSettings(max_trials=11),
+        AdaptiveSettings(budget_s=95),
+    ],
+)
+def test_the_default_is_measured_under_the_load_of_the_answer(
+    kind: str, adaptive: AdaptiveSettings
+) -> None:
+    asked = search(KINDS[kind], ADAPTIVE, adaptive=adaptive)
+    trials = sequence(asked, partial(queue, sigma=0.02))
+
+    assert asked.conclusion is not None
+    assert not asked.conclusion.feasible or gained_over_default(trials, asked.conclusion)
+
+
+def test_a_budget_takes_the_place_of_the_default_limit() -> None:
+    usual = search(subject(), ADAPTIVE)
+    timed = search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(budget_s=3000))
+    both = search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(budget_s=3000, max_trials=9))
+
+    assert usual.most_trials == 27
+    assert timed.most_trials == 451
+    assert both.most_trials == 9
 
 
 @pytest.mark.parametrize(

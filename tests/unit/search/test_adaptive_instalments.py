@@ -15,10 +15,11 @@ from random import Random
 import numpy as np
 import pytest
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.pooling import pool
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.precision import relative_errors
@@ -85,7 +86,7 @@ def test_a_tie_in_the_log_is_one_by_its_own_measurements(caplog: pytest.LogCaptu
     for seed in range(4):
         caplog.clear()
         with caplog.at_level(logging.INFO):
-            throughput = noisy_search(seed)
+            throughput, _ = noisy_search(seed)
         (best,) = re.findall(r"Recommended: (.*), measured ", caplog.text)
         ties = re.findall(r"(?:Ties with it|Within noise of it, but .*): (m_.*)\.", caplog.text)
         assert all(abs(throughput[name] / throughput[best] - 1) < 0.035 for name in ties)
@@ -100,12 +101,56 @@ def test_a_tie_in_the_log_is_one_by_its_own_measurements(caplog: pytest.LogCaptu
     assert counted
 
 
-def noisy_search(seed: int) -> dict[str, float]:
-    """A search with drift of 15 %: the pooled throughput of each trial by its name."""
+@pytest.mark.parametrize(
+    "adaptive",
+    [
+        *(AdaptiveSettings(max_trials=most) for most in (4, 9)),
+        *(AdaptiveSettings(budget_s=seconds) for seconds in (9.0, 16.0, 31.0)),
+    ],
+)
+@pytest.mark.parametrize("constraints", [(), [latency_within(14.0)]])
+def test_within_any_limit_the_answer_is_repeated_and_the_default_measured_under_its_load(
+    adaptive: AdaptiveSettings, constraints: Sequence[Constraint]
+) -> None:
+    asked = search(subject(in_instalments=True, constraints=constraints), SPACE, adaptive=adaptive)
+
+    trials = sequence(asked, instalment)
+
+    conclusion = asked.conclusion
+    assert conclusion is not None
+    best = [trial for trial in trials if trial.first.key == conclusion.recommended]
+    assert len(best) >= 2
+    loads = {trial.load for trial in trials if trial.variants == "m_config_default"}
+    assert best[0].load in loads or len(loads) > 1
+    assert sum(instalment(trial).duration_s for trial in trials) <= (adaptive.budget_s or math.inf)
+    records = tuple(TrialRecord(trial=trial, outcome=instalment(trial)) for trial in trials)
+    profile = Profile(records=records, conclusions={subject().lane: conclusion})
+    assert builders.rank_one(profile, "m", subject(constraints=constraints).goal).conclusion
+
+
+@pytest.mark.parametrize(("drift", "is_noisy"), [(0.02, False), (0.5, True)])
+def test_a_conclusion_says_that_a_machine_is_too_noisy(
+    drift: float, is_noisy: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        concluded = noisy_search(0, drift)[1]
+
+    assert bool(concluded.doubt) == is_noisy
+    found = re.search(
+        r"too noisy to tell the recommended configuration from m_config_.* \(± (\d+) %\): stop",
+        concluded.doubt,
+    )
+    assert bool(found) == is_noisy
+    assert found is None or int(found[1]) >= 30
+    assert not is_noisy or concluded.doubt in caplog.messages
+
+
+def noisy_search(seed: int, drift: float = 0.15) -> tuple[dict[str, float], Conclusion]:
+    """A search with such drift: the pooled throughput of each trial by its name, and its end."""
     measured: dict[str, list[Measurement]] = defaultdict(list)
 
     def noisy(trial: Trial) -> Measurement:
-        factor = math.exp(Random(f"{trial.key} {trial.repetition} {seed}").gauss(0, 0.15))
+        factor = math.exp(Random(f"{trial.key} {trial.repetition} {seed}").gauss(0, drift))
         steady = instalment(trial)
         model = steady.models[0]
         values = {**model.values, THROUGHPUT: factor * model.values[THROUGHPUT]}
@@ -114,8 +159,12 @@ def noisy_search(seed: int) -> dict[str, float]:
         measured[str(trial.first)].append(outcome)
         return outcome
 
-    sequence(search(subject(in_instalments=True), SPACE), noisy)
-    return {name: pool(runs).totals[THROUGHPUT] for name, runs in measured.items()}
+    asked = search(subject(in_instalments=True), SPACE)
+    sequence(asked, noisy)
+    assert asked.conclusion is not None
+    return {
+        name: pool(runs).totals[THROUGHPUT] for name, runs in measured.items()
+    }, asked.conclusion
 
 
 def test_further_instalments_are_longer() -> None:

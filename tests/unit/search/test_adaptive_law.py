@@ -177,7 +177,7 @@ def test_delays_are_the_listed_ones_or_the_models_own(
     ]
 
     default = trial_map.default(VariantNames())
-    points = Encoding(searched, trial_map.space).encode(0, coordinates, default)
+    points = Encoding(searched, trial_map.space).encode(0, coordinates, [default])
 
     assert points.settings.delay[:, 0] == pytest.approx(expected)
 

@@ -13,7 +13,7 @@ import pytest
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.search.adaptive.acquisition import Prospect, Slack
-from model_analyzer.search.adaptive.finalists import repetitions
+from model_analyzer.search.adaptive.finalists import contenders, repetitions
 from model_analyzer.search.adaptive.knowledge import MAX_ATTEMPTS, Assessment, Knowledge
 from model_analyzer.search.space import Coordinate
 
@@ -62,6 +62,7 @@ def knowledge(
         in_instalments=in_instalments,
         is_first_look=lambda at: in_instalments and asked[at] == 1,
         is_feasible=True,
+        is_answered=True,
         feasible=[LEADER, OTHER],
         recommended=[LEADER],
         contenders=[],
@@ -122,3 +123,11 @@ def test_an_unsafe_trial_gets_further_instalments() -> None:
 
 def test_a_safe_trial_measured_twice_is_clear() -> None:
     assert list(repetitions(knowledge(margin=0.3, other=-0.8, times=2))) == []
+
+
+def test_a_best_trial_of_a_first_look_is_measured_again_before_anything_new() -> None:
+    first, second = (
+        knowledge(margin=0.3, other=-0.8, times=times, in_instalments=True) for times in (1, 2)
+    )
+    assert [*contenders(first)] == [LEADER]
+    assert [*contenders(second)] == []
