@@ -3,8 +3,8 @@
 """Renders reports as HTML: one self-contained file each, everything escaped.
 
 A page has each chart twice: as a static image, for print and without scripts, and as an
-interactive chart. Its security policy allows its own scripts, by their hashes, and nothing else. The
-library of the charts is compressed: a page unpacks it when it draws its first chart.
+interactive chart. Its security policy allows its own scripts, by their hashes, and nothing else.
+The library of the charts is compressed: a page unpacks it by itself.
 """
 
 from __future__ import annotations
