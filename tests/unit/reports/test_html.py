@@ -87,6 +87,7 @@ def report_on(name: str) -> tuple[Page, Page]:
                 commands=[f"perf -m {name}"],
             ),
         ),
+        record(best, measurement(150.5, 3.5), concurrency=4),
         record(best, failure(f"failed {name}", hint=f"mend {name}"), concurrency=2),
         by=goal(*at_most(perf_latency_p99=10)),
         model=name,
@@ -240,13 +241,13 @@ def test_both_reports_say_where_and_when_was_measured(plain: tuple[Page, Page]) 
         assert "0.ckpt" in page.text("dd")
 
 
-def test_the_detail_shows_configuration_commands_and_both_charts(
+def test_the_detail_shows_configuration_commands_and_no_curve_of_one_point(
     plain: tuple[Page, Page],
 ) -> None:
     _, detail = plain
     assert 'name: "m"\nbackend: "python"' in detail.text("pre")
     assert "perf_analyzer -m m -b 1" in detail.text("pre")
-    assert detail.elements.count("svg") == 2
+    assert detail.elements.count("svg") == 1  # the breakdown
     assert "Concurrent requests" in detail.text("th")
     assert "Configuration" not in detail.text("th")  # it is the same in each row
 
