@@ -18,14 +18,14 @@ from model_analyzer.config.kinds import Integer, Number
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.hardware import with_place
-from model_analyzer.domain.prices import HourlyCost, fleet_cost
+from model_analyzer.domain.prices import Fleet, fleet_for
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.traces import MOST_RATE, LoadTrace
 from model_analyzer.errors import UnusableCheckpoint, wrong
 from model_analyzer.reports.capacity_text import CapacityReport
 from model_analyzer.results.capacity.autoscaling import autoscaler_of
 from model_analyzer.results.capacity.capacity import ModelCapacity, capacity_of
-from model_analyzer.results.capacity.day import day_plan
+from model_analyzer.results.capacity.day import day_cost, day_plan
 from model_analyzer.results.capacity.sizing import Demand, Sizing, sizing_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint
@@ -127,6 +127,7 @@ def capacity_report(
     replica = capacity.replica
     carried, scaler, day = replica.carried, None, None
     sizing = sizing_of(capacity, demand)
+    fleet = None if sizing is None else _fleet(capacity, sizing)
     if carried is not None:
         lowest = None if trace is None else trace.lowest
         scaler = autoscaler_of(carried, demand, loading_s=replica.loading_s, lowest=lowest)
@@ -137,15 +138,16 @@ def capacity_report(
         sizing=sizing,
         scaler=scaler,
         day=day,
-        cost=None if sizing is None else _cost(capacity, sizing),
+        cost=None if sizing is None or fleet is None else fleet.cost(sizing.replicas.number),
+        day_cost=None if day is None or fleet is None else day_cost(day, fleet),
     )
 
 
-def _cost(capacity: ModelCapacity, sizing: Sizing) -> HourlyCost | None:
-    """What the replicas cost in an hour; None without prices."""
+def _fleet(capacity: ModelCapacity, sizing: Sizing) -> Fleet | None:
+    """How the replicas are rented; None without prices."""
     if capacity.prices is None:
         return None
-    return fleet_cost(
+    return fleet_for(
         capacity.prices,
         capacity.replica.resources,
         sizing.replicas.number,

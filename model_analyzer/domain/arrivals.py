@@ -105,25 +105,5 @@ def without_load_flags(flags: Mapping[str, Flag]) -> Mapping[str, Flag]:
     return MappingProxyType(others)
 
 
-def poisson_flags(flags: Mapping[str, Flag], requests: int) -> Mapping[str, Flag]:
-    """`flags`, changed to measure Poisson arrivals with at least so many `requests`.
-
-    perf_analyzer reports three windows. Their numbers of requests differ by chance, so it must not
-    wait until they agree.
-    """
-    return MappingProxyType(
-        {
-            **without_load_flags(flags),
-            "async": "true",
-            "request-distribution": "poisson",
-            "measurement-mode": "count_windows",
-            "measurement-request-count": str(-(-requests // _WINDOWS)),
-            "stability-percentage": "999",
-        }
-    )
-
-
-_WINDOWS = 3
-
 # Deviations of a count that chance explains, and requests at the ends of windows.
 _DEVIATIONS, _AT_ENDS = 3.0, 3.0

@@ -106,24 +106,49 @@ def hourly_cost(prices: Prices, used: Resources) -> HourlyCost:
     return HourlyCost(amount=amount, basis=f"node {node.name}{part}")
 
 
-def fleet_cost(
-    prices: Prices, used: Resources, replicas: int, *, per_node: int | None = None
-) -> HourlyCost:
-    """The cost of so many servers: of whole nodes of the cheapest type, or else of their parts. A
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """How several servers are rented: `on_each` of them on a unit, which costs `price` an hour.
+    `unit` is the name of the node, or what the price is made of; if it is unknown (None), why.
+    """
+
+    price: Decimal | None
+    on_each: int
+    unit: str
+    is_node: bool
+
+    def amount(self, servers: int) -> Decimal | None:
+        """The price of an hour of so many servers: whole units are rented."""
+        return None if self.price is None else self._units(servers) * self.price
+
+    def cost(self, servers: int) -> HourlyCost:
+        """The same, with what it is made of."""
+        basis, units = self.unit, self._units(servers)
+        if self.is_node:
+            basis = f"{counted(units, 'node')} {self.unit}"
+        elif self.price is not None:
+            basis = f"{units} x ({self.unit})"
+        return HourlyCost(amount=self.amount(servers), basis=basis)
+
+    def _units(self, servers: int) -> int:
+        return -(-servers // self.on_each)
+
+
+def fleet_for(
+    prices: Prices, used: Resources, servers: int, *, per_node: int | None = None
+) -> Fleet:
+    """The cheapest way to rent so many servers: whole nodes of one type, or else their parts. A
     node has at most `per_node` servers; None: as many as fit. Without GPUs it has exactly so many:
     a server was measured with all cores of its machine, and may need fewer.
     """
-    fleets = []
-    for node, count in _fitting(prices, used, per_node):
-        nodes = -(-replicas // count)
-        fleets.append((nodes * node.price, node, nodes))
+    fleets = [
+        Fleet(price=node.price, on_each=count, unit=node.name, is_node=True)
+        for node, count in _fitting(prices, used, per_node)
+    ]
     if fleets:
-        amount, node, nodes = min(fleets, key=lambda fleet: fleet[0])
-        return HourlyCost(amount=amount, basis=f"{counted(nodes, 'node')} {node.name}")
+        return min(fleets, key=lambda fleet: fleet.amount(servers) or Decimal())
     single = _by_parts(prices, used)
-    if single.amount is None:
-        return single
-    return HourlyCost(amount=replicas * single.amount, basis=f"{replicas} x ({single.basis})")
+    return Fleet(price=single.amount, on_each=1, unit=single.basis, is_node=False)
 
 
 def _fitting(

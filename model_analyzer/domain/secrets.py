@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from model_analyzer.domain.metrics import METRICS
+
 MASK = "******"
 
 _URL_USER = re.compile(r"(?<=://)(?:[^/?#]*|[^?#]*:[^?#]*)(?=@)")
@@ -22,6 +24,20 @@ _RESTRICTIONS = ("http-restricted-api", "grpc-restricted-protocol")
 
 # Their values are NAME:VALUE; NAME decides whether VALUE is a secret.
 _NAMED_VALUES = ("extra-inputs",)
+
+# -- our own words -----------------------------------------------------------------------------
+
+# Tags and names of metrics, which speak of the tokens of a language model, without the statistic.
+_STATISTIC = re.compile(r"_(?:avg|min|max|p\d+)$|^(?:Avg|Min|Max|p\d+) ")
+_OWN_TAGS = {_STATISTIC.sub("", tag) for tag in METRICS if "token" in tag}
+_OWN_NAMES = {_STATISTIC.sub("", each.name) for each in METRICS.values() if "Token" in each.name}
+_OWN_TAG = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(sorted(_OWN_TAGS, key=len, reverse=True))})")
+# also from their word Token on, as in titles of charts
+_OWN_PHRASES = _OWN_NAMES | {
+    name[name.index("Token") :] for name in _OWN_NAMES if not name.endswith("Token")
+}
+_OWN = rf"\b(?:{'|'.join(map(re.escape, sorted(_OWN_PHRASES, key=len, reverse=True)))})\b"
+_OWN_AT_END, _LONGEST_OWN = re.compile(rf"{_OWN}$"), max(map(len, _OWN_PHRASES)) + 1
 
 # -- names -------------------------------------------------------------------------------------
 
@@ -49,7 +65,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 @lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """Whether the name of a variable, flag, header or parameter says that its value is a secret."""
-    words = re.sub(r"[-. ]", "_", _CAMEL.sub("_", name)).lower()
+    words = _OWN_TAG.sub("", re.sub(r"[-. ]", "_", _CAMEL.sub("_", name)).lower())
     return bool(_SECRET_NAME.search(words)) and not _NO_SECRET_NAME.search(words)
 
 
@@ -65,6 +81,7 @@ _TOKENS = (
 _SHAPES = re.compile(rf"{_PEM}|{_JSON_WEB_TOKEN}|{_TOKENS}", re.DOTALL)
 
 _SCHEMES = re.compile(
+    rf"({_OWN})|"
     r"((?i:\bbearer)\s+|\b(?:Basic|Digest|Token|ApiKey|Negotiate)\s+(?=\S*[A-Z0-9=]))"
     r"[\w.~+/=-]{4,}"
 )
@@ -94,7 +111,7 @@ def masked_text(text: str) -> str:
         return text
     text = _SHAPES.sub(MASK, text)
     text = _HEADERS.sub(rf"\g<1>{MASK}", text)
-    text = _SCHEMES.sub(rf"\g<1>{MASK}", text)
+    text = _SCHEMES.sub(lambda match: match[1] or match[2] + MASK, text)
     text = _ASSIGNMENTS.sub(_masked_assignment, text)
     text = _URL_PASSWORD.sub(rf"\g<1>:{MASK}", text)
     return _USER_PASSWORD.sub(rf"\g<1>:{MASK}", text)
@@ -105,6 +122,9 @@ def _masked_assignment(match: re.Match[str]) -> str:
     is_prose = ":" in match["sign"] and match["quote"] is None
     is_secret = is_secret_name(name) and (not is_prose or _NO_DOUBT.search(name))
     if not is_secret or match["value"].startswith(MASK):
+        return match[0]
+    end = match.end("name")
+    if _OWN_AT_END.search(match.string, max(0, end - _LONGEST_OWN), end):
         return match[0]
     opening = re.match(r"\\*[\"']", match["value"])
     quote = opening[0] if opening else ""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,13 @@ class LoadTrace:
     @property
     def lowest(self) -> float:
         return min(self.rates)
+
+    @property
+    def requests(self) -> float:
+        """The requests of the whole time."""
+        ends = (*self.times_s[1:], self.end_s)
+        parts = zip(self.rates, self.times_s, ends, strict=True)
+        return math.fsum(rate * (end - start) for rate, start, end in parts)
 
     def index(self, at_s: float) -> int:
         """The index of the rate at a time; times before the first have the first."""

@@ -55,11 +55,19 @@ def _remarks(report: CapacityReport, form: str) -> Iterator[str]:
     yield from remark_lines(report)
     if form == "keda":
         return
+    # the server has a series for each model, version and GPU; models that an ensemble calls, too
+    model = _of_model(report.capacity.model).replace("'", "''")
     yield (
         f"metric {_METRIC}: change the name if yours differs. A rule of the Prometheus adapter for"
-        f" it: seriesQuery '{_COUNTER}{{pod!=\"\"}}', metricsQuery"
-        f" 'sum(rate(<<.Series>>{{<<.LabelMatchers>>}}[{_WINDOW}])) by (<<.GroupBy>>)'"
+        f" it: seriesQuery '{_COUNTER}{{pod!=\"\",{model}}}', metricsQuery"
+        f" 'sum(rate(<<.Series>>{{<<.LabelMatchers>>,{model}}}[{_WINDOW}])) by (<<.GroupBy>>)'"
     )
+
+
+def _of_model(model: str) -> str:
+    """The label of the series of a model, for a query of Prometheus."""
+    escaped = model.replace("\\", "\\\\").replace('"', '\\"')
+    return f'model="{escaped}"'
 
 
 def _hpa(report: CapacityReport, scaler: Autoscaler) -> Mapping[str, Any]:
@@ -84,7 +92,6 @@ def _hpa(report: CapacityReport, scaler: Autoscaler) -> Mapping[str, Any]:
 
 def _keda(report: CapacityReport, scaler: Autoscaler) -> Mapping[str, Any]:
     name = object_name(report.capacity.model)
-    model = report.capacity.model.replace("\\", "\\\\").replace('"', '\\"')
     return {
         "apiVersion": "keda.sh/v1alpha1",
         "kind": "ScaledObject",
@@ -106,7 +113,8 @@ def _keda(report: CapacityReport, scaler: Autoscaler) -> Mapping[str, Any]:
                             "http://prometheus-server.monitoring.svc:9090", "your Prometheus"
                         ),
                         "query": Commented(
-                            f'sum(rate({_COUNTER}{{model="{model}"}}[{_WINDOW}]))',
+                            f"sum(rate({_COUNTER}"
+                            f"{{{_of_model(report.capacity.model)}}}[{_WINDOW}]))",
                             "requests/s of all replicas; add the labels of your deployment",
                         ),
                         "threshold": Commented(

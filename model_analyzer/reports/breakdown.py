@@ -9,8 +9,6 @@ from typing import Any
 
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.loads import load_text
-from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.parts import add_up
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.reports.plots import (
     HEIGHT,
@@ -23,13 +21,8 @@ from model_analyzer.reports.plots import (
     vega_lite,
 )
 from model_analyzer.results.ranking import VariantResult
+from model_analyzer.results.time_parts import NOT_MEASURED, SERVER_TAGS, Part, TimeParts, time_parts
 
-_IN_SERVER = {
-    "Queue": "perf_server_queue",
-    "Compute input": "perf_server_compute_input",
-    "Compute infer": "perf_server_compute_infer",
-    "Compute output": "perf_server_compute_output",
-}
 _CLIENT, _NETWORK = "Client send/receive", "Network and other"
 _FIRST_TOKEN, _TOKENS = "To the first token", "Further tokens"
 _COLOURS = {
@@ -43,14 +36,18 @@ _COLOURS = {
     _NETWORK: "#9aa1ad",
 }
 
-# The times in the server: name, metric and colour of each.
-SERVER_TIMES = tuple((phase, tag, _COLOURS[phase]) for phase, tag in _IN_SERVER.items())
+_PHASES = {
+    Part.QUEUE: "Queue",
+    Part.FIRST_TOKEN: _FIRST_TOKEN,
+    Part.FURTHER_TOKENS: _TOKENS,
+    Part.INPUTS: "Compute input",
+    Part.COMPUTE: "Compute infer",
+    Part.OUTPUTS: "Compute output",
+}
 
-# For streamed responses, the server's statistics may cover only the start of the response. Below
-# this share of the latency (0 to 1), the breakdown would be misleading, so it is not shown.
-_MIN_COVERAGE = 0.5
-_STREAMED = frozenset(
-    {"time_to_first_token_p99", "time_to_first_token_avg", "output_token_throughput"}
+# The times in the server: name, metric and colour of each.
+SERVER_TIMES = tuple(
+    (_PHASES[part], tag, _COLOURS[_PHASES[part]]) for part, tag in SERVER_TAGS.items()
 )
 
 _MOST_BARS = 40  # more leave no space for their labels
@@ -97,83 +94,34 @@ def _omission(drawn: int, count: int, noun: str) -> str:
 
 
 def phases(item: MeasuredTrial) -> Mapping[str, float]:
-    """The known parts of the average latency in ms: of a language model, queue, first token and
-    further tokens; otherwise empty if the server's times do not add up, or cover too little of a
-    streamed response. Client waiting time that the server does not account for counts as network
-    and other.
+    """The known parts of the average latency in ms, by phase. What the server does not account for
+    is the time of the client, as far as that is known, and of network and other.
     """
-    measurement = item.measurement
-    tokens = _of_tokens(measurement)
-    if tokens:
-        return tokens
-    if not _adds_up(item) or covered_share(measurement) < _MIN_COVERAGE:
-        return {}
-    inside = _inside(measurement)
-    parts = dict(inside)
-    client = measurement.value("perf_client_send_recv")
+    parts = dict(_parts(item).parts)
+    outside = parts.pop(Part.OUTSIDE, 0.0)
+    client = item.measurement.value("perf_client_send_recv")
+    shown = {_PHASES[part]: time for part, time in parts.items()}
+    if not parts.keys() & SERVER_TAGS.keys() - {Part.QUEUE}:
+        return {phase: time for phase, time in shown.items() if time}
     if client is not None:
-        parts[_CLIENT] = client
-    wait = measurement.value("perf_client_response_wait")
-    # the server also counts requests that the client leaves out, so the sum may exceed the wait
-    if wait is not None and inside and wait > sum(inside.values()):
-        parts[_NETWORK] = wait - sum(inside.values())
-    return parts
-
-
-def _adds_up(item: MeasuredTrial) -> bool:
-    """Whether the server's times of each model are parts of a request."""
-    uncached = item.trial.setup.uncached
-    return all(add_up(work.variant, uncached=uncached) for work in item.trial.workloads)
-
-
-def _of_tokens(measurement: Measurement) -> Mapping[str, float]:
-    """The time in the queue, from there to the first token, and to the last; empty if unknown."""
-    latency = measurement.value("perf_latency_avg")
-    first = measurement.value("time_to_first_token_avg")
-    if latency is None or first is None or first > latency:
-        return {}
-    queue = min(measurement.value("perf_server_queue") or 0.0, first)
-    parts = {"Queue": queue, _FIRST_TOKEN: first - queue, _TOKENS: latency - first}
-    return {phase: time for phase, time in parts.items() if time}
-
-
-def covered_share(measurement: Measurement) -> float:
-    """The share of the average latency that server times account for (0 to 1). It is 1 without
-    streaming, where the remaining time is network time.
-    """
-    if all(_STREAMED.isdisjoint(model.values) for model in measurement.models):
-        return 1.0
-    latency = measurement.value("perf_latency_avg") or measurement.value(
-        "perf_client_response_wait"
-    )
-    inside = _inside(measurement)
-    return min(1.0, sum(inside.values()) / latency) if inside and latency else 1.0
+        shown[_CLIENT] = client
+        outside -= client
+    if outside > 0:
+        shown[_NETWORK] = outside
+    return shown
 
 
 def missing_breakdown(items: Sequence[MeasuredTrial]) -> str:
-    """Why some of these measurements have no breakdown, as a phrase; "" if all have one."""
-    others = [item for item in items if not _of_tokens(item.measurement)]
-    if not all(map(_adds_up, others)):
-        return (
-            "not shown: the server's times are no parts of a request, since steps run at the same"
-            " time, after the response, or only if the response cache has no answer"
-        )
-    least = min((covered_share(item.measurement) for item in others), default=1.0)
-    if least >= _MIN_COVERAGE:
-        return ""
-    return (
-        f"not shown: server times cover only {100 * least:.0f} % of the average latency of a"
-        " streamed response"
-    )
+    """Why some of these measurements have no breakdown, as a phrase; "" if all have one, or no
+    times.
+    """
+    reasons = (_parts(item).why.removeprefix(NOT_MEASURED) for item in items)
+    return next((reason.replace("not known", "not shown", 1) for reason in reasons if reason), "")
 
 
-def _inside(measurement: Measurement) -> Mapping[str, float]:
-    """The known server times in ms."""
-    return {
-        phase: value
-        for phase, tag in _IN_SERVER.items()
-        if (value := measurement.value(tag)) is not None
-    }
+def _parts(item: MeasuredTrial) -> TimeParts:
+    variants = [work.variant for work in item.trial.workloads]
+    return time_parts(variants, item.measurement, uncached=item.trial.setup.uncached)
 
 
 def _bars(

@@ -11,7 +11,7 @@ from typing import Any
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import canonical
-from model_analyzer.domain.prices import cost_per_million, in_cents
+from model_analyzer.domain.prices import in_cents
 from model_analyzer.reports.capacity_text import (
     CapacityReport,
     answer_lines,
@@ -19,14 +19,16 @@ from model_analyzer.reports.capacity_text import (
     remark_lines,
 )
 from model_analyzer.results.capacity.capacity import ReplicaCapacity
-from model_analyzer.results.capacity.day import DayPlan
+from model_analyzer.results.capacity.day import DayCost, DayPlan
 from model_analyzer.results.capacity.missing import Missing
 from model_analyzer.results.capacity.points import Point
-from model_analyzer.results.capacity.replica import Carried
+from model_analyzer.results.capacity.replica import Carried, Keeps
 from model_analyzer.results.capacity.sizing import Outlook, Sizing
 
 # The version of the layout; increased when readers of the last version would misread this one.
 CAPACITY_VERSION = 1
+
+_HOLD = {Keeps.YES: True, Keeps.NO: False, Keeps.UNSURE: None}
 
 
 def capacity_schema() -> dict[str, Any]:
@@ -62,7 +64,7 @@ def _on_kind(report: CapacityReport) -> dict[str, Any]:
         "batch_size": capacity.replica.batch_size,
         "answer": None if sizing is None else _answer(sizing),
         "cost": _cost(report),
-        "over_time": None if report.day is None else _day(report.day),
+        "over_time": None if report.day is None else _day(report.day, report.day_cost),
         "replica": _replica(capacity.replica, capacity.constraints),
         "other_variants": [_replica(each, capacity.constraints) for each in capacity.others],
         "missing": [_missing(each) for each in capacity.missing],
@@ -83,6 +85,7 @@ def _answer(sizing: Sizing) -> dict[str, Any]:
         "replicas": count.number,
         "fewest": count.fewest,
         "most": count.most,
+        "is_certain": sizing.is_certain,
         "replicas_with_one_spare": count.number + 1,
         "nodes": sizing.nodes,
         "at_other_rates": [_outlook(each) for each in sizing.outlooks],
@@ -104,8 +107,7 @@ def _cost(report: CapacityReport) -> dict[str, Any] | None:
     prices, cost = report.capacity.prices, report.cost
     if prices is None or cost is None:
         return None
-    amount, rate = cost.amount, report.demand.rate
-    per_million = None if amount is None else cost_per_million(amount, rate)
+    amount, per_million = cost.amount, report.per_million
     return {
         "currency": prices.currency,
         "date": prices.date,
@@ -115,9 +117,12 @@ def _cost(report: CapacityReport) -> dict[str, Any] | None:
     }
 
 
-def _day(day: DayPlan) -> dict[str, Any]:
+def _day(day: DayPlan, cost: DayCost | None) -> dict[str, Any]:
     return {
         "hours": day.hours,
+        "requests": day.requests,
+        "fixed_cost": None if cost is None else str(in_cents(cost.fixed)),
+        "autoscaled_cost": None if cost is None else str(in_cents(cost.autoscaled)),
         "fixed_replicas": day.fixed,
         "fixed_replica_hours": day.fixed_hours,
         "autoscaled_replica_hours": day.autoscaled_hours,
@@ -168,7 +173,7 @@ def _point(
         "requests_per_s": point.rate,
         "answered_per_s": point.answered,
         "requests": point.requests,
-        "constraints_hold": point.rate in replica.keeping,
+        "constraints_hold": _HOLD[replica.keeps[point.rate]],
         "metrics": {tag: point.value(tag) for tag in tags},
     }
 

@@ -12,17 +12,17 @@ from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import metric_of
 from model_analyzer.domain.numbers import limit_text, number_text
-from model_analyzer.domain.prices import HourlyCost, cheapest, cost_per_million, hourly_cost, money
+from model_analyzer.domain.prices import HourlyCost, cheapest, cost_per_million, money
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.failure_text import failure_advice
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.capacity.autoscaling import Autoscaler
 from model_analyzer.results.capacity.capacity import ModelCapacity, ReplicaCapacity
-from model_analyzer.results.capacity.day import DayPlan
+from model_analyzer.results.capacity.day import DayCost, DayPlan
 from model_analyzer.results.capacity.missing import Missing
 from model_analyzer.results.capacity.points import Lack
-from model_analyzer.results.capacity.replica import Carried
+from model_analyzer.results.capacity.replica import Carried, Keeps
 from model_analyzer.results.capacity.sizing import Count, Demand, Outlook, Sizing
 from model_analyzer.results.columns import Cell
 
@@ -31,7 +31,7 @@ from model_analyzer.results.columns import Cell
 class CapacityReport:
     """The capacity of a model, and the answer for a demand: `sizing` and `scaler` are None if it is
     unknown. `day` is the plan for a trace, None without one; `cost` is that of the replicas in an
-    hour, None without prices.
+    hour, `day_cost` what they and those of an autoscaler cost over the trace, None without prices.
     """
 
     capacity: ModelCapacity
@@ -40,6 +40,17 @@ class CapacityReport:
     scaler: Autoscaler | None
     day: DayPlan | None
     cost: HourlyCost | None
+    day_cost: DayCost | None
+
+    @property
+    def per_million(self) -> Decimal | None:
+        """What a million requests cost: those of the trace, or else at the rate; None if that is
+        unknown.
+        """
+        if self.cost is None or self.cost.amount is None:
+            return None
+        rate = self.demand.rate if self.day is None else self.day.requests / (3600 * self.day.hours)
+        return cost_per_million(self.cost.amount, rate)
 
 
 def answer_lines(report: CapacityReport) -> Iterator[str]:
@@ -53,7 +64,7 @@ def answer_lines(report: CapacityReport) -> Iterator[str]:
     else:
         yield _promise(report, sizing)
         yield from _spare(report, sizing)
-        yield from _cost_text(report, sizing)
+        yield from _cost_text(report)
     if report.day is not None:
         yield _day_text(report, report.day)
     replica = capacity.replica
@@ -120,10 +131,19 @@ def _promise(report: CapacityReport, sizing: Sizing) -> str:
     name = report.capacity.replica.variant.name
     nodes = "" if sizing.nodes is None else f", on {counted(sizing.nodes, 'node')}"
     serve = "serves" if sizing.replicas.number == 1 else "serve"
-    return (
+    promise = (
         f"{counted(sizing.replicas.number, 'replica')} of {name} {serve}"
-        f" {_demand_text(report)}{_range(sizing.replicas)}{nodes}."
+        f" {_demand_text(report)}{_range(sizing.replicas)}{nodes}"
     )
+    return f"{promise}." if sizing.is_certain else f"Not certain: {promise}{_doubt(sizing)}."
+
+
+def _doubt(sizing: Sizing) -> str:
+    """What to do if it is not certain that the replicas serve the rate."""
+    more = (
+        "" if sizing.enough is None else f", or take {sizing.enough}, which surely serve the rate"
+    )
+    return f"; --measure takes further measurements{more}"
 
 
 def _range(count: Count) -> str:
@@ -158,7 +178,7 @@ def _carried_text(replica: ReplicaCapacity, carried: Carried) -> str:
     )
 
 
-def _cost_text(report: CapacityReport, sizing: Sizing) -> Iterator[str]:
+def _cost_text(report: CapacityReport) -> Iterator[str]:
     """What the replicas cost in an hour, and for a million requests."""
     prices, cost = report.capacity.prices, report.cost
     if prices is None or cost is None:
@@ -166,12 +186,18 @@ def _cost_text(report: CapacityReport, sizing: Sizing) -> Iterator[str]:
     if cost.amount is None:
         yield f"Their cost is unknown: {cost.basis}."
         return
-    per_million = cost_per_million(cost.amount, sizing.demand.rate)
-    assert per_million is not None, "the rate is above 0"
     yield (
         f"They cost {money(cost.amount, prices.currency)} an hour ({cost.basis}; prices of"
-        f" {prices.date}): {money(per_million, prices.currency)} for a million requests."
+        f" {prices.date}){_million_text(report, prices.currency)}."
     )
+
+
+def _million_text(report: CapacityReport, currency: str) -> str:
+    of_million = report.per_million
+    if of_million is None:
+        return ""  # a trace without requests
+    where = "" if report.day is None else " of the trace"
+    return f": {money(of_million, currency)} for a million requests{where}"
 
 
 def _day_text(report: CapacityReport, day: DayPlan) -> str:
@@ -186,25 +212,18 @@ def _day_text(report: CapacityReport, day: DayPlan) -> str:
     return (
         f"Over {hours:.1f} hours, {counted(day.fixed, 'replica')} take {day.fixed_hours:.0f}"
         f" replica-hours; an autoscaler takes {day.autoscaled_hours:.0f}"
-        f" ({100 * saved:.0f} % less).{short}{_day_cost(report, day)}"
+        f" ({100 * saved:.0f} % less).{short}{_day_cost(report)}"
     )
 
 
-def _day_cost(report: CapacityReport, day: DayPlan) -> str:
-    """What both cost over the trace; of replicas that are started and removed, the shares of nodes
-    count.
-    """
-    prices, cost = report.capacity.prices, report.cost
-    if prices is None or cost is None or cost.amount is None:
+def _day_cost(report: CapacityReport) -> str:
+    """What both cost over the trace, on nodes of the same type."""
+    prices, cost = report.capacity.prices, report.day_cost
+    if prices is None or cost is None:
         return ""
-    single = hourly_cost(prices, report.capacity.replica.resources).amount
-    if single is None:
-        return ""
-    fixed = cost.amount * Decimal(repr(day.hours))
-    autoscaled = single * Decimal(repr(day.autoscaled_hours))
     return (
-        f" That is {money(fixed, prices.currency)}, or {money(autoscaled, prices.currency)} with an"
-        " autoscaler."
+        f" That is {money(cost.fixed, prices.currency)}, or"
+        f" {money(cost.autoscaled, prices.currency)} with an autoscaler."
     )
 
 
@@ -266,13 +285,13 @@ def outlook_table(report: CapacityReport) -> Table | None:
 
 def _outlook_row(outlook: Outlook, demand: Demand) -> tuple[Cell, ...]:
     change = round(100 * (outlook.rate / demand.rate - 1))
-    holds = {True: "yes", False: "NO", None: "unknown"}[outlook.holds]
+    holds = {True: Keeps.YES, False: Keeps.NO, None: Keeps.UNSURE}[outlook.holds]
     return (
         number_text(outlook.rate),
         f"{change:+d} %" if change else "",
         outlook.replicas,
         number_text(outlook.each),
-        holds,
+        holds.value,
         *(value for _, value in outlook.values),
     )
 
@@ -302,7 +321,7 @@ def points_table(report: CapacityReport) -> Table:
                 None if point.answered is None else number_text(point.answered),
                 *(point.value(metric.tag) for metric in metrics),
                 point.requests,
-                "yes" if point.rate in capacity.replica.keeping else "NO",
+                capacity.replica.keeps[point.rate].value,
             )
             for point in capacity.replica.points
         ),
@@ -378,7 +397,7 @@ def _hardware_row(report: CapacityReport, *, is_cheapest: bool) -> tuple[Cell, .
     per_hour = per_million = None
     if amount is not None and prices is not None:
         per_hour = money(amount, prices.currency)
-        of_million = cost_per_million(amount, report.demand.rate)
+        of_million = report.per_million
         per_million = None if of_million is None else money(of_million, prices.currency)
     return (
         report.capacity.kind,

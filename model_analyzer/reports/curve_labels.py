@@ -9,16 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
+from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.plots import curve_of, evenly, value_of
+from model_analyzer.results.knee import knee_of
 from model_analyzer.results.ranking import VariantResult
 
 _MOST_LOADS = 10
-_FEWEST_FOR_KNEE = 4
-# A knee is so far above the straight line between the ends of its curve, as a share of the chart.
-_LEAST_BEND = 0.15
 # Labels that are closer than this share of the chart, across and up, would overlap.
 _NEAR_ACROSS, _NEAR_UP = 0.16, 0.06
 
@@ -76,21 +76,18 @@ def label_layers(
 
 
 def _knee(curve: Sequence[_Point]) -> _Point | None:
-    """The point from which more load gives little throughput and much latency: the one furthest
-    above the straight line between the ends of its curve. None if there is no clear one.
-    """
-    if len(curve) < _FEWEST_FOR_KNEE:
+    """The point of the knee; None if there is none, or for another load than a concurrency."""
+    loads = {_work(point).load.value: point for point in curve}
+    if any(_work(point).load.kind is not LoadKind.CONCURRENCY for point in curve):
         return None
-    first, last = curve[0], max(curve, key=lambda point: point.across)
-    width, height = last.across - first.across, last.up - first.up
-    if width <= 0:
-        return None
+    throughputs = {load: loads[load].item.measurement.value(DEFAULT_OBJECTIVE) for load in loads}
+    known = {load: value for load, value in sorted(throughputs.items()) if value is not None}
+    knee = knee_of(known)
+    return None if knee is None else loads[knee]
 
-    def bend(point: _Point) -> float:
-        return point.up - first.up - height * (point.across - first.across) / width
 
-    knee = max(curve[1:-1], key=bend)
-    return knee if bend(knee) >= _LEAST_BEND else None
+def _work(point: _Point) -> Workload:
+    return point.item.trial.workloads[0]
 
 
 def _curve(
@@ -136,7 +133,7 @@ def _is_near(a: _Point, b: _Point) -> bool:
 
 
 def _load(point: _Point) -> str:
-    return f"{point.item.trial.workloads[0].load.value:,}"
+    return f"{_work(point).load.value:,}"
 
 
 def _names(

@@ -26,6 +26,7 @@ from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.circumstances import LeftOut
+from model_analyzer.results.met import are_met
 from model_analyzer.results.ranking import Costs, Ranking, VariantResult
 
 # The version of the layout; increased when readers of the last version would misread this one.
@@ -76,7 +77,7 @@ def variant_document(result: VariantResult, ranking: Ranking) -> dict[str, Any]:
     return {
         "variant": result.name,
         "is_default": result.is_default,
-        "satisfies_constraints": result.passes,
+        "satisfies_constraints": are_met(ranking.goal, result.best.measurement),
         "models": [_variant(variant, result.best.trial.gpus) for variant in result.variants],
         "measurements": [_measured(item, ranking) for item in result.measured],
     }
@@ -218,7 +219,7 @@ def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
         "metrics": best.best.measurement.totals,
         "times_measured": answer.times,
         **_evidence(best.best, ranking),
-        "satisfies_constraints": best.passes,
+        "satisfies_constraints": are_met(ranking.goal, best.best.measurement),
         "shortfall_percent": ranking.goal.shortfall(best.best.measurement),
         "constraints": list(_verdicts(ranking, best.best.measurement)),
         "compliance": None
@@ -313,7 +314,7 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
         "loads": _loads(item.trial),
         "times_measured": len(item.runs),
         **_evidence(item, ranking),
-        "satisfies_constraints": ranking.goal.passes(measurement),
+        "satisfies_constraints": are_met(ranking.goal, measurement),
         "shortfall_percent": ranking.goal.shortfall(measurement),
         "metrics": measurement.totals,
         "models": [

@@ -21,20 +21,32 @@ from model_analyzer.results.change import Change as ChangeOfValue
 from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.explain import Explanation
 from model_analyzer.results.explain.finding import Change, Finding
-from model_analyzer.results.explain.situation import Situation, Times
+from model_analyzer.results.explain.situation import Situation
 from model_analyzer.results.explain.texts import ms, percent
+from model_analyzer.results.time_parts import Part, TimeParts
 
 # The version of the layout; increased when readers of the last version would misread this one.
 EXPLAIN_VERSION = 1
 
 _METRICS = ("perf_throughput", *(f"perf_latency_{name}" for name in ("avg", "p50", "p95", "p99")))
 
+# In the first sentence: a metric, the words before and after it.
+_SUBJECT = (
+    ("perf_throughput", "", "infer/s"),
+    ("time_to_first_token_p99", "p99 of the first token ", "ms"),
+    ("inter_token_latency_p99", "p99 between tokens ", "ms"),
+    ("perf_latency_p50", "p50 ", "ms"),
+    ("perf_latency_p99", "p99 ", "ms"),
+)
+
 _PLACES = {
-    "queue": "waiting in the queue",
-    "inputs": "copying inputs",
-    "compute": "executing the model",
-    "outputs": "copying outputs",
-    "outside": "outside the model (client, network, server)",
+    Part.QUEUE: "waiting in the queue",
+    Part.FIRST_TOKEN: "to the first token",
+    Part.FURTHER_TOKENS: "for the further tokens",
+    Part.INPUTS: "copying inputs",
+    Part.COMPUTE: "executing the model",
+    Part.OUTPUTS: "copying outputs",
+    Part.OUTSIDE: "outside the model (client, network, server)",
 }
 
 
@@ -102,17 +114,17 @@ class ExplainReport:
         """The variant, its load and its latency, in a sentence."""
         situation = self.explanation.situation
         place = f" {place_text(self.kind)}" if self.kind else ""
-        return (
-            f"{self.variant}{place} {situation.under}:"
-            f" {number_text(situation.throughput)} infer/s,"
-            f" p50 {ms(situation.value('perf_latency_p50'))},"
-            f" p99 {ms(situation.value('perf_latency_p99'))}."
-        )
+        values = [
+            f"{before}{number_text(value)} {unit}"
+            for tag, before, unit in _SUBJECT
+            if (value := situation.value(tag)) is not None
+        ]
+        return f"{self.variant}{place} {situation.under}: {', '.join(values)}."
 
     @property
     def times(self) -> str:
         """Where the time of an average request goes, the largest part first."""
-        return _times_text(self.explanation.situation.times)
+        return _times_text(self.explanation.situation.times.parts)
 
 
 def explain_lines(report: ExplainReport) -> Iterator[str]:
@@ -140,19 +152,16 @@ def explain_lines(report: ExplainReport) -> Iterator[str]:
         yield f"Not measured: {'; '.join(explanation.lacks)}."
 
 
-def _times_text(times: Times) -> str:
+def _times_text(times: TimeParts) -> str:
     """Where the time of an average request goes, the largest part first."""
-    if not times.are_known:
-        return (
-            f"An average request takes {ms(times.total)}; where that time goes is not known, since"
-            " the server's times of a decoupled or cached model do not add up to it."
-        )
-    parts = {place: getattr(times, place) for place in _PLACES}
-    ordered = sorted(parts, key=lambda place: -parts[place])
+    if not times.total:
+        return "The average latency was not measured."
+    if not times.parts:
+        return f"An average request takes {ms(times.total)}; where that time goes is {times.why}."
     shown = [
-        f"{ms(parts[place])} {_PLACES[place]} ({percent(times.share(parts[place]))})"
-        for place in ordered
-        if times.share(parts[place]) >= 0.01
+        f"{ms(time)} {_PLACES[part]} ({percent(time / times.total)})"
+        for part, time in sorted(times.parts.items(), key=lambda item: -item[1])
+        if time >= 0.01 * times.total
     ]
     return f"An average request takes {ms(times.total)}: {', '.join(shown)}."
 
@@ -219,9 +228,8 @@ def _on_kind(report: ExplainReport) -> dict[str, Any]:
         "variant": report.variant,
         "load": _load(situation.work),
         "metrics": _metrics(situation),
-        "average_ms": {place: getattr(situation.times, place) for place in _PLACES}
-        if situation.times.are_known
-        else None,
+        "average_ms": {part.value: time for part, time in situation.times.parts.parts.items()}
+        or None,
         "measurements": explanation.measured,
         "causes": [_finding(finding) for finding in report.findings],
         "ruled_out": [_confirmation(each) for each in explanation.ruled_out],

@@ -199,7 +199,7 @@ def explorer_of(
             id(item)
             for ranking in rankings
             for item, passes in zip(ranking.measured, ranking.passing, strict=True)
-            if passes
+            if passes and not goal.unchecked(item.measurement)
         }
         column = _membership(_MEETS, "Meets constraints", passing)
         marks.append(_filled(column, items))

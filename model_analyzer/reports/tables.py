@@ -46,6 +46,7 @@ from model_analyzer.results.columns import (
     reports_gpus,
     with_data,
 )
+from model_analyzer.results.met import are_met
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 log = logging.getLogger(__name__)
@@ -499,14 +500,18 @@ def _constraints(goal: Goal) -> Column[VariantResult]:
     """Whether the best load meets the constraints, in all of its measurements or in some."""
 
     def value(result: VariantResult) -> str:
-        if not result.passes:
+        are_all_met = are_met(goal, result.best.measurement)
+        if are_all_met is None:
+            return "not measured"
+        if not are_all_met:
             return f"missed by {percent_text(goal.shortfall(result.best.measurement))}"
         met, runs = _met(result, goal)
         return "met" if met == runs else f"met in {met} of {runs}"
 
     def mark(result: VariantResult) -> Mark | None:
-        if not result.passes:
-            return Mark.MISSED
+        are_all_met = are_met(goal, result.best.measurement)
+        if not are_all_met:
+            return None if are_all_met is None else Mark.MISSED
         met, runs = _met(result, goal)
         return Mark.MET if met == runs else None
 
@@ -517,7 +522,8 @@ def _meets(result: VariantResult, goal: Goal) -> str:
     met, runs = _met(result, goal)
     if 0 < met < runs:
         return f"{met} of {runs}"
-    return "yes" if result.passes else "NO"
+    are_all_met = are_met(goal, result.best.measurement)
+    return "not measured" if are_all_met is None else "yes" if are_all_met else "NO"
 
 
 def _met(result: VariantResult, goal: Goal) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from model_analyzer.domain.near_misses import NearMiss, near_misses
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.ties import Comparison, Undecided, chance_to_meet, undecided
+from model_analyzer.results.met import are_met
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default
 
@@ -126,11 +127,17 @@ class Answer:
         return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
 
     @property
+    def is_unchecked(self) -> bool:
+        """Whether it is unknown if the recommendation meets a constraint: it was not measured."""
+        best = self.best
+        return best is not None and are_met(self.ranking.goal, best.best.measurement) is None
+
+    @property
     def is_unsure(self) -> bool:
-        """Whether the search probably missed something better, a constraint may be broken, or the
-        values of the recommendation are doubtful.
+        """Whether the search probably missed something better, a constraint may be broken or was
+        not checked, or the values of the recommendation are doubtful.
         """
-        if self.best is not None and self.best.best.measurement.doubts:
+        if self.is_unchecked or (self.best is not None and self.best.best.measurement.doubts):
             return True
         return (self.certainty is not None and self.certainty.is_low) or (
             self.compliance is not None and self.compliance.is_doubtful

@@ -152,6 +152,18 @@ def test_an_objective_without_data_is_named(setting, tmp_path: Path) -> None:
     assert answer(tmp_path)["unmeasured_objectives"] == ["gpu_used_memory"]
 
 
+def test_a_constraint_without_data_is_not_met(setting, tmp_path: Path) -> None:
+    """This machine has no GPU whose memory could be measured."""
+    limit = {"gpu_used_memory": {"max": 10}}
+
+    status, output = setting.profile("--fail-on-miss", constraints=limit)
+
+    assert status == 1, output
+    assert "The constraint on GPU Memory Usage (MB) could not be checked" in output
+    document = answer(tmp_path)
+    assert document["recommended"]["satisfies_constraints"] is None
+
+
 def test_the_answer_is_shown_though_its_files_cannot_be_written(setting, tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file where a directory is to be")
 

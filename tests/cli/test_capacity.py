@@ -108,6 +108,32 @@ def test_a_day_is_planned_from_a_trace(known: Run, tmp_path: Path) -> None:
     assert document["hardware"][0]["over_time"]["fixed_replica_hours"] == 168
 
 
+def test_a_million_requests_of_a_trace_cost_what_the_trace_has(
+    capacity: Callable[..., Run], tmp_path: Path
+) -> None:
+    """Most hours have fewer requests than that of the peak, but as many replicas."""
+    (tmp_path / "prices.yaml").write_text("currency: USD\ndate: 2026-11-25\ngpus: {NVIDIA L4: 1}\n")
+    (tmp_path / "day.csv").write_text("time,rate\n0:00,100\n8:00,500\n16:00,200\n")
+    on_gpu = ServerSetup(devices=("NVIDIA L4",))
+    known = capacity(
+        *(
+            each._replace(trial=replace(each.trial, setup=on_gpu))
+            for each in (open_load(80, 20), open_load(100, 200))
+        )
+    )
+    question = ("--trace", "day.csv", "--prices", "prices.yaml", "--format", "json")
+
+    document = json.loads(known(*question)[1])
+
+    jsonschema.validate(document, capacity_schema())
+    (hardware,) = document["hardware"]
+    day, cost = hardware["over_time"], hardware["cost"]
+    assert day["requests"] == 8 * 3600 * 800
+    assert (cost["per_hour"], day["fixed_cost"]) == ("7.00", "168.00")
+    assert cost["per_million_requests"] == pytest.approx(168 / 23.04)
+    assert 50 < float(day["autoscaled_cost"]) < 168
+
+
 @pytest.mark.parametrize("form", ["hpa", "keda", "helm"])
 def test_an_autoscaler_is_printed_alone(known: Run, form: str) -> None:
     status, output, error = known("--rate", "500", "--format", form)
@@ -221,29 +247,35 @@ def test_a_variant_whose_model_died_now_and_then_is_named(capacity: Callable[...
 
 # ------------------------------------------------------------------------------------ --measure
 
-# the pretend perf_analyzer says a p99 of 10 ms for each request per second
-MEASURE = ("--rate", "1000", "--constraint", "perf_latency_p99<700", "--measure")
+# the pretend perf_analyzer says a p99 of 0.1 ms for each request per second
+MEASURE = ("--rate", "1000", "--constraint", "perf_latency_p99<7", "--measure")
 
 
-def launched_rates(pretend) -> list[int]:
-    launches = [launch for launch in pretend.launches if "--request-rate-range" in launch]
-    return [int(launch[launch.index("--request-rate-range") + 1]) for launch in launches]
+def measured_rates(output: str) -> list[int]:
+    return [int(rate) for rate in re.findall(r"Profiling m_\w+: request-rate-range=(\d+)", output)]
 
 
 @pytest.mark.parametrize("how", ["auto", "perf_analyzer"])
 def test_the_missing_measurements_are_taken(setting, pretend, how: str) -> None:
-    """Each has the requests that its percentile needs: it is no instalment."""
+    """In instalments, however the run measures."""
     assert setting.profile()[0] == 0
 
     status, output = setting.profile(*MEASURE, command="capacity", measurement=how)
 
     assert status == 0, output
     # shares of the highest throughput; lower rates, since all of them break; and one between
-    assert launched_rates(pretend) == [100, 140, 170, 40, 65, 77]
+    rates = measured_rates(output)
+    assert [*dict.fromkeys(rates)] == [100, 140, 170, 40, 65, 77]
+    # near the limit, an instalment does not tell
+    assert {rate for rate in rates if rates.count(rate) > 1} <= {65, 77}
     assert "Missing" not in output
-    launch = pretend.launches[-1]
-    assert {"--async", "poisson", "count_windows", "999"} <= set(launch)
-    assert launch[launch.index("--measurement-request-count") + 1] == "399"
+    assert "--request-intervals" in pretend.launches[-1]
+    # what it told about a rate is what it answers
+    told = dict(re.findall(r"under (\d+) .*together: p99 Latency ([0-9.]+) ms", output))
+    cells = [line.split() for line in output.split("Measured:")[1].splitlines()]
+    rows = {float(row[0]): row for row in cells if row and row[0][0].isdigit()}
+    assert {int(rate) for rate in told} == {*rates}
+    assert all(float(rows[int(rate)][2]) == float(value) for rate, value in told.items())
     carried = re.search(r"One replica carries ([0-9.]+) requests/s", output)
     assert carried is not None
     assert 68 < float(carried[1]) < 72
@@ -275,6 +307,56 @@ def test_what_was_measured_is_kept_and_not_measured_again(setting, pretend) -> N
     assert status == 0, output
     assert len(pretend.launches) == count
     assert setting.profile("--metric", "perf_throughput", command="best")[0] == 0
+
+
+def test_without_a_file_flags_say_how_to_measure(setting, run) -> None:
+    setting.profile()
+    flags = [
+        part
+        for key in ("model_repository", "triton_server_path", "perf_analyzer_path")
+        for part in (f"--{key.replace('_', '-')}", setting.config[key])
+    ]
+
+    status, output, error = run("capacity", *MEASURE, *flags, env=dict(setting.variables))
+
+    assert status == 0, error
+    assert "One replica carries" in output
+    assert measured_rates(error)
+
+
+def test_a_time_limit_ends_the_measurements(setting) -> None:
+    setting.profile()
+
+    status, output = setting.profile(*MEASURE, "--budget", "100ms", command="capacity")
+    assert status == USAGE
+    assert "--budget: expected a duration" in output
+
+    _, output = setting.profile(*MEASURE, "--budget", "0.01s", command="capacity")
+    assert measured_rates(output) == [100]
+    assert "The time for measurements (0.01 s) is over: --budget gives more" in output
+
+
+def test_what_is_not_certain_is_not_promised(capacity: Callable[..., Run], run: Run) -> None:
+    """Four measurements of 53 to 162 ms, with a limit between: half of them keep it."""
+    runs = [open_load(80, p99) for p99 in (53, 60, 148, 162)]
+    again = [
+        each._replace(trial=replace(each.trial, repetition=number))
+        for number, each in enumerate(runs)
+    ]
+    capacity(*again)
+    arguments = ("capacity", "--rate", "60", "--constraint", "perf_latency_p99<110")
+
+    status, output, _ = run(*arguments)
+
+    assert status == UNKNOWN
+    assert output.startswith("Not certain: 1 replica of m_config_1 serves 60 requests/s with p99")
+    assert "; --measure takes further measurements." in output
+    assert "yes" not in output
+    document = json.loads(run(*arguments, "--format", "json")[1])
+    jsonschema.validate(document, capacity_schema())
+    (hardware,) = document["hardware"]
+    assert hardware["answer"]["is_certain"] is False
+    assert [each["constraints_hold"] for each in hardware["replica"]["measured"]] == [None]
 
 
 def test_a_resumed_profile_finds_its_search_as_it_was(setting, pretend) -> None:

@@ -122,7 +122,7 @@ def test_a_variant_names_its_model(explain: Callable[..., Run]) -> None:
     [
         (["x"], "m: variant 'x' was not measured; measured: m_config_default"),
         (["-m", "x"], "model 'x' was not measured"),
-        (["--confirm"], "profile_models"),
+        (["--confirm"], "no model repository is given"),
         (["-s", "nowhere"], "nowhere"),
     ],
 )

@@ -93,8 +93,11 @@ def measure(step: dict) -> int:
     if "service_ms" in step:
         step = {**serve(load, step["service_ms"]), **step}
     is_rate = "--request-rate-range" in sys.argv
+    if "--request-intervals" in sys.argv:
+        load, is_rate = rate_of(option("--request-intervals", "")), True
     throughput = step.get("throughput", float(load) if is_rate else 100.0 * min(load, 8))
-    p99 = step.get("p99_us", 10_000 * load)
+    # of an open load less, so that requests take less time than their measurement
+    p99 = step.get("p99_us", (100 if is_rate else 10_000) * load)
     for number, window in enumerate(step.get("windows", [throughput] * 3), start=1):
         print(
             f"  Pass [{number}] throughput: {window} infer/sec. Avg latency: 1 usec (std 0 usec)."
@@ -116,6 +119,15 @@ def measure(step: dict) -> int:
         with open(option("-f", "missing.csv"), "w") as file:
             file.write(text)
     return int(step.get("status", 0))
+
+
+def rate_of(path: str) -> int:
+    """The requests per second of a file with the microseconds between them: the longest time is
+    that before the first one.
+    """
+    with open(path) as file:
+        intervals = [int(line) for line in file]
+    return round(1e6 * len(intervals) / (sum(intervals) - max(intervals)))
 
 
 def serve(in_flight: int, service_ms: float) -> dict:

@@ -84,7 +84,9 @@ class Answers:
             for answer in self.answers
             if self.searched is None or answer.ranking.kind in ("", *self.searched)
         ]
-        is_missed = export.fail_on_miss and not all(answer.is_met for answer in answers)
+        is_missed = export.fail_on_miss and not all(
+            answer.is_met and not answer.is_unchecked for answer in answers
+        )
         return all(answer.ranking.results for answer in answers) and not is_missed
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -27,10 +27,12 @@ from model_analyzer.cli.options import (
     prices_option,
 )
 from model_analyzer.cli.output import open_checkpoint, print_table, print_tables, put, warn_all
+from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
     from model_analyzer.app.capacity import Question
+    from model_analyzer.config.given_options import GivenOptions
     from model_analyzer.domain.goals import GoalOverride
     from model_analyzer.reports.capacity_text import CapacityReport
 
@@ -141,9 +143,17 @@ def _with_question(command: F) -> Callable[..., int]:
 @click.option(
     "--measure",
     is_flag=True,
-    help="Take the missing measurements first, as profile would; needs the options of the run, for"
-    " example -f.",
+    help="Take the missing measurements first, as profile would; needs the options of the run: -f,"
+    " or flags of profile, for example --model-repository.",
 )
+@click.option(
+    "--budget",
+    metavar="DURATION",
+    default="5m",
+    show_default=True,
+    help="Maximum time for the measurements of --measure.",
+)
+@run_options
 @output_option
 @click.pass_context
 def capacity(
@@ -155,19 +165,21 @@ def capacity(
     question: Question,
     form: str,
     measure: bool,
+    budget: str,
     output: Path | None,
 ) -> int:
     """Say how many replicas serve a rate, and how sure that is.
 
     CHECKPOINT is a number, a uuid or a file. Without it, all results of the checkpoint directory
-    are used. If the measurements do not carry the answer, the missing one is named, and the exit
-    status is 1.
+    are used. If the measurements do not carry the answer, or it is not certain, the missing one is
+    named, and the exit status is 1.
 
     \b
     Examples:
       model-analyzer capacity --rate 5000 --constraint 'perf_latency_p99<50'
       model-analyzer capacity --rate 5000 --headroom 30% --replicas-per-node 4 --format json
       model-analyzer capacity -f my.yaml --rate 5000 --measure
+      model-analyzer capacity --model-repository models --rate 5000 --measure --budget 10m
       model-analyzer capacity --trace day.csv --constraint 'perf_latency_p99<50'
     """
     from model_analyzer.app.capacity import capacity as answer
@@ -184,28 +196,30 @@ def capacity(
     if measure and any(report.capacity.missing for report in reports):
         if is_given(ctx, "which"):
             raise wrong("CHECKPOINT", "--measure adds to the newest one: leave it out")
-        if _measure(reports[0], question, given, config_file, ctx) != EXIT_OK:
+        run = given_run_options(ctx, given, config_file, reports[0].capacity.model)
+        if _measure(reports[0], question, run, budget, ctx) != EXIT_OK:
             return EXIT_RUN_FAILED
         reports = answer(open_checkpoint(*place), question, settings, config_file)
     _show(reports, form, output)
-    return EXIT_OK if all(report.sizing for report in reports) else EXIT_RUN_FAILED
+    is_certain = all(report.sizing and report.sizing.is_certain for report in reports)
+    return EXIT_OK if is_certain else EXIT_RUN_FAILED
 
 
 def _measure(
     report: CapacityReport,
     question: Question,
-    given: Mapping[str, str],
-    config_file: Path | None,
+    run: GivenOptions,
+    budget: str,
     ctx: click.Context,
 ) -> int:
     """Takes the missing measurements; the exit status."""
     from model_analyzer.app.bench.job import Job
     from model_analyzer.app.measure_capacity import Order, measure_capacity
-    from model_analyzer.app.selection.settings import given_options
     from model_analyzer.cli.progress.caller import caller_at_terminal
+    from model_analyzer.config.kinds import Duration
+    from model_analyzer.config.nodes import Node
 
-    resolved = given_options(given, config_file, os.environ).profile()
-    job = Job.of(resolved, os.environ, (ctx.obj or {}).get("timings"))
+    job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
     order = Order(
         model=report.capacity.model,
         goal=report.capacity.goal,
@@ -213,6 +227,7 @@ def _measure(
         batch_size=report.capacity.replica.batch_size,
         needed=question.demand.with_headroom,
         circumstances=question.circumstances,
+        budget_s=Duration().parse(Node(budget, "--budget")),
     )
     return measure_capacity(job, order, caller_at_terminal(job.settings, 0, on_stderr=True))
 

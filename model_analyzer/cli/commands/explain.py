@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,10 +22,12 @@ from model_analyzer.cli.options import (
     goal_options,
 )
 from model_analyzer.cli.output import open_checkpoint, print_json
+from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.errors import EXIT_OK, wrong
 
 if TYPE_CHECKING:
     from model_analyzer.app.explain import ExplainQuestion
+    from model_analyzer.config.given_options import GivenOptions
     from model_analyzer.domain.goals import GoalOverride
     from model_analyzer.reports.explain_text import ExplainReport
     from model_analyzer.results.explain.confirmation import Confirmation
@@ -58,8 +60,9 @@ _TEXT, _JSON = "text", "json"
     "--confirm",
     is_flag=True,
     help="Test the advice with up to three measurements, and say what it changed; needs the options"
-    " of the run, for example -f.",
+    " of the run: -f, or flags of profile, for example --model-repository.",
 )
+@run_options
 @click.pass_context
 def explain(
     ctx: click.Context,
@@ -97,7 +100,8 @@ def explain(
     place = ("latest", settings.checkpoint_directory, settings.checkpoint_prefix)
     reports = explain_checkpoint(open_checkpoint(*place), question, settings, config_file)
     if confirm:
-        status, confirmations = _confirm(reports, question, given, config_file, ctx)
+        run = given_run_options(ctx, given, config_file, reports[0].model)
+        status, confirmations = _confirm(reports, question, run, ctx)
         if status != EXIT_OK:
             return status
         # new measurements may tell more
@@ -118,14 +122,12 @@ def explain(
 def _confirm(
     reports: Sequence[ExplainReport],
     question: ExplainQuestion,
-    given: Mapping[str, str],
-    config_file: Path | None,
+    run: GivenOptions,
     ctx: click.Context,
 ) -> tuple[int, Sequence[Confirmation]]:
     """Tests the advice of the only report; the exit status, and what it changed."""
     from model_analyzer.app.bench.job import Job
     from model_analyzer.app.confirm_advice import AdviceOrder, confirm_advice
-    from model_analyzer.app.selection.settings import given_options
     from model_analyzer.cli.progress.caller import caller_at_terminal
 
     if len(reports) > 1:
@@ -143,6 +145,5 @@ def _confirm(
     if not order.again:
         complain("--confirm: nothing to test: no advice is another configuration")
         return EXIT_OK, ()
-    resolved = given_options(given, config_file, os.environ).profile()
-    job = Job.of(resolved, os.environ, (ctx.obj or {}).get("timings"))
+    job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
     return confirm_advice(job, order, caller_at_terminal(job.settings, 0, on_stderr=True))

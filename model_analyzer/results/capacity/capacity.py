@@ -37,13 +37,14 @@ from model_analyzer.results.capacity.points import (
 )
 from model_analyzer.results.capacity.replica import (
     Carried,
-    Knee,
+    Keeps,
     carried,
     is_as_good,
-    knee_of,
+    keeps_at,
     rates_that_keep,
 )
 from model_analyzer.results.circumstances import Circumstances, LeftOut, comparable
+from model_analyzer.results.knee import knee_of
 from model_analyzer.results.ranking import Ranking
 
 # Throughput is what `--rate` asks for: a limit for one server would have no meaning.
@@ -51,21 +52,31 @@ _THROUGHPUTS = frozenset({"perf_throughput", "output_token_throughput"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Knee:
+    """Up to so many concurrent requests, throughput grows in proportion: to `rate` requests per
+    second. See `results.knee`.
+    """
+
+    concurrency: int
+    rate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaCapacity:
     """What one server with this variant carries, in requests of `batch_size` inferences.
 
-    `keeping` are the rates of the points that keep the constraints. `carried` is None if that is
-    unknown. `most` is the highest rate of requests that it ever answered, under any load: an upper
-    bound; None if unknown. `loading_s` is the longest time in which a server loaded the variant;
-    None if unknown. `resources` are what the server used, `joules` is the energy of its GPUs for an
-    inference, at the highest rate that keeps the constraints; None if unknown. `failed` are the
-    trials of the variant without a measurement, under any load.
+    `keeps` says for the rate of each point whether it keeps the constraints. `carried` is None if
+    that is unknown. `most` is the highest rate of requests that it ever answered, under any load:
+    an upper bound; None if unknown. `loading_s` is the longest time in which a server loaded the
+    variant; None if unknown. `resources` are what the server used, `joules` is the energy of its
+    GPUs for an inference, at the highest rate that keeps the constraints; None if unknown. `failed`
+    are the trials of the variant without a measurement, under any load.
     """
 
     variant: ModelVariant
     batch_size: int
     points: tuple[Point, ...]
-    keeping: tuple[float, ...]
+    keeps: Mapping[float, Keeps]
     carried: Carried | None
     knee: Knee | None
     most: float | None
@@ -235,9 +246,9 @@ def _replica(
         variant=work.variant,
         batch_size=batch_size,
         points=loads.points,
-        keeping=keeping,
+        keeps={point.rate: keeps_at(point, constraints, noise) for point in loads.points},
         carried=known,
-        knee=knee_of(closed_loads(records, batch_size), batch_size),
+        knee=_knee(closed_loads(records, batch_size), batch_size),
         most=most,
         missing=missing_of(work.variant, batch_size, loads, keeping, known, most),
         loading_s=max(map(_loading_s, records), default=0.0) or None,
@@ -247,6 +258,12 @@ def _replica(
         else _point_at(loads.points, known).value(ENERGY_PER_INFERENCE),
         failed=failed_trials(records),
     )
+
+
+def _knee(throughputs: Mapping[int, float], batch_size: int) -> Knee | None:
+    """The knee, from the inferences per second by concurrency."""
+    load = knee_of(throughputs)
+    return None if load is None else Knee(concurrency=load, rate=throughputs[load] / batch_size)
 
 
 def _resources(records: Sequence[TrialRecord], efficiency: Efficiency) -> Resources:
@@ -328,9 +345,11 @@ def _numbered(part: LeftOut, ranking: Ranking, newest: Trial) -> LeftOut:
 
 
 def _without_load(trial: Trial, without: dict[int, Mapping[str, Flag]]) -> Trial:
-    """The trial without the flags of its load; `without` has those that are known."""
+    """The trial without the flags and the traffic of its load; `without` has the flags that are
+    known.
+    """
     (work,) = trial.workloads
     key = id(work.flags)
     if key not in without:
         without[key] = without_load_flags(work.flags)
-    return replace(trial, workloads=(replace(work, flags=without[key]),))
+    return replace(trial, workloads=(replace(work, flags=without[key], traffic=None),))

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
+from model_analyzer.domain.prices import Fleet
 from model_analyzer.domain.traces import LoadTrace
 from model_analyzer.results.capacity.autoscaling import SYNC_S, Autoscaler, Moment, simulated
 from model_analyzer.results.capacity.replica import Carried, replicas_for
@@ -34,16 +37,50 @@ class Period:
 class DayPlan:
     """Replicas over a trace of `hours`.
 
-    `fixed` replicas serve the peak all the time, in `fixed_hours` replica-hours. The autoscaler
-    takes `autoscaled_hours`; for `short_s` seconds, its ready replicas carry less than the load.
+    `fixed` replicas serve the peak all the time. `autoscaled` are the replicas of the autoscaler,
+    each for an equal part of the time; for `short_s` seconds, those that are ready carry less than
+    the load, which has so many `requests`.
     """
 
     hours: float
+    requests: float
     fixed: int
-    fixed_hours: float
-    autoscaled_hours: float
+    autoscaled: tuple[int, ...]
     short_s: float
     periods: tuple[Period, ...]
+
+    @property
+    def fixed_hours(self) -> float:
+        """The replica-hours of the fixed number."""
+        return self.fixed * self.hours
+
+    @property
+    def autoscaled_hours(self) -> float:
+        """The replica-hours of the autoscaler."""
+        return sum(self.autoscaled) * self.hours / len(self.autoscaled)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCost:
+    """What the fixed number of replicas, and those of the autoscaler, cost over a trace."""
+
+    fixed: Decimal
+    autoscaled: Decimal
+
+
+def day_cost(day: DayPlan, fleet: Fleet) -> DayCost | None:
+    """The cost of both, on whole nodes of the same type; None if the prices are unknown."""
+    if fleet.price is None:
+        return None
+    part = Decimal(repr(day.hours)) / len(day.autoscaled)
+    amounts = (
+        (fleet.amount(replicas) or Decimal()) * count
+        for replicas, count in Counter(day.autoscaled).items()
+    )
+    return DayCost(
+        fixed=(fleet.amount(day.fixed) or Decimal()) * Decimal(repr(day.hours)),
+        autoscaled=sum(amounts, Decimal()) * part,
+    )
 
 
 def day_plan(trace: LoadTrace, carried: Carried, demand: Demand, scaler: Autoscaler) -> DayPlan:
@@ -59,9 +96,9 @@ def day_plan(trace: LoadTrace, carried: Carried, demand: Demand, scaler: Autosca
     share = hours / len(moments)  # of each moment
     return DayPlan(
         hours=hours,
+        requests=trace.requests,
         fixed=fixed,
-        fixed_hours=fixed * hours,
-        autoscaled_hours=sum(moment.wanted for moment in moments) * share,
+        autoscaled=tuple(moment.wanted for moment in moments),
         short_s=len(short) * share * _HOUR_S,
         periods=tuple(_periods(trace, carried, demand, moments)),
     )

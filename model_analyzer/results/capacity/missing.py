@@ -33,7 +33,7 @@ class Gap(Enum):
     ALL_KEEP = "no measured rate breaks a constraint, so a server may carry more"
     WIDE = "the rates that keep and that break the constraints are far apart"
     CONTRADICTORY = "a higher rate keeps a constraint that a lower one breaks"
-    UNSURE = "no measured rate surely keeps the constraints, given the noise"
+    UNSURE = "given the noise, it is not certain which rates keep the constraints"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +110,8 @@ def _left_open(
         higher = [*_higher(carried.kept, most)]
         return (Gap.ALL_KEEP, higher) if higher else None
     if carried.low is None:
+        return Gap.UNSURE, [_BELOW[-1] * rates[0], carried.kept]
+    if _CLOSE * carried.low < carried.kept:
         return Gap.UNSURE, [carried.kept]
     if broken > _CLOSE * carried.kept:
         return Gap.WIDE, [_between(carried.kept, broken, carried.rate)]

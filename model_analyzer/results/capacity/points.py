@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from statistics import fmean, median_low
+from statistics import fmean
 
 from model_analyzer.domain.arrivals import arrivals_of, waits_in_client
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Constraint
@@ -56,10 +56,8 @@ class Lack(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """What one server does at a `rate` of requests per second: one measurement or several.
-
-    Instalments are parts of one measurement, so they are pooled. Of several measurements in
-    perf_analyzer's own windows, the lower median counts: what disturbs one makes latencies longer.
+    """What one server does at a `rate` of requests per second: one measurement, or several that are
+    pooled.
     """
 
     rate: float
@@ -72,12 +70,8 @@ class Point:
         return pool(self.runs)
 
     def value(self, tag: str) -> float | None:
-        """The pooled value of instalments, otherwise the median of the runs: of an even number, the
-        lower of the two in the middle. None if it was not measured.
-        """
-        runs = (self.pooled,) if in_instalments(self.runs) else self.runs
-        values = [value for run in runs if (value := run.value(tag)) is not None]
-        return median_low(values) if values else None
+        """The value of all runs together; None if it was not measured."""
+        return self.pooled.value(tag)
 
     @property
     def requests(self) -> int | None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rate that one server carries while its constraints hold, and the knee of its throughput.
+"""The rate that one server carries while its constraints hold.
 
 The rate lies between the highest measured one that keeps all constraints and the next one, which
 breaks one. Between the two, the logarithm of the constrained metric is taken as linear in the rate.
@@ -14,17 +14,15 @@ rate that keeps the constraints speaks for all lower ones, even if one of these 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import accumulate, pairwise
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import Better, metric_of
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.results.capacity.points import Point, reaches_at
-
-# The knee: a further concurrent request adds less than this share of what the first ones added.
-_HALF = 0.5
 
 # A division of two measured numbers is exact to this, so that 3 x 0.1 needs no fourth replica.
 _EXACT = 1e-9
@@ -51,14 +49,12 @@ class Carried:
     broken: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Knee:
-    """Where throughput stops growing in proportion to the load: `rate` requests per second with so
-    many requests at once. Beyond it, requests wait.
-    """
+class Keeps(Enum):
+    """Whether a server keeps the constraints at a measured rate, given the 95 % intervals."""
 
-    concurrency: int
-    rate: float
+    YES = "yes"
+    NO = "NO"
+    UNSURE = "not certain"
 
 
 def carried(
@@ -129,6 +125,15 @@ def rates_that_keep(
     """The measured rates that keep all constraints."""
     curves = _curves(constraints)
     return tuple(point.rate for point in points if all(excess(point) <= 0 for _, excess in curves))
+
+
+def keeps_at(point: Point, constraints: Sequence[Constraint], noise: NoiseModel) -> Keeps:
+    """Whether the measurements of a point show that it keeps all constraints, or breaks one."""
+    curves = _curves(constraints)
+    if any(_shifted(excess, first, noise, -1)(point) > 0 for first, excess in curves):
+        return Keeps.NO
+    are_kept = (_shifted(excess, first, noise, 1)(point) <= 0 for first, excess in curves)
+    return Keeps.YES if all(are_kept) else Keeps.UNSURE
 
 
 def _curves(constraints: Sequence[Constraint]) -> Sequence[tuple[Constraint | None, _Excess]]:
@@ -206,18 +211,4 @@ def at_rate(points: Sequence[Point], tag: str, rate: float) -> float | None:
         if low <= rate <= high and below > 0 and above > 0:
             share = (rate - low) / (high - low)
             return math.exp(math.log(below) + share * (math.log(above) - math.log(below)))
-    return None
-
-
-def knee_of(throughputs: Mapping[int, float], batch_size: int) -> Knee | None:
-    """The knee, from throughputs by ascending concurrency; None if throughput grows to the end, or
-    with fewer than two loads.
-    """
-    loads = list(throughputs.items())
-    if len(loads) < 2:
-        return None
-    alone = loads[0][1] / loads[0][0]
-    for (load, throughput), (more, higher) in pairwise(loads):
-        if (higher - throughput) / (more - load) < _HALF * alone:
-            return Knee(concurrency=load, rate=throughput / batch_size)
     return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.results.capacity.capacity import ModelCapacity, ReplicaCapacity
-from model_analyzer.results.capacity.replica import at_rate, replicas_for
+from model_analyzer.results.capacity.replica import Carried, at_rate, replicas_for
 
 # The rates beside the requested one, as shares of it.
 _OTHER_RATES = (0.8, 1.0, 1.2)
@@ -47,7 +47,8 @@ class Count:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
     """What a `rate` needs, and what it does to the planned replicas: each gets `each` requests per
-    second. `holds` says whether they keep the constraints; None if that was not measured.
+    second. `holds` says whether they keep the constraints; None if that is not certain, by the 95 %
+    interval of what each carries.
     `values` has each constraint with the metric at that rate (None if not measured).
     """
 
@@ -60,12 +61,21 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizing:
-    """The answer for a demand; `nodes` is None if nodes are not asked for."""
+    """The answer for a demand; `nodes` is None if nodes are not asked for. So many replicas are
+    `enough` to serve the rate, without headroom, as surely as the measurements tell; None if no
+    number is.
+    """
 
     demand: Demand
     replicas: Count
     nodes: int | None
+    enough: int | None
     outlooks: tuple[Outlook, ...]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the planned replicas surely serve the rate, by the same interval."""
+        return self.enough is not None and self.replicas.number >= self.enough
 
 
 def sizing_of(capacity: ModelCapacity, demand: Demand) -> Sizing | None:
@@ -85,6 +95,7 @@ def sizing_of(capacity: ModelCapacity, demand: Demand) -> Sizing | None:
         demand=demand,
         replicas=count,
         nodes=nodes,
+        enough=None if carried.low is None else replicas_for(demand.rate, carried.low),
         outlooks=tuple(
             _outlook(capacity, demand, share * demand.rate, count.number) for share in _OTHER_RATES
         ),
@@ -95,14 +106,19 @@ def _outlook(capacity: ModelCapacity, demand: Demand, rate: float, planned: int)
     replica, carried = capacity.replica, capacity.replica.carried
     assert carried is not None, "the caller checks it"
     each = rate / planned
-    is_known = each <= carried.rate or carried.broken is not None
     return Outlook(
         rate=rate,
         replicas=replicas_for(rate * (1 + demand.headroom), carried.rate),
         each=each,
-        holds=each <= carried.rate if is_known else None,
+        holds=_holds(carried, each),
         values=tuple(_values(replica, capacity.constraints, each)),
     )
+
+
+def _holds(carried: Carried, rate: float) -> bool | None:
+    if carried.low is not None and replicas_for(rate, carried.low) == 1:
+        return True
+    return False if carried.high is not None and rate > carried.high else None
 
 
 def _values(

@@ -113,12 +113,14 @@ def too_many(picture: Picture) -> Iterator[Finding]:
     throughput = change_between(fewer.own, fewer.other, DEFAULT_OBJECTIVE)
     p99 = change_between(fewer.own, fewer.other, "perf_latency_p99")
     is_faster = fewer.gain >= _BETTER and rose(throughput)
-    if not is_faster and not (_BETTER * other <= own and fell(p99)):
+    are_known = own is not None and other is not None
+    sooner = 1 - other / own if own and other is not None else 0.0
+    if not is_faster and not (are_known and sooner >= 1 - 1 / _BETTER and fell(p99)):
         return
     yield Finding(
         cause=Cause.TOO_MANY_INSTANCES,
         under=fewer.own,
-        weight=max(1 - other / own if own else 0.0, 1 - 1 / fewer.gain),
+        weight=max(sooner, 1 - 1 / fewer.gain),
         evidence=(_as_good(fewer),),
         advice=f"use the configuration of {fewer.other.variant.name}",
     )
@@ -173,7 +175,13 @@ def _slower(before: Station, after: Station) -> float:
 
 def _fewer(picture: Picture) -> Pair | None:
     """The best variant with fewer instances and as much throughput."""
-    good = [pair for pair in picture.by_instances if pair.added < 0 and pair.gain >= _AS_GOOD]
+    good = [
+        pair
+        for pair in picture.by_instances
+        if pair.added < 0
+        and pair.gain >= _AS_GOOD
+        and pair.other.variant.identity not in picture.worse
+    ]
     return max(good, key=lambda pair: pair.gain, default=None)
 
 

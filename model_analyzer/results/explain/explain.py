@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import dropwhile
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
@@ -94,7 +95,8 @@ def explain(
 
 def causes(picture: Picture) -> tuple[tuple[Finding, ...], tuple[Confirmation, ...]]:
     """The causes that the measurements show, the most important one first, without those that
-    others explain; and those that measurements of their advice rule out, which explain nothing.
+    others explain, and those whose advice is a variant that is worse by the goal; and those that
+    measurements of their advice rule out, which explain nothing.
     """
     early, warming = over_time.cold(picture)
     findings = [] if warming is None else [warming]
@@ -103,7 +105,12 @@ def causes(picture: Picture) -> tuple[tuple[Finding, ...], tuple[Confirmation, .
     tested = [_tested(each, picture) for each in findings]
     ruled_out = [test for test in tested if test is not None and test.refutes]
     refuted = [test.finding for test in ruled_out]
-    shown = [each for each in findings if each not in refuted]
+    worse = [
+        test.finding
+        for test in tested
+        if test is not None and test.work.variant.identity in picture.worse
+    ]
+    shown = [each for each in findings if each not in refuted and each not in worse]
     explained = {cause for each in shown for cause in CONSEQUENCES.get(each.cause, ())}
     left = [each for each in shown if each.cause not in explained]
     best = {
@@ -147,7 +154,16 @@ def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> P
             if isinstance(record.outcome, Measurement)
         ),
         others=tuple(others),
+        worse=frozenset(_lower(ranking, result)),
     )
+
+
+def _lower(ranking: Ranking, result: VariantResult) -> Iterator[str]:
+    """The variants that rank lower than a result."""
+    following = dropwhile(lambda each: each is not result, ranking.results)
+    next(following)
+    for each in following:
+        yield each.variants[0].identity
 
 
 def _result(ranking: Ranking, variant: str | None) -> VariantResult:

@@ -19,13 +19,15 @@ class Picture:
     `loads` has the situations with arrivals and client batch size as in `focus`, by ascending
     load: each once, repetitions pooled. `focus` is the one to explain. `course` has the single
     measurements of the variant while it stayed loaded, in order of time. `others` are other
-    variants under loads like these.
+    variants under loads like these; those that rank lower by the goal are `worse` (their
+    identities).
     """
 
     loads: tuple[Situation, ...]
     focus: Situation
     course: tuple[Situation, ...]
     others: tuple[Situation, ...] = ()
+    worse: frozenset[str] = frozenset()
 
     @property
     def variant(self) -> ModelVariant:

@@ -4,19 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
-from model_analyzer.domain.models import ModelVariant, is_cached, is_decoupled
-from model_analyzer.domain.parts import add_up, longest_path
+from model_analyzer.domain.models import ModelVariant, is_decoupled
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.results.time_parts import Part, TimeParts, time_parts
 
-_THROUGHPUT, _AVERAGE = "perf_throughput", "perf_latency_avg"
+_THROUGHPUT = "perf_throughput"
 _QUEUE, _INPUT = "perf_server_queue", "perf_server_compute_input"
 _COMPUTE, _OUTPUT = "perf_server_compute_infer", "perf_server_compute_output"
 
@@ -24,23 +24,47 @@ _COMPUTE, _OUTPUT = "perf_server_compute_infer", "perf_server_compute_output"
 NEGLIGIBLE_MS = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """The average time of a request in ms, by place: waiting in the queue of a model, copying
-    inputs, executing, copying outputs; the rest is outside the models (client, network, server). It
-    has all the time if those of the models are not known, because they do not add up.
+    """The average time of a request in ms, and its parts by place: waiting in the queue of a model,
+    copying inputs, executing, copying outputs, outside the models (client, network, server). For
+    the sake of sums, a part that is not known counts as 0: see `parts`.
     """
 
-    queue: float
-    inputs: float
-    compute: float
-    outputs: float
-    outside: float
-    are_known: bool = True
+    parts: TimeParts
 
     @property
     def total(self) -> float:
-        return self.queue + self.inputs + self.compute + self.outputs + self.outside
+        return self.parts.total or 0.0
+
+    @property
+    def are_known(self) -> bool:
+        """Whether all time has a place in or outside the models."""
+        return Part.OUTSIDE in self.parts.parts
+
+    @property
+    def queue(self) -> float:
+        return self._of(Part.QUEUE)
+
+    @property
+    def inputs(self) -> float:
+        return self._of(Part.INPUTS)
+
+    @property
+    def compute(self) -> float:
+        return self._of(Part.COMPUTE)
+
+    @property
+    def outputs(self) -> float:
+        return self._of(Part.OUTPUTS)
+
+    @property
+    def outside(self) -> float:
+        """All the time if no part is known."""
+        return self._of(Part.OUTSIDE) if self.parts.parts else self.total
+
+    def _of(self, part: Part) -> float:
+        return self.parts.parts.get(part, 0.0)
 
     def share(self, part: float) -> float:
         """A part of the total, 0 to 1."""
@@ -110,9 +134,9 @@ class Situation:
         """All measurements as one."""
         return pool(self.runs)
 
-    def value(self, tag: str) -> float:
-        """A metric; 0 if it was not measured."""
-        return self.measurement.value(tag) or 0.0
+    def value(self, tag: str) -> float | None:
+        """A metric; None if it was not measured."""
+        return self.measurement.value(tag)
 
     @property
     def variant(self) -> ModelVariant:
@@ -120,7 +144,8 @@ class Situation:
 
     @property
     def throughput(self) -> float:
-        return self.value(_THROUGHPUT)
+        """In inferences per second; 0 if unknown."""
+        return self.value(_THROUGHPUT) or 0.0
 
     @property
     def requests_per_s(self) -> float:
@@ -157,45 +182,12 @@ class Situation:
     @property
     def disturbed_much(self) -> bool:
         """Whether most of its time may be noise."""
-        return self.noise_ms > _MUCH_NOISE * self.value(_AVERAGE)
+        return self.noise_ms > _MUCH_NOISE * self.times.total
 
     @cached_property
     def times(self) -> Times:
-        """Where the time of an average request goes: of an ensemble, along its critical path."""
-        average = self.value(_AVERAGE)
-        if self.variant.is_ensemble and not self._skips_steps:
-            path = self._critical_path()
-            queue, compute = (sum(times) for times in zip(*path, strict=True)) if path else (0, 0)
-            inside = [queue, 0.0, compute, 0.0]
-        elif add_up(self.variant, uncached=self.uncached):
-            inside = [self.value(tag) for tag in (_QUEUE, _INPUT, _COMPUTE, _OUTPUT)]
-        else:
-            return Times(0.0, 0.0, 0.0, 0.0, outside=average, are_known=False)
-        # the server also counts requests that the client leaves out
-        share = min(average / sum(inside), 1.0) if average and sum(inside) else 1.0
-        queue, inputs, compute, outputs = [time * share for time in inside]
-        outside = max(average - sum(inside), 0.0)
-        return Times(queue=queue, inputs=inputs, compute=compute, outputs=outputs, outside=outside)
-
-    @property
-    def _skips_steps(self) -> bool:
-        """Whether the response cache of an ensemble answers: its steps then have times of misses
-        only.
-        """
-        ensembles = (part for part in self.variant.with_parts() if part.is_ensemble)
-        return not self.uncached and any(is_cached(part.config) for part in ensembles)
-
-    def _critical_path(self) -> Sequence[tuple[float, float]]:
-        """The times in the queue and in the model (ms) of each step on the longest path."""
-        times = {
-            station.variant.full_name: (station.queue_ms, station.compute_ms)
-            for station in self.stations
-        }
-
-        def of(part: ModelVariant) -> tuple[float, float]:
-            return times.get(part.full_name, (0.0, 0.0))
-
-        return [of(part) for part in longest_path(self.variant, lambda part: sum(of(part)))]
+        """Where the time of an average request goes."""
+        return Times(parts=time_parts([self.variant], self.measurement, uncached=self.uncached))
 
     @cached_property
     def stations(self) -> tuple[Station, ...]:

@@ -28,9 +28,10 @@ _BEYOND = 2.0
 def slow_requests(picture: Picture) -> Iterator[Finding]:
     """Few requests that take much longer in the model, whatever the load."""
     situation = picture.calm
-    if not _has_tail(situation):
+    tail = _tail(situation)
+    if tail is None:
         return
-    p50, p90, p99 = (situation.value(f"perf_latency_p{share}") for share in (50, 90, 99))
+    (p50, p99), p90 = tail, situation.value("perf_latency_p90")
     average, times = situation.times.total, situation.times
     standing = _standing(situation)
     # slow executions are part of the average time in the model, but not of the median
@@ -38,7 +39,7 @@ def slow_requests(picture: Picture) -> Iterator[Finding]:
     if standing is not None:
         inside += times.queue - standing.longest
     # other programs would make more requests slower than the slowest few
-    noise = min(situation.noise_ms, p90 - p50)
+    noise = situation.noise_ms if p90 is None else min(situation.noise_ms, p90 - p50)
     if added < max(_ADDED * average, noise) or inside < p50 + _INSIDE * added:
         return
     yield Finding(
@@ -47,8 +48,8 @@ def slow_requests(picture: Picture) -> Iterator[Finding]:
         weight=1 - p50 / p99,
         evidence=(
             f"{situation.under}, half of the requests take at most {ms(p50)}, but p99 is {ms(p99)}",
-            f"{_share_text(situation)}, and their time is in the model: {ms(times.compute)} of"
-            f" executing on average, and {ms(times.queue)} in the queue",
+            f"{_share_text(situation, (p50 + p99) / 2)}, and their time is in the model:"
+            f" {ms(times.compute)} of executing on average, and {ms(times.queue)} in the queue",
             *(
                 []
                 if standing is None
@@ -79,7 +80,7 @@ def noise(picture: Picture) -> Iterator[Finding]:
     situation = max(picture.loads, key=_noise_share)
     share, use = _noise_share(situation), situation.measurement.resources
     is_known, is_often = use is not None and use.other_cpu_s is not None, 2 * disturbed > measured
-    has_tail = any(map(_has_tail, picture.loads))
+    has_tail = any(map(_tail, picture.loads))
     if share < _NOISE and not (is_often and (has_tail or not is_known)):
         return
     yield Finding(
@@ -106,21 +107,27 @@ def _noise_share(situation: Situation) -> float:
     return min(situation.times.share(situation.disturbance_ms), 1.0)
 
 
-def _has_tail(situation: Situation) -> bool:
+def _tail(situation: Situation) -> tuple[float, float] | None:
+    """The p50 and the p99 if they are far apart; None if they are not, or unknown."""
     p50, p99 = situation.value("perf_latency_p50"), situation.value("perf_latency_p99")
-    return p50 > 0 and p99 > _FAR * p50 and p99 - p50 > _FAR_MS
+    if not p50 or p99 is None:
+        return None
+    return (p50, p99) if p99 > _FAR * p50 and p99 - p50 > _FAR_MS else None
 
 
-def _share_text(situation: Situation) -> str:
-    """How many requests are nearer to the p99 than to the median, and from which latency on."""
-    p50, p99 = situation.value("perf_latency_p50"), situation.value("perf_latency_p99")
-    slow = (p50 + p99) / 2
+def _share_text(situation: Situation, slow: float) -> str:
+    """How many requests take more than `slow` ms."""
     (model,) = situation.measurement.models
     histogram = model.histograms.get("perf_latency")
     if histogram is not None and not histogram.is_approximate:
         share = f"about {percent(1 - _share_below(histogram, slow))}"
     else:
-        lower = [tail for tail in (5, 10) if situation.value(f"perf_latency_p{100 - tail}") < slow]
+        lower = [
+            tail
+            for tail in (5, 10)
+            if (value := situation.value(f"perf_latency_p{100 - tail}")) is not None
+            and value < slow
+        ]
         share = f"1 to {lower[0]} %" if lower else "more than 10 %"
     return f"{share} of the requests take more than {ms(slow)}"
 

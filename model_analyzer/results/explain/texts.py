@@ -14,9 +14,9 @@ def percent(share: float) -> str:
     return f"{100 * min(share, 1.0):.0f} %"
 
 
-def ms(time: float) -> str:
+def ms(time: float | None) -> str:
     """A time in ms."""
-    return f"{number_text(time)} ms"
+    return "unknown" if time is None else f"{number_text(time)} ms"
 
 
 def instances(count: int) -> str:
@@ -25,13 +25,15 @@ def instances(count: int) -> str:
 
 def cpu_line(situation: Situation) -> str:
     """How busy the cores of a situation were."""
+    if situation.cpu is None:
+        return "the CPU time of server and client is unknown"
     others = f", other programs {percent(situation.others)}" if situation.others > 0.05 else ""
-    return (
-        f"server and client used {percent(situation.cpu or 0.0)} of {situation.cores} cores{others}"
-    )
+    return f"server and client used {percent(situation.cpu)} of {situation.cores} cores{others}"
 
 
 def gpu_line(situation: Situation) -> str:
     """How busy the GPUs of a situation were."""
+    if situation.gpu_share is None:
+        return "how busy the GPUs were is unknown"
     gpus = "the GPU was" if situation.gpus == 1 else "the GPUs were"
-    return f"{gpus} busy {percent(situation.gpu_share or 0.0)} of the time"
+    return f"{gpus} busy {percent(situation.gpu_share)} of the time"

@@ -14,7 +14,7 @@ from model_analyzer.domain.prices import (
     Resources,
     cheapest,
     cost_per_million,
-    fleet_cost,
+    fleet_for,
     hourly_cost,
     in_cents,
     money,
@@ -108,7 +108,7 @@ def test_the_cost_of_several_servers(
     basis: str,
 ) -> None:
     used = Resources(gpus=gpus, cores=8, memory_gb=10 * GB)
-    cost = fleet_cost(prices, used, replicas, per_node=per_node)
+    cost = fleet_for(prices, used, replicas, per_node=per_node).cost(replicas)
 
     assert cost.amount == (None if amount is None else Decimal(amount))
     assert cost.basis == basis

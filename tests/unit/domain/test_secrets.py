@@ -8,6 +8,7 @@ import shlex
 
 import pytest
 
+from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.secrets import (
     MASK,
     masked,
@@ -262,3 +263,52 @@ def test_the_path_of_a_key_file_is_no_secret() -> None:
     text = "perf_analyzer flag ssl-grpc-private-key-file: /etc/tls/client.key does not begin so"
     assert masked_text(text) == text
     assert "hidden" not in masked_text("the private_key: hidden")
+
+
+OWN_TEXTS = [
+    text
+    for metric in METRICS.values()
+    for text in (metric.tag, metric.name, metric.header, str(metric.unit), metric.unit.short)
+]
+# what a sentence, a table, a goal, a row or a document makes of them
+SENTENCES = (
+    "{} and 31.8 ms", "{} 1274.31", "{}: 31.8 ms", "{}=31.8", '"{}": "31.8"', "{}<200", "{}:2,{}:1",
+    "{} vs. {}", "No regression: {} 31.80 -> 29.75 (p99)", "best {} is that of m_config_12",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", ["{}", *SENTENCES])
+def test_our_own_metrics_are_no_secrets(sentence: str) -> None:
+    for own in OWN_TEXTS:
+        text = sentence.replace("{}", own)
+        assert masked_text(text) == text
+
+
+def test_ends_of_intervals_are_no_secrets() -> None:
+    for tag in METRICS:
+        assert masked_text(f"{tag}_low=3.25 {tag}_ms=31.8") == f"{tag}_low=3.25 {tag}_ms=31.8"
+
+
+def test_values_by_the_names_of_metrics_are_no_secrets() -> None:
+    values = {name: "31.8" for each in METRICS.values() for name in (each.tag, each.header)}
+
+    assert masked_values(values) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Token c0ffee42", f"Token {MASK}"),
+        ("Authorization: Token c0ffee42", f"Authorization: {MASK}"),
+        ("Output Token c0ffee42", f"Output Token {MASK}"),
+        ("OUTPUT_TOKEN=c0ffee42", f"OUTPUT_TOKEN={MASK}"),
+        ("output_token_throughput_key=c0ffee42", f"output_token_throughput_key={MASK}"),
+        ("my_inter_token_latency_token=c0ffee42", f"my_inter_token_latency_token={MASK}"),
+        (
+            "Inter Token Latency 3 ms, HF_TOKEN=c0ffee42",
+            f"Inter Token Latency 3 ms, HF_TOKEN={MASK}",
+        ),
+    ],
+)
+def test_secrets_beside_our_own_words_are_masked(text: str, shown: str) -> None:
+    assert masked_text(text) == shown

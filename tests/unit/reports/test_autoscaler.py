@@ -100,6 +100,19 @@ def test_a_query_quotes_the_name_of_the_model() -> None:
     assert r'{model="quo\"te\\"}' in query
 
 
+@pytest.mark.parametrize("form", ["hpa", "helm"])
+def test_a_rule_for_prometheus_counts_the_model_once(form: str) -> None:
+    """The server also counts the models that an ensemble calls, and others that it serves."""
+    text = text_of(form, model="chain")
+
+    assert text is not None
+    assert """seriesQuery 'nv_inference_request_success{pod!="",model="chain"}'""" in text
+    assert (
+        """'sum(rate(<<.Series>>{<<.LabelMatchers>>,model="chain"}[60s])) by (<<.GroupBy>>)'"""
+        in text
+    )
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_without_an_answer_there_is_no_manifest(form: str) -> None:
     assert text_of(form, closed_load(8, 100)) is None

@@ -12,6 +12,7 @@ from model_analyzer.reports.build import Summary
 from model_analyzer.reports.plots import Chart
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import measurement, ranking, record, summary_page, variant
+from tests.unit.results.replicas import capacity, closed_load
 
 DEFAULT = variant("m_config_default")
 LARGE = variant("m_config_0", max_batch_size=8)
@@ -51,14 +52,23 @@ def test_the_best_line_has_its_loads_and_its_knee() -> None:
     assert "numbers along its line are loads" in chart(bent).caption
 
 
-def test_a_straight_or_short_line_has_no_knee() -> None:
-    straight = curve((100, 10), (200, 20), (300, 30), (400, 40), (500, 50))
-    assert sorted(labels(straight)[0]) == ["1", "16", "2", "4", "8"]
-    assert sorted(labels(curve((100, 10), (390, 12), (400, 20)))[0]) == ["1", "2", "4"]
+def test_the_knee_of_the_chart_is_that_of_capacity() -> None:
+    points = ((100, 10), (200, 20), (300, 30), (400, 40))
+    loads = [closed_load(2**number, *point) for number, point in enumerate(points)]
+    known = capacity(*loads, constraints=()).replica.knee
+    assert known is not None
+
+    (knee,) = [text for text in labels(curve(*points))[0] if "knee" in text]
+    assert knee == f"{known.concurrency} (knee)"
+
+
+def test_a_line_that_grows_in_proportion_has_no_knee() -> None:
+    straight = curve((100, 10), (200, 20), (380, 30), (700, 40))
+    assert sorted(labels(straight)[0]) == ["1", "2", "4", "8"]
 
 
 def test_labels_that_would_overlap_are_left_out() -> None:
-    assert labels(curve((100, 10), (100.1, 10.01), (400, 20)))[0] == ["1", "4"]
+    assert labels(curve((100, 10), (100.1, 10.01), (400, 20)))[0] == ["1 (knee)", "4"]
 
 
 def test_lines_have_names_without_that_of_the_model() -> None:

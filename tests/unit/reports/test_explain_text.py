@@ -11,7 +11,12 @@ import pytest
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, LoadKind
 from model_analyzer.reports import html, markdown, pdf
-from model_analyzer.reports.explain_text import ExplainReport, confirmation_text, explain_lines
+from model_analyzer.reports.explain_text import (
+    ExplainReport,
+    confirmation_text,
+    explain_document,
+    explain_lines,
+)
 from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.finding import Cause, Change, Finding
 from model_analyzer.results.explain.pipeline import more_instances
@@ -119,6 +124,32 @@ def test_times_that_do_not_add_up_are_not_shown() -> None:
     lines = list(explain_lines(report_of(observed(of, 1, 9, 61, outside=3.5))))
 
     assert lines[1].startswith("An average request takes 64.5 ms; where that time goes is not")
+
+
+def test_a_percentile_that_was_not_measured_is_not_shown() -> None:
+    """Checkpoints of Triton Model Analyzer have no p50."""
+    measured = record(ONE, measurement(49, 22.5))
+    report = report_of(measured)
+
+    assert (
+        report.subject == "m_config_default with 1 concurrent request: 49.0 infer/s, p99 22.5 ms."
+    )
+    assert report.times == "The average latency was not measured."
+    (hardware,) = explain_document([report])["hardware"]
+    assert hardware["metrics"] == {"perf_throughput": 49, "perf_latency_p99": 22.5}
+    assert hardware["average_ms"] is None
+
+
+def test_a_stream_is_explained_in_first_token_and_further_ones() -> None:
+    of = model(max_batch_size=1, model_transaction_policy={"decoupled": True})
+    tokens = {"time_to_first_token_avg": 15.0, "time_to_first_token_p99": 18.5}
+    lines = list(explain_lines(report_of(observed(of, 1, 9, 60, outside=0.0, latencies=tokens))))
+
+    assert "9.00 infer/s, p99 of the first token 18.5 ms, p50" in lines[0]
+    assert lines[1] == (
+        "An average request takes 60.0 ms: 45.0 ms for the further tokens (75 %), 15.0 ms to the"
+        " first token (25 %)."
+    )
 
 
 def report_of(*records: TrialRecord) -> ExplainReport:

@@ -14,10 +14,10 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.results.capacity.capacity import ModelCapacity, capacity_of
+from model_analyzer.results.capacity.capacity import Knee, ModelCapacity, capacity_of
 from model_analyzer.results.capacity.missing import Gap
 from model_analyzer.results.capacity.points import reaches_at
-from model_analyzer.results.capacity.replica import Carried, Knee, is_as_good, replicas_for
+from model_analyzer.results.capacity.replica import Carried, Keeps, is_as_good, replicas_for
 from model_analyzer.results.capacity.sizing import Demand, Sizing, sizing_of
 from tests.unit.builders import (
     at_least,
@@ -32,6 +32,7 @@ from tests.unit.builders import (
 from tests.unit.results.replicas import DEFAULT, FAST, P99, capacity, closed_load, open_load
 
 # p99 grows tenfold from 80 to 100 requests/s and meets 50 ms between
+P99_BELOW_110 = at_most(perf_latency_p99=110)
 STEEP = (open_load(60, 12), open_load(80, 20), open_load(100, 200))
 
 
@@ -81,7 +82,42 @@ def test_repetitions_at_a_rate_are_one_point() -> None:
     assert [(point.rate, point.requests) for point in known.replica.points] == [
         (80, 40_000), (100, 20_000)
     ]  # fmt: skip
-    assert known.replica.points[0].value("perf_latency_p99") == 10
+    assert known.replica.points[0].value("perf_latency_p99") == 20
+
+
+def test_runs_that_disagree_keep_nothing_for_certain() -> None:
+    """All of them count: not the lower half of the evidence."""
+    known = capacity(*(open_load(80, p99) for p99 in (53, 60, 148, 162)), constraints=P99_BELOW_110)
+
+    (point,) = known.replica.points
+    assert point.value("perf_latency_p99") == pytest.approx(105.75)
+    assert known.replica.keeps == {80: Keeps.UNSURE}
+    assert known.replica.carried is not None
+    assert known.replica.carried.low is None
+    answer = sizing(known, 60)
+    assert not answer.is_certain
+    assert [outlook.holds for outlook in answer.outlooks] == [None, None, None]
+
+
+def test_what_keeps_and_what_breaks_is_certain_beyond_the_interval() -> None:
+    known = capacity(open_load(40, 20), open_load(60, 49), open_load(80, 90))
+
+    assert list(known.replica.keeps.values()) == [Keeps.YES, Keeps.UNSURE, Keeps.NO]
+
+
+def test_a_number_is_certain_by_the_lower_end_of_what_each_carries() -> None:
+    known = capacity(*(open_load(80, p99) for p99 in (36, 40, 43)), open_load(100, 200))
+    carried = known.replica.carried
+    assert carried is not None
+    assert carried.low is not None
+    assert carried.low < carried.rate
+
+    none, some = (sizing(known, 5 * carried.rate, headroom=share) for share in (0.0, 1.0))
+    assert not none.is_certain
+    assert none.enough is not None
+    assert none.enough > none.replicas.number
+    assert some.is_certain
+    assert [outlook.holds for outlook in some.outlooks] == [True, True, True]
 
 
 def look(rate: int, latencies: Sequence[float], started: float = 0.0) -> TrialRecord:
@@ -170,15 +206,14 @@ def test_equal_variants_share_their_measurements() -> None:
 
 def test_a_disturbed_measurement_does_not_count_against_a_higher_rate_that_keeps() -> None:
     """And it is measured again."""
-    disturbed = capacity(open_load(40, 180), open_load(60, 15), *STEEP)
+    disturbed = capacity(open_load(40, 180), open_load(55, 11), *STEEP)
 
-    assert disturbed.replica.carried == carried(open_load(60, 15), *STEEP)
-    assert disturbed.replica.keeping == (60, 80)
+    assert disturbed.replica.carried == carried(open_load(55, 11), *STEEP)
+    assert [rate for rate, keeps in disturbed.replica.keeps.items() if keeps is Keeps.YES] == [
+        55, 60, 80
+    ]  # fmt: skip
     (missing,) = disturbed.missing
     assert (missing.reason, missing.rates) == (Gap.CONTRADICTORY, (40, 80))
-    again = capacity(open_load(40, 180), open_load(40, 11), open_load(60, 15), *STEEP)
-    assert again.replica.keeping == (40, 60, 80)
-    assert [missing.reason for missing in again.missing] == [Gap.UNSURE]
 
 
 def test_the_tightest_constraint_breaks_first() -> None:

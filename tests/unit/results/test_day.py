@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
+from model_analyzer.domain.prices import NodeType, Prices, Resources, fleet_for
 from model_analyzer.domain.traces import LoadTrace
 from model_analyzer.results.capacity.autoscaling import autoscaler_of
-from model_analyzer.results.capacity.day import DayPlan, day_plan
+from model_analyzer.results.capacity.day import DayCost, DayPlan, day_cost, day_plan
 from model_analyzer.results.capacity.replica import Carried
 from model_analyzer.results.capacity.sizing import Demand
 
@@ -63,3 +66,37 @@ def test_a_trace_shorter_than_a_look_of_the_controller_is_planned() -> None:
     day = plan(100, 50, every_s=1)
 
     assert day.autoscaled_hours == pytest.approx(day.fixed_hours)
+
+
+def test_both_are_priced_by_whole_nodes_of_the_same_type() -> None:
+    """Of four replicas on a node, ten need three, and two need one: not a half."""
+    day = plan(400, 80, 80, 400)
+    four = NodeType(name="four", price=Decimal(8), gpus={"GPU": 4})
+    single = NodeType(name="single", price=Decimal(3), gpus={"GPU": 1})
+    fleet = fleet_for(
+        Prices(currency="USD", date="", nodes=(four, single)), Resources(gpus=("GPU",)), day.fixed
+    )
+
+    cost = day_cost(day, fleet)
+
+    assert fleet.unit == "four"
+    assert cost is not None
+    assert cost.fixed == 3 * 8 * 4
+    by_whole_nodes = [-(-replicas // 4) * 8 for replicas in day.autoscaled]
+    assert float(cost.autoscaled) == pytest.approx(4 * sum(by_whole_nodes) / len(by_whole_nodes))
+    assert float(cost.autoscaled) > 2 * day.autoscaled_hours
+
+
+def test_a_constant_load_costs_as_much_with_an_autoscaler() -> None:
+    day = plan(400, 400)
+    fleet = fleet_for(
+        Prices(currency="USD", date="", gpus={"GPU": Decimal("0.3")}),
+        Resources(gpus=("GPU",)),
+        day.fixed,
+    )
+
+    assert day_cost(day, fleet) == DayCost(fixed=Decimal(6), autoscaled=Decimal(6))
+
+
+def test_the_requests_of_a_trace_are_counted_over_its_time() -> None:
+    assert plan(400, 80, 80, 400).requests == 960 * HOUR_S

@@ -81,7 +81,7 @@ GOLDEN = {
     ),
     "within noise": (
         [open_load(60, 49, requests=400), open_load(70, 80, requests=400)],
-        P99, Gap.UNSURE, (60,),
+        P99, Gap.UNSURE, (39, 60),
     ),
 }  # fmt: skip
 

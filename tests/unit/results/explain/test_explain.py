@@ -11,10 +11,11 @@ import pytest
 
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.results.explain.explain import explain
 from model_analyzer.results.explain.situation import Situation
-from tests.unit.builders import failure, record, variant
+from tests.unit.builders import at_most, failure, goal, rank_one, record, variant
 from tests.unit.results.explain.observed import explained, model, names, observed
 
 ONE = model()
@@ -185,6 +186,21 @@ def test_fewer_instances_that_were_better_are_told() -> None:
     (finding,) = explained(*records, variant="m_config_default").findings
     assert finding.cause.name == "TOO_MANY_INSTANCES"
     assert "m_config_0 with 6 instances fewer has 150 infer/s" in finding.evidence[0]
+
+
+def test_a_configuration_that_is_worse_by_the_goal_is_no_advice() -> None:
+    """It has more throughput, but misses the limit of the p99."""
+    fewer = model(count=2, suffix="config_0")
+    records = [observed(EIGHT, 8, 95, 80), observed(fewer, 8, 150, 13, queue=100, started=400)]
+    profile = Profile(records=tuple(records))
+
+    free, limited = (
+        explain(rank_one(profile, "m", goal(*limits)), "m_config_default")
+        for limits in ((), at_most(perf_latency_p99=100))
+    )
+
+    assert "use the configuration of m_config_0" in [each.advice for each in free.findings]
+    assert not any("m_config_0" in each.advice for each in limited.findings)
 
 
 def test_one_instance_fewer_is_told_as_one() -> None:
