@@ -203,10 +203,7 @@ def summary_charts(
     plots = (_THROUGHPUT_OVER_BATCH_SIZE,) if offline else (*_OVER_LOAD, *_MEMORY_OVER_LATENCY)
     axes = Axes(goal, results)
     return [
-        draw(results, plot, goal, places=places)
-        for plot in plots
-        if _tells(results, plot, axes)
-        if plot not in _MEMORY_OVER_LATENCY or not _same_memory(results, plot.y_axis)
+        draw(results, plot, goal, places=places) for plot in plots if _tells(results, plot, axes)
     ]
 
 
@@ -230,13 +227,18 @@ def _same_memory(results: Sequence[VariantResult], tag: str) -> Sequence[float]:
 
 
 def _tells(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> bool:
-    """Whether a chart tells more than a number: a curve has several points, and heights differ."""
-    curves = [curve_of(result, plot, axes) for result in results]
+    """Whether a chart tells more than a number for each variant: a curve has several points of
+    different heights.
+    """
     x, y = _shown(plot.x_axis, axes), _shown(plot.y_axis, axes)
-    heights = {value_of(item, y) for curve in curves for item in curve}
-    return len(heights) > 1 and any(
-        len({value_of(item, x) for item in curve}) > 1 for curve in curves
-    )
+    same = _SAME if plot in _MEMORY_OVER_LATENCY else 0.0
+    for result in results:
+        curve = curve_of(result, plot, axes)
+        heights = [value_of(item, y) or 0 for item in curve]
+        low, high = min(heights, default=0), max(heights, default=0)
+        if len({value_of(item, x) for item in curve}) > 1 and high - low > same * high:
+            return True
+    return False
 
 
 def detailed_charts(

@@ -227,7 +227,11 @@ def test_a_single_load_has_no_curve() -> None:
 
 
 def test_a_curve_that_is_flat_is_left_out() -> None:
-    flat = [record(BEST, measurement(5, n), concurrency=n) for n in (1, 2, 4)]
+    flat = [
+        record(each, measurement(rate, n), concurrency=n)
+        for each, rate in ((BEST, 5), (DEFAULT, 4))
+        for n in (1, 2, 4)
+    ]
     names = [chart.name for chart in summary_charts(ranking(*flat).results, goal(), offline=False)]
     assert names == ["latency_v_concurrency"]
 
