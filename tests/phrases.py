@@ -47,5 +47,5 @@ UNSUPPORTED_TAG = "unsupported tag"
 # reports
 DEFAULT_IS_BEST = "it is the default configuration, and no other configuration is better"
 FAILED_TRIALS = "Failed trials"
-EFFECT_OF_EACH_PARAMETER = "Effect of each parameter"
+BEST_FOR_EACH_VALUE = "Best for each value"
 CONFIGURATION_CHANGES = "Changes to config.pbtxt"

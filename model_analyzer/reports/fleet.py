@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,6 +44,9 @@ _VERDICTS: Mapping[AnswerVerdict, tuple[str, str]] = MappingProxyType(
         AnswerVerdict.NOTHING: ("not measured", "missed"),
     }
 )
+
+# The styles of answers that a person has to look at, the most urgent first.
+_URGENT = ("missed", "unchecked")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +116,12 @@ class FleetPage:
 def fleet_page(
     models: Sequence[FleetModel], *, written: str, tool: str, remarks: Sequence[str] = ()
 ) -> FleetPage:
-    """The page of these models, in their order; `written` is the time, by which `tool`."""
-    rows = [(model, answer) for model in models for answer in model.answer.answers]
+    """The page of these models, those first that need a person; `written` is the time, by which
+    `tool`.
+    """
+    rows = sorted(
+        ((model, answer) for model in models for answer in model.answer.answers), key=_urgency
+    )
     columns = [
         (column, [cell(model, answer) for model, answer in rows]) for column, cell in _columns()
     ]
@@ -141,6 +150,15 @@ def fleet_page(
 def render_fleet(page: FleetPage) -> str:
     """The page as HTML."""
     return render_page("fleet.html.j2", _SCRIPTS, has_charts=False, page=page)
+
+
+def _urgency(row: tuple[FleetModel, Answer]) -> tuple[int, Sequence[tuple[int, str]]]:
+    """A sort key: how much a model needs a person, then its name, with numbers by size."""
+    model, answer = row
+    _, style = _state(model, answer)
+    parts = re.split(r"(\d+)", model.answer.model)
+    name = [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+    return _URGENT.index(style) if style in _URGENT else len(_URGENT), name
 
 
 def _sentence(rows: Sequence[tuple[FleetModel, Answer]]) -> str:
@@ -321,11 +339,36 @@ def _limits(model: FleetModel, answer: Answer) -> FleetCell:
     if not excesses:
         return FleetCell(text="? not measured", title=title, style="unchecked")
     return FleetCell(
-        text=f"✗ missed by {max(excesses):.0f} %",
+        text=f"✗ missed by {max(excesses):.0f} %{_would_be_met(answer)}",
         value=max(excesses),
         title=title,
         style="missed",
     )
+
+
+def _would_be_met(answer: Answer) -> str:
+    """The upper limit that the nearest configuration would meet; "" if it misses others, too."""
+    best, models = answer.best, answer.ranking.goal.models
+    if best is None or len(models) != 1:
+        return ""
+    missed = [
+        (bound, value)
+        for bound in models[0].constraints
+        if (value := best.best.measurement.value(bound.tag)) is None or bound.excess(value) > 0
+    ]
+    match missed:
+        case [(Constraint(maximum=float() | int() as most) as bound, float() | int() as value)] if (
+            value > most
+        ):
+            limit = limit_text(_rounded_up(value))
+            return f": a limit of {limit} {metric_of(bound.tag).unit} would be met by {best.name}"
+    return ""
+
+
+def _rounded_up(value: float) -> float:
+    """With two digits, or all of its whole part."""
+    step = 10.0 ** min(0, math.floor(math.log10(value)) - 1) if value > 0 else 1.0
+    return math.ceil(value / step) * step
 
 
 def _bound(constraint: Constraint) -> str:

@@ -4,6 +4,7 @@
 
 A page has each chart twice: as a static image, for print and without scripts, and as an
 interactive chart. Its security policy allows its own scripts, by their hashes, and nothing else.
+The library of the charts is compressed: a page unpacks it by itself.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -61,12 +63,13 @@ def render_page(
     """A page of a template, with its style, the library of its charts, the `scripts` (names of
     files in `static`) joined into one, and the policy that allows these alone.
     """
-    texts = _texts(scripts, has_charts=has_charts)
+    script = _joined(scripts)
     return render(
         template,
-        policy=_policy(texts),
+        policy=_policy((script, _joined((_LIBRARY,))) if has_charts else (script,)),
         style=markupsafe.Markup((_STATIC / "report.css").read_text(encoding="utf-8")),
-        scripts=[markupsafe.Markup(text) for text in texts],
+        library=_packed(_LIBRARY) if has_charts else "",
+        script=markupsafe.Markup(script),
         **values,
     )
 
@@ -106,11 +109,14 @@ def _render(
 
 
 @lru_cache(maxsize=4)
-def _texts(scripts: tuple[str, ...], *, has_charts: bool) -> tuple[str, ...]:
-    files = [(_LIBRARY,), scripts] if has_charts else [scripts]
-    return tuple(
-        "".join((_STATIC / name).read_text(encoding="utf-8") for name in names) for names in files
-    )
+def _joined(names: tuple[str, ...]) -> str:
+    return "".join((_STATIC / name).read_text(encoding="utf-8") for name in names)
+
+
+@lru_cache(maxsize=1)
+def _packed(name: str) -> str:
+    """A file, compressed (zlib) and as text (base64)."""
+    return base64.b64encode(zlib.compress((_STATIC / name).read_bytes(), level=9)).decode()
 
 
 @lru_cache(maxsize=4)

@@ -67,7 +67,7 @@ def _part(report: Summary, drawings: Drawings, level: int) -> Sequence[str]:
             "Map of the search", [escaped(report.search_map.method), "", *grid], level
         )
     if report.importance is not None:
-        lines += _section("Effect of each parameter", _parameters(report.importance), level)
+        lines += _section("Best for each value", _parameters(report.importance), level)
     if report.why is not None:
         lines += _section("Why p99 is what it is", _why(report.why), level)
     if report.failures:
@@ -110,12 +110,12 @@ def _parameters(importance: Importance) -> Iterator[str]:
     yield escaped(importance.method)
     yield ""
     rows = tuple(
-        (row.name if index == 0 else "", bar.value, bar.best, bar.measurements)
+        (row.name if index == 0 else "", bar.value, bar.best, bar.load, bar.measurements)
         for row in importance.rows
         for index, bar in enumerate(row.bars)
     )
     yield from markdown_table(
-        Table(headers=("Parameter", "Value", "Best", "Measurements"), rows=rows)
+        Table(headers=("Parameter", "Value", "Best", "Load", "Measurements"), rows=rows)
     )
 
 

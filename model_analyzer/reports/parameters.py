@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import decimals_of, number_text
 from model_analyzer.results.columns import Cell
@@ -30,29 +31,29 @@ _MOST_VALUES = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A parameter value, and the best result with it: as text, and as a `share` (0 to 1) of the
-    best result of all values. `measurements` is their number.
+    """A parameter value, and the best result with it: as text, with its load, and as a `share` (0
+    to 1) of the best result of all values. `measurements` is their number.
     """
 
     value: str
     best: str
+    load: str
     share: float
     measurements: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterRow:
-    """The effect of one parameter; `left_out` is the number of values without a bar."""
+    """One parameter; `left_out` is the number of values without a bar."""
 
     name: str
-    change: str
     bars: tuple[Bar, ...]
     left_out: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importance:
-    """The effects of all parameters, largest first; `method` explains them."""
+    """The best results by parameter; `method` explains them."""
 
     method: str
     rows: tuple[ParameterRow, ...]
@@ -77,9 +78,8 @@ def importance_rows(effects: Effects | None) -> Importance | None:
     among = ", among the measurements that meet the constraints" if effects.constrained else ""
     return Importance(
         method=(
-            f"For each value: the best {metric.name.lower()} ({metric.unit}) with it, whatever the"
-            f" other parameters are{among}, and the number of measurements with it."
-            " Percentages compare the highest best with the lowest."
+            f"For each value: the best {metric.name.lower()} ({metric.unit}) with it and its load,"
+            f" whatever the other parameters are{among}, and the number of measurements with it."
         ),
         rows=tuple(_row(effect) for effect in effects.parameters),
     )
@@ -92,11 +92,11 @@ def _row(effect: ParameterEffect) -> ParameterRow:
     top = max(bests, default=0.0)
     return ParameterRow(
         name=parameter_name(effect.parameter),
-        change="" if effect.change is None else f"+{effect.change:.0f} %",
         bars=tuple(
             Bar(
                 value=value_text(value.value),
                 best="none" if value.best is None else number_text(value.best, decimals),
+                load="" if value.trial is None else load_words(value.trial),
                 share=(value.best or 0.0) / top if top > 0 else 0.0,
                 measurements=value.measurements,
             )

@@ -199,14 +199,11 @@ class Chart:
 def summary_charts(
     results: Sequence[VariantResult], goal: Goal, *, offline: bool, places: Places = NO_PLACES
 ) -> Sequence[Chart]:
-    """The curves of a summary, without those that have no data or a single load only."""
+    """The curves of a summary, without those that tell nothing."""
     plots = (_THROUGHPUT_OVER_BATCH_SIZE,) if offline else (*_OVER_LOAD, *_MEMORY_OVER_LATENCY)
     axes = Axes(goal, results)
     return [
-        draw(results, plot, goal, places=places)
-        for plot in plots
-        if (_loads_of(results, plot, axes) > 1 if plot in _OVER_LOAD else _has(results, plot, axes))
-        if plot not in _MEMORY_OVER_LATENCY or not _same_memory(results, plot.y_axis)
+        draw(results, plot, goal, places=places) for plot in plots if _tells(results, plot, axes)
     ]
 
 
@@ -229,11 +226,19 @@ def _same_memory(results: Sequence[VariantResult], tag: str) -> Sequence[float]:
     return values if is_same else ()
 
 
-def _loads_of(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> int:
-    """The number of different loads on a curve."""
-    return len(
-        {value_of(item, plot.x_axis) for result in results for item in curve_of(result, plot, axes)}
-    )
+def _tells(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> bool:
+    """Whether a chart tells more than a number for each variant: a curve has several points of
+    different heights.
+    """
+    x, y = _shown(plot.x_axis, axes), _shown(plot.y_axis, axes)
+    same = _SAME if plot in _MEMORY_OVER_LATENCY else 0.0
+    for result in results:
+        curve = curve_of(result, plot, axes)
+        heights = [value_of(item, y) or 0 for item in curve]
+        low, high = min(heights, default=0), max(heights, default=0)
+        if len({value_of(item, x) for item in curve}) > 1 and high - low > same * high:
+            return True
+    return False
 
 
 def detailed_charts(
@@ -244,16 +249,21 @@ def detailed_charts(
     places: Places = NO_PLACES,
     goal: Goal = _NO_GOAL,
 ) -> Sequence[Chart]:
-    """The charts of one variant: the user's `plots` unchanged, or the default ones for the mode,
-    which show the metrics that `goal` constrains.
+    """The charts of one variant: the user's `plots` unchanged, or the default ones for the mode
+    that tell something, which show the metrics that `goal` constrains.
     """
-    chosen = plots or (_DETAILED_OFFLINE if offline else _DETAILED_ONLINE)
     goal = _NO_GOAL if plots else goal
-    return [
-        draw([result], plot, goal, places=places)
-        for plot in chosen
-        if _has([result], plot, Axes(goal, [result]))
-    ]
+    axes = Axes(goal, [result])
+    chosen = (
+        [plot for plot in plots if _has([result], plot, axes)]
+        if plots
+        else [
+            plot
+            for plot in (_DETAILED_OFFLINE if offline else _DETAILED_ONLINE)
+            if _tells([result], plot, axes)
+        ]
+    )
+    return [draw([result], plot, goal, places=places) for plot in chosen]
 
 
 def _has(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> bool:

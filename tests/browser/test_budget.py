@@ -124,6 +124,23 @@ def test_the_handle_is_dragged(open_report: Open) -> None:
     page.mouse.up()  # the button was released: nothing follows the pointer any more
 
 
+def test_the_whole_line_is_the_handle(open_report: Open) -> None:
+    page = open_report("met")
+    box = handle(page).bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 8  # below all points
+    page.mouse.move(x, y)
+    expect(page.locator(".live.on-line")).to_have_count(1)
+    page.mouse.down()
+    page.mouse.move(x - 200, y - 30)
+    page.mouse.move(x - 350, y - 60)
+    page.mouse.up()
+    expect(page.locator(".budget .outcome")).to_contain_text("m_config_5 at ")
+    assert float(field(page).input_value()) < 40
+    expect(page.get_by_role("complementary")).to_be_hidden()  # it was no click on a point
+    expect(page.get_by_role("button", name="Remove the region")).to_be_hidden()
+
+
 def test_the_handle_moves_by_keys(open_report: Open) -> None:
     page = open_report("met")
     slider = handle(page)

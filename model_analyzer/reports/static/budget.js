@@ -8,6 +8,7 @@ const budgets = (() => {
   const { byId, make } = dom;
   const { columns, title, number, signed, loadOf, underOf, settingsOf } = measurements;
   const OFF = 1e300; // no limit, for expressions of charts
+  const GRASP = 6; // pixels from the line of the limit to the pointer that takes it
   const { SURE } = dom.data("instruments").rules; // with a smaller chance to meet the constraints, an answer is unsure
 
   /** A limit that the reader sets: "13", "1,360". */
@@ -255,12 +256,24 @@ const budgets = (() => {
       });
       next = event;
     }
-    handle.addEventListener("pointerdown", (event) => {
+    function grasp(event) {
       handle.setPointerCapture(event.pointerId);
       handle.addEventListener("pointermove", drag);
       handle.focus();
       event.preventDefault();
-    });
+    }
+    handle.addEventListener("pointerdown", grasp);
+
+    /** Whether the pointer is on the line of the limit, and on no point, which lies above it. */
+    function isOnLine(event) {
+      if (!view || event.pointerType === "touch") return false;
+      const [x, y] = placeOf(event).map((each, axis) => each - origin()[axis]);
+      const [over, up] = ["x", "y"].map((name) => view.scale(name));
+      const line = limit === null ? widthOf() : Math.min(over(limit), widthOf());
+      return Math.abs(x - line) <= GRASP && y >= 0 && y <= view.signal("height")
+        && !figure.values.some((point) => Math.hypot(over(point.x) - x, up(point.y) - y) <= GRASP);
+    }
+    live.addEventListener("pointermove", (event) => live.classList.toggle("on-line", isOnLine(event)));
     for (const name of ["pointerup", "pointercancel"]) {
       handle.addEventListener(name, () => handle.removeEventListener("pointermove", drag));
     }
@@ -371,6 +384,7 @@ const budgets = (() => {
 
     live.addEventListener("pointerdown", (event) => {
       isBrushed = false;
+      if (event.button === 0 && isOnLine(event)) return grasp(event);
       if (event.button !== 0 || event.pointerType === "touch" || !view) return;
       start = placeOf(event);
       document.addEventListener("pointermove", brush);

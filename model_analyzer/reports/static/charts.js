@@ -10,8 +10,17 @@ const charts = (() => {
   let adapt = () => {};
   let narrowed = (config) => config;
   let connect = () => {};
+  let unpacked = null;
+
+  /** Unpacks the library of the charts, and runs it. */
+  async function unpack() {
+    const packed = Uint8Array.from(atob(dom.byId("library").textContent), (each) => each.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    document.head.append(dom.make("script", {}, await new Response(stream).text()));
+  }
 
   async function draw(figure) {
+    await unpacked;
     const spec = structuredClone(specs[figure.dataset.chart]);
     const config = configs[theme.isDark() ? "dark" : "light"];
     spec.config = { ...(narrow.matches ? narrowed(config, spec) : config), background: null };
@@ -44,6 +53,8 @@ const charts = (() => {
       that is drawn, and its figure. */
   function start(hooks) {
     ({ adapt = adapt, narrowed, connect } = hooks);
+    if (!("DecompressionStream" in window)) return; // an old browser shows the static charts
+    if (figures.length) unpacked = unpack();
     const near = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue;

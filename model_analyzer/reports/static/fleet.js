@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The model-analyzer authors
 // SPDX-License-Identifier: Apache-2.0
 // The overview of models: a table that the reader sorts and filters. The address of the page keeps
-// order and filter. Without this script, the models are in the order of the run.
+// order and filter. Without this script, those are first that need a person.
 "use strict";
 (() => {
   const { byId, make } = dom;
@@ -30,7 +30,7 @@
     return ordering.compare(a, b, sign);
   }
 
-  /** Shows what the state says; `sort` is the key of a column, "" for the order of the run. */
+  /** Shows what the state says; `sort` is the key of a column, "" for the order of the page. */
   function show({ sort, descending, name }) {
     const sorted = headers.find((header) => header.dataset.key === sort);
     for (const header of headers) header.removeAttribute("aria-sort");

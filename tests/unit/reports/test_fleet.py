@@ -101,9 +101,22 @@ def test_missed_limits_are_shown_with_their_excess_and_without_a_gain() -> None:
     cells = cells_of(ranking(*records(), by=goal(*at_most(perf_latency_p99=5))))
 
     assert (cells["answer"].text, cells["answer"].style) == ("limits missed", "missed")
-    assert (cells["limits"].text, cells["limits"].style) == ("✗ missed by 100 %", "missed")
+    assert cells["limits"].text == (
+        "✗ missed by 100 %: a limit of 10 ms would be met by m_config_default"
+    )
+    assert cells["limits"].style == "missed"
     assert cells["limits"].value == pytest.approx(100)
     assert cells["gain"].text == ""
+
+
+def test_models_that_need_a_person_are_first_and_names_are_in_natural_order() -> None:
+    good = [
+        fleet_model(ranking(*records(model=name), model=name)) for name in ("a_10", "a_9", "a_2")
+    ]
+    by = goal(*at_most(perf_latency_p99=5))
+    missed = fleet_model(ranking(*records(model="z"), by=by, model="z"))
+    names = [row.cells[0].text for row in page_of(*good, missed).rows]
+    assert names == ["z", "a_2", "a_9", "a_10"]
 
 
 def test_limits_that_one_of_several_measurements_missed_are_doubtful() -> None:

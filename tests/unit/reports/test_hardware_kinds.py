@@ -150,12 +150,12 @@ def test_markdown_has_the_table_first_and_a_section_for_each_kind() -> None:
         "### What to do",
         "### Best configurations",
         "### Map of the search",
-        "### Effect of each parameter",
+        "### Best for each value",
         "## On 2 x NVIDIA L4",
         "### What to do",
         "### Best configurations",
         "### Map of the search",
-        "### Effect of each parameter",
+        "### Best for each value",
         "## How it was measured",
     ]
     assert "| 1 x NVIDIA H100 | m\\_config\\_default |" in text

@@ -62,7 +62,7 @@ def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None
     headings = [line for line in lines if line.startswith("## ")]
     assert headings == [
         "## What to do", "## Best configurations", "## Map of the search",
-        "## Effect of each parameter", "## Failed trials", "## Caveats", "## How it was measured",
+        "## Best for each value", "## Failed trials", "## Caveats", "## How it was measured",
     ]  # fmt: skip
     assert "[!WARNING]" not in summary()
     assert "> The run ended before the search was complete" in summary(complete=False)
@@ -147,8 +147,8 @@ def test_the_map_and_the_parameters_are_tables() -> None:
     assert "| Max batch size | 0 | 4 |" in lines
     best = "200<br>2 concurrent requests<br>from 1,200 requests"
     assert f"| Best | 100<br>1 concurrent request<br>from 300 requests | {best} |" in lines
-    assert "| Concurrent requests | 1 | 100 | 1 |" in lines
-    assert "|  | 2 | 200 | 1 |" in lines
+    assert "| Max batch size | 0 | 100 | 1 concurrent request | 1 |" in lines
+    assert "|  | 4 | 200 | 2 concurrent requests | 1 |" in lines
 
 
 def test_tables_align_numbers_and_show_missing_values() -> None:

@@ -260,16 +260,19 @@ def test_bars_are_shares_of_the_best() -> None:
     importance = importance_rows(effects(example()))
     assert importance is not None
     (row,) = [row for row in importance.rows if row.name == "Max batch size"]
-    assert row.change == "+100 %"
-    assert [(bar.value, bar.best, bar.share) for bar in row.bars] == [
-        ("1", "100", 0.5), ("8", "200", 1.0),
-    ]  # fmt: skip
+    assert [(bar.value, bar.best, bar.load, bar.share) for bar in row.bars] == [
+        ("1", "100", "4 concurrent requests", 0.5),
+        ("8", "200", "4 concurrent requests", 1.0),
+    ]
+    assert "%" not in importance.method  # of results under different loads
     assert "meet the constraints" in importance.method
     assert importance_rows(None) is None
 
 
 def test_some_of_many_values_are_shown_from_the_first_to_the_last() -> None:
-    records = [record(BEST, measurement(n, 5), concurrency=n) for n in range(1, 101)]
+    records = [
+        record(variant(f"m_config_{n}", max_batch_size=n), measurement(n, 5)) for n in range(1, 101)
+    ]
     importance = importance_rows(effects(ranking(*records)))
     assert importance is not None
     (row,) = importance.rows
@@ -278,8 +281,10 @@ def test_some_of_many_values_are_shown_from_the_first_to_the_last() -> None:
 
 
 def test_the_best_of_many_values_is_shown() -> None:
-    records = [record(BEST, measurement(n if n != 25 else 900, 5), concurrency=n)
-               for n in range(1, 101)]  # fmt: skip
+    records = [
+        record(variant(f"m_config_{n}", max_batch_size=n), measurement(n if n != 25 else 900, 5))
+        for n in range(1, 101)
+    ]
     importance = importance_rows(effects(ranking(*records)))
     assert importance is not None
     (row,) = importance.rows

@@ -226,6 +226,16 @@ def test_a_single_load_has_no_curve() -> None:
     assert summary_charts(ranked.results, goal(), offline=False) == []
 
 
+def test_a_curve_that_is_flat_is_left_out() -> None:
+    flat = [
+        record(each, measurement(rate, n), concurrency=n)
+        for each, rate in ((BEST, 5), (DEFAULT, 4))
+        for n in (1, 2, 4)
+    ]
+    names = [chart.name for chart in summary_charts(ranking(*flat).results, goal(), offline=False)]
+    assert names == ["latency_v_concurrency"]
+
+
 def test_a_ring_around_a_configuration_that_misses_the_constraints_says_so() -> None:
     assert "recommended load" in example().caption
     missed = example(goal(*at_most(perf_latency_p99=1))).caption

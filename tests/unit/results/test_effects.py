@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each parameter changed."""
+"""The best result with each value of each parameter."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import pytest
 
 from model_analyzer.results.effects import Effects, effects, in_order
 from model_analyzer.results.ranking import rank_across
@@ -40,10 +38,10 @@ def test_each_value_has_the_best_result_with_it() -> None:
     )
     assert values(result, "config.max_batch_size") == [(1, 110, 2), (8, 330, 1)]
     assert values(result, "config.dynamic_batching") == [("off", 110, 2), ("on", 330, 1)]
-    assert values(result, "concurrency") == [(1, 100, 1), (4, 330, 2)]
     assert result is not None
-    assert result.parameters[0].parameter == "concurrency"
-    assert result.parameters[0].change == pytest.approx(230)
+    (batch, _) = result.parameters  # the load is no parameter
+    trials = [value.trial for value in batch.values]
+    assert [trial and trial.workloads[0].load.value for trial in trials] == [4, 4]
 
 
 def test_only_results_that_meet_the_constraints_count() -> None:
@@ -57,7 +55,7 @@ def test_only_results_that_meet_the_constraints_count() -> None:
     assert result is not None
     assert result.constrained
     assert values(result, "config.max_batch_size") == [(1, 100, 1), (8, None, 1)]
-    assert result.parameters[0].change is None
+    assert result.parameters[0].values[1].trial is None
 
 
 def test_if_nothing_meets_the_constraints_everything_counts() -> None:
