@@ -130,9 +130,9 @@ def test_a_model_that_hangs_costs_its_bound_and_not_ten_minutes(scene, crasher) 
         *ONE, "-c", "1", profile_models=["crasher"], perf_analyzer_flags={}
     )
     assert status == 1
-    named = "Still measuring: crasher_config_default with 1 concurrent request, for 10 s"
+    named = "Still measuring: crasher_config_default at concurrency 1, for 10 s"
     assert f"{named}; expected 1 s, given up after 40 s" in output
-    assert "crasher_config_default with 1 concurrent request: given up after 41 s" in output
+    assert "crasher_config_default at concurrency 1: given up after 41 s" in output
     assert time.monotonic() - began < 120
 
 

@@ -29,10 +29,8 @@ from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import CheckpointError, ConfigError, wrong
-from model_analyzer.reports.build import ReportOrigin
-from model_analyzer.reports.headline import headline
+from model_analyzer.reports.build import ReportOrigin, Statement, state_answer
 from model_analyzer.reports.kubernetes import manifest
-from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.ranking import Ranking
@@ -59,11 +57,10 @@ class Recommendations:
         """All results for programs."""
         return results_text(self.answers, self.origin, complete=None)
 
-    def explanations(self) -> Iterator[tuple[str, Sequence[str]]]:
-        """What is recommended for each subject, and remarks about it."""
-        for answer in self.answers:
-            texts = (changes_text(answer), certainty_text(answer), *remarks_of(answer))
-            yield "".join(headline(answer)), [*filter(None, texts)]
+    @property
+    def statements(self) -> Sequence[Statement]:
+        """What is recommended for each subject, in words."""
+        return [state_answer(answer, complete=True) for answer in self.answers]
 
     def deployable(
         self, answer: Answer, form: str, model: str | None, throughput: float | None

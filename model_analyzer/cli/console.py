@@ -9,16 +9,12 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import NoneType
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from model_analyzer.app.progress.events import Silence, Sink
@@ -26,9 +22,11 @@ from model_analyzer.cli.progress.jsonlines import JsonLines
 from model_analyzer.cli.progress.live import LiveView
 from model_analyzer.cli.progress.plain import Lines
 from model_analyzer.cli.streams import write_now
+from model_analyzer.cli.table_layout import cell_text, laid_out
 from model_analyzer.domain.printable import one_line, printable
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.settings import ProgressMode
+from model_analyzer.domain.words import counted
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import data_text
 
@@ -46,7 +44,6 @@ _CONCLUSIONS = "model_analyzer.search.conclusions"
 _STEPS = (_SEARCHES, "model_analyzer.runner.load.")
 
 _LOG_WIDTH = 120
-_HEADER_WIDTH = 11
 
 
 class _LogHandler(logging.Handler):
@@ -65,8 +62,11 @@ class _LogHandler(logging.Handler):
             clock = time.strftime("%H:%M:%S ") if self._with_time else ""
             text = f"{clock}[Model Analyzer] {level}{text}"
         style = {logging.WARNING: "yellow", logging.ERROR: "red", logging.DEBUG: "dim"}
+        is_to_copy = "`" in text  # a command
         self._console.print(
-            Text(text, style=style.get(record.levelno, "")), soft_wrap=True, highlight=False
+            Text(text, style=style.get(record.levelno, "")),
+            soft_wrap=is_to_copy or not self._console.is_terminal,
+            highlight=False,
         )
 
 
@@ -74,7 +74,8 @@ class TerminalView:
     """The terminal, or whatever takes its place: log lines and results.
 
     `verbosity` is -1 (quiet), 0 or 1 (verbose). What programs read goes to standard output: with
-    `on_stderr` everything for people goes elsewhere. `conceal` takes secrets out of log lines.
+    `on_stderr` everything for people goes elsewhere. Remarks are shown `with_remarks`, or if it is
+    verbose; otherwise they are counted. `conceal` takes secrets out of log lines.
     """
 
     def __init__(
@@ -82,9 +83,11 @@ class TerminalView:
         verbosity: int,
         *,
         on_stderr: bool = False,
+        with_remarks: bool = False,
         conceal: Callable[[str], str] = masked_text,
     ) -> None:
         self._verbosity = verbosity
+        self._with_remarks = with_remarks or self.is_verbose
         output = sys.stderr if on_stderr else sys.stdout
         self._console = Console(file=output)
         if not self._console.is_terminal:
@@ -158,8 +161,8 @@ class TerminalView:
         for page, tables in answers.pages:
             for summary, table in zip(page.parts, tables, strict=True):
                 self.answer(summary.statement, table)
-                for remark in summary.statement.remarks:
-                    log.warning("%s", remark)
+                if summary.shortage:
+                    log.warning("%s", summary.shortage)
             if page.hardware is not None:
                 self.hardware(page.model, page.hardware)
 
@@ -175,29 +178,43 @@ class TerminalView:
             self.print(f"to deploy {model} on Kubernetes: {command}")
 
     def answer(self, statement: Statement, table: Table) -> None:
-        """The result of one model: the sentence, the best configurations, and how sure that is."""
+        """The result of one model: the sentence, the best configurations, and up to two lines.
+        Remarks are counted; a verbose view has them.
+        """
         if self._verbosity < 0:
             return
         color = "yellow" if statement.is_unsure or not statement.is_met else "green"
         self._console.print()
-        sentence = printable(statement.sentence)
-        self._console.print(Text(sentence, style=f"bold {color if table.rows else 'red'}"))
+        self._sentence(statement.sentence, f"bold {color if table.rows else 'red'}")
         if table.rows:
-            self._console.print(rich_table(table))
-        for text in filter(None, (statement.changes, statement.certainty)):
-            self.print(text)
+            self._table(table)
+        for text in statement.lines:
+            self._sentence(text)
+        if self._with_remarks:
+            for remark in statement.folded:
+                log.warning("%s", remark)
+        elif statement.folded:
+            self._sentence(f"{counted(len(statement.folded), 'remark')}: in the report, or with -v")
 
     def hardware(self, model: str, table: Table) -> None:
         """The best configuration of a model on each kind of hardware."""
         if self._verbosity >= 0:
             self._console.print()
-            self._console.print(Text(printable(f"Which hardware for {model}:"), style="bold"))
-            self._console.print(rich_table(table))
+            self._sentence(f"Which hardware for {model}:", "bold")
+            self._table(table)
+
+    def _table(self, table: Table) -> None:
+        for part in laid_out(table, self._console.width):
+            self._console.print(part)
 
     def print(self, text: str) -> None:
-        """A plain line of result."""
+        """A plain line of result, to copy: a path or a command is one line."""
         if self._verbosity >= 0:
             self._console.print(Text(printable(text)), soft_wrap=True)
+
+    def _sentence(self, text: str, style: str = "") -> None:
+        """A sentence, broken between words."""
+        self._console.print(Text(printable(text), style=style))
 
 
 def _write_line(text: str) -> None:
@@ -217,26 +234,6 @@ def is_ci(environment: Mapping[str, str]) -> bool:
     return environment.get("CI", "").lower() not in ("", "0", "false")
 
 
-def _cell(text: str | None) -> str:
-    """A cell on a terminal, never empty: programs split the columns of a log at blanks."""
-    return one_line(text or "") or "-"
-
-
-def rich_table(table: Table) -> RichTable:
-    """A table for the terminal."""
-    shown = RichTable(box=box.SIMPLE_HEAD, header_style="bold")
-    for index, header in enumerate(table.headers):
-        numbers = all(isinstance(row[index], (int, float, NoneType)) for row in table.rows)
-        # long headers take more lines, so that names need not
-        lines = textwrap.fill(header, _HEADER_WIDTH, break_long_words=False)
-        shown.add_column(
-            Text(printable(lines)), justify="right" if numbers else "left", overflow="fold"
-        )
-    for row in table.texts():
-        shown.add_row(*(Text(_cell(text)) for text in row))
-    return shown
-
-
 def plain_table(title: str, table: Table) -> Sequence[str]:
     """A table for people as padded columns."""
     return _padded(title, table.headers, table.texts())
@@ -252,7 +249,7 @@ def log_table(title: str, table: Table) -> Sequence[str]:
 def _padded(
     title: str, headers: Sequence[str], rows: Iterable[Sequence[str | None]]
 ) -> Sequence[str]:
-    cells = [[*map(one_line, headers)], *([*map(_cell, row)] for row in rows)]
+    cells = [[*map(one_line, headers)], *([*map(cell_text, row)] for row in rows)]
     widths = [max(map(len, column)) + 2 for column in zip(*cells, strict=True)]
     lines = [
         " ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))

@@ -75,6 +75,7 @@ def directory_options(command: F) -> F:
 
 
 _PRICES = "prices"
+_VERBOSE = "verbose"
 
 
 def _kept(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> None:
@@ -171,6 +172,27 @@ def allow_miss_option(command: F) -> F:
         is_flag=True,
         help="If no configuration meets the constraints, use the closest one.",
     )(command)
+
+
+def remarks_option(command: F) -> F:
+    """For commands that count the remarks of an answer: see `shows_remarks`."""
+    return click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        callback=_keep_verbose,
+        expose_value=False,
+        help="Show all remarks about the recommendation.",
+    )(command)
+
+
+def _keep_verbose(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    ctx.meta[_VERBOSE] = value
+
+
+def shows_remarks(ctx: click.Context) -> bool:
+    """The value of `remarks_option`."""
+    return bool(ctx.meta.get(_VERBOSE))
 
 
 def metric(name: str, flag: str) -> str:

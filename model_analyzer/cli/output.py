@@ -78,13 +78,15 @@ def print_table(title: str, table: Table) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from model_analyzer.cli.console import plain_table, rich_table
+    from model_analyzer.cli.console import plain_table
+    from model_analyzer.cli.table_layout import laid_out
 
     shown = replace(table, rows=tuple(tuple(map(_in_words, row)) for row in table.rows))
     if sys.stdout.isatty():
         console = Console()
         console.print(Text(one_line(title), style="bold"))
-        console.print(rich_table(shown))
+        for part in laid_out(shown, console.width):
+            console.print(part)
         return
     for line in plain_table(title, shown):
         echo(line.rstrip())

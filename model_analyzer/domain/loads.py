@@ -8,12 +8,11 @@ from dataclasses import replace
 
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Load, LoadKind, Trial, Workload
-from model_analyzer.domain.words import counted
 
 
 def load_text(trial: Trial) -> str:
-    """For example `concurrency=8, client batch size=4`. For several models: all loads, or one text
-    with several values, such as `concurrency=8,1`.
+    """For example `concurrency 8, client batch 4`. For several models: all loads, or one text
+    with several values, such as `concurrency 8,1`.
     """
     works = trial.workloads
     if len({(replace(work.load, value=0), work.traffic) for work in works}) > 1:
@@ -23,7 +22,7 @@ def load_text(trial: Trial) -> str:
 
 
 def under(trial: Trial) -> str:
-    """A phrase such as `with 8 concurrent requests of batch 4`. For several models: the load of
+    """A phrase such as `at concurrency 8, client batch 4`. For several models: the load of
     each, or one phrase if all are equal.
     """
     words = [under_load(work.load, work.traffic) for work in trial.workloads]
@@ -34,11 +33,11 @@ def under(trial: Trial) -> str:
 
 
 def load_words(trial: Trial) -> str:
-    """The load as a noun: `8 concurrent requests of batch 4`, `50 requests/sec`. For several
+    """The load as a noun: `concurrency 8, client batch 4`, `50 requests/sec`. For several
     models: the load of each, or one if all are equal.
     """
     phrases = [under_load(work.load, work.traffic) for work in trial.workloads]
-    words = [phrase.removeprefix("with ").removeprefix("under ") for phrase in phrases]
+    words = [phrase.removeprefix("at ").removeprefix("with ") for phrase in phrases]
     if len(set(words)) > 1:
         named = zip(words, trial.workloads, strict=True)
         return ", ".join(f"{text} for {work.variant.model}" for text, work in named)
@@ -46,26 +45,26 @@ def load_words(trial: Trial) -> str:
 
 
 def trial_words(trial: Trial) -> str:
-    """A trial as a noun: `m_config_4 with 8 concurrent requests`."""
+    """A trial as a noun: `m_config_4 at concurrency 8`."""
     return f"{trial.variants} {under(trial)}"
 
 
 def workload_words(work: Workload) -> str:
-    """A workload as a noun: `m_config_4 with 8 concurrent requests`."""
+    """A workload as a noun: `m_config_4 at concurrency 8`."""
     return f"{work.variant.name} {under_load(work.load, work.traffic)}"
 
 
 def under_load(load: Load, traffic: Traffic | None = None) -> str:
-    """A phrase such as `with 8 concurrent requests of batch 4`, or `under 50 requests/sec`."""
+    """A phrase such as `at concurrency 8, client batch 4`, or `at 50 requests/sec`."""
     match load.kind:
         case LoadKind.CONCURRENCY:
-            words = f"with {counted(load.value, 'concurrent request')}"
+            words = f"at concurrency {load.value:,}"
         case LoadKind.REQUEST_RATE:
             arriving = "" if traffic is None else f" with {traffic}"
-            words = f"under {load.value} requests/sec{arriving}"
+            words = f"at {load.value:,} requests/sec{arriving}"
         case LoadKind.REQUEST_INTERVALS:
-            words = f"under {'the given request intervals' if traffic is None else traffic}"
-    return words if load.batch_size == 1 else f"{words} of batch {load.batch_size}"
+            words = f"with {'the given request intervals' if traffic is None else traffic}"
+    return words if load.batch_size == 1 else f"{words}, client batch {load.batch_size}"
 
 
 def _short(work: Workload, value: str | None = None) -> str:
@@ -74,9 +73,9 @@ def _short(work: Workload, value: str | None = None) -> str:
     value = value or str(load.value)
     match load.kind:
         case LoadKind.CONCURRENCY:
-            text = f"concurrency={value}"
+            text = f"concurrency {value}"
         case LoadKind.REQUEST_RATE:
             text = f"{value} requests/sec" + ("" if traffic is None else f", {traffic}")
         case LoadKind.REQUEST_INTERVALS:
             text = "intervals from file" if traffic is None else str(traffic)
-    return text if load.batch_size == 1 else f"{text}, client batch size={load.batch_size}"
+    return text if load.batch_size == 1 else f"{text}, client batch {load.batch_size}"

@@ -79,6 +79,15 @@ def chance_text(chance: float) -> str:
     return f"{percent} %" if percent < 100 else "more than 99 %"
 
 
+def a_chance(chance: float) -> str:
+    """A probability with its article: `an 80 % chance`, `a chance of less than 1 %`."""
+    text = chance_text(chance)
+    if not text[0].isdigit():
+        return f"a chance of {text}"
+    number = text.split()[0]
+    return f"{'an' if number[0] == '8' or number in ('11', '18') else 'a'} {text} chance"
+
+
 def expected_gain_text(gain: float) -> str:
     """An expected gain, a share of the best: `about 1.3 %`, or `less than 0.1 %`."""
     percent = f"{100 * gain:.1f}"

@@ -52,7 +52,7 @@ SERVER_TIMES = tuple(
 
 _MOST_BARS = 40  # more leave no space for their labels
 
-_BATCH = "client batch size"
+_BATCH = "client batch"
 _MAX_FLAT = 20  # characters of all labels below a chart
 _MAX_LINE = 32  # characters of a label beside it
 _HALF_LINE = 6  # pixels
@@ -215,7 +215,7 @@ def _broken(name: str) -> str:
 def _common_part(loads: Sequence[str]) -> tuple[str, str | None]:
     """The part that all labels share, and the axis title that replaces it; ("", None) if none."""
     for part, title in (
-        ("concurrency=", "Concurrent requests"),
+        ("concurrency ", "Concurrency"),
         (" requests/sec", "Requests per second"),
     ):
         if all(part in load and _BATCH not in load for load in loads):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 
@@ -22,8 +22,10 @@ from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import Budget, budget_of
 from model_analyzer.reports.by_hand import measuring_commands
+from model_analyzer.reports.cautions import caution_text, evidence_text, is_unsure
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.choices_text import choices_text
+from model_analyzer.reports.evidence import basis_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.figures import (
@@ -43,7 +45,13 @@ from model_analyzer.reports.plots import (
     same_memory_text,
     summary_charts,
 )
-from model_analyzer.reports.remarks import UNFINISHED, certainty_text, changes_text, remarks_of
+from model_analyzer.reports.remarks import (
+    UNFINISHED,
+    changes_text,
+    details_of,
+    remarks_of,
+    why_not,
+)
 from model_analyzer.reports.tables import (
     Table,
     composing_table,
@@ -111,22 +119,33 @@ class Actions:
     texts: tuple[tuple[str, str], ...]
 
 
+# An answer in words has so many lines below its headline, and so many words.
+_MOST_LINES = 2
+_MOST_WORDS = 60
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """The answer for one model on one kind of hardware in words, as terminals show it.
+    """The answer for one model on one kind of hardware in words: a headline with the `caution`, and
+    up to two lines. The rest is folded.
 
-    `headline` is a sentence in parts; every second part (1, 3, …) is emphasized. `is_unsure` means
-    that the search probably missed something better, that a constraint may be violated, or that the
-    search was interrupted. `changes` says what is recommended to change in the default, and
-    `certainty` how sure the search is; "" if unknown.
+    `headline` is a sentence in parts; every second part (1, 3, …) is emphasized. `caution` says why
+    not to rely on it, "" if nothing speaks against it. `is_unsure` means that the search probably
+    missed something better, that a constraint may be violated, or that the search was interrupted.
+    `why_not` says why something that measured better is not recommended, `evidence` what the answer
+    is based on, and `changes` what is recommended to change in the default; "" if unknown.
+    `remarks` are caveats, `details` other facts.
     """
 
     headline: tuple[str, ...]
     verdict: AnswerVerdict
     is_unsure: bool
-    certainty: str
+    caution: str
+    why_not: str
+    evidence: str
+    changes: str
     remarks: tuple[str, ...]
-    changes: str = ""
+    details: tuple[str, ...]
 
     @property
     def is_met(self) -> bool:
@@ -135,7 +154,27 @@ class Statement:
 
     @property
     def sentence(self) -> str:
-        return "".join(self.headline)
+        """The headline with the caution."""
+        return " ".join(filter(None, ("".join(self.headline), self.caution)))
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """At most two lines below the headline: those for which there is room. Without an answer,
+        the remarks say why there is none.
+        """
+        shown: list[str] = []
+        is_nothing = self.verdict is AnswerVerdict.NOTHING
+        texts = self.remarks if is_nothing else (self.why_not, self.evidence, self.changes)
+        for text in filter(None, texts):
+            if len(shown) < _MOST_LINES and _words(self.sentence, *shown, text) <= _MOST_WORDS:
+                shown.append(text)
+        return shown
+
+    @property
+    def folded(self) -> Sequence[str]:
+        """What is shown on demand."""
+        lines = self.lines
+        return [text for text in (*self.remarks, *self.details) if text not in lines]
 
 
 _GOODPUT_NOTE = (
@@ -150,15 +189,17 @@ class Summary:
 
     `hardware` is the kind, if the model was measured on several, otherwise "". `recommended` is the
     name and the settings of the first variant, both "" if there is none. `choices` are what else
-    one could choose. `gpus` lists the GPUs whose metrics are shown, or "". `budget` is what a page
-    needs to rank again at another limit, None if it cannot; `limit_note` says why. `winners` is the
-    number of table rows before the default. `same_memory` is a sentence about memory that is the
+    one could choose. `shortage` says that there are fewer configurations than wanted, or "". `gpus`
+    lists the GPUs whose metrics are shown, or "". `budget` is what a page needs to rank again at
+    another limit, None if it cannot; `limit_note` says why. `winners` is the number of table rows
+    before the default. `same_memory` is a sentence about memory that is the
     same everywhere, or "". `method` describes the measurements, as pairs of name and text.
     """
 
     model: str
     hardware: str
     statement: Statement
+    shortage: str
     recommended: tuple[str, str]
     figures: tuple[Figure, ...]
     limits: tuple[Limit, ...]
@@ -303,18 +344,24 @@ def build_page(
     )
 
 
-def state_answer(answer: Answer, *, best: int, complete: bool) -> Statement:
-    """The answer in words, with a remark if there are fewer than `best` variants; `complete` means
-    that the search finished.
-    """
+def state_answer(answer: Answer, *, complete: bool) -> Statement:
+    """The answer in words; `complete` means that the search finished."""
+    unfinished = [] if complete or answer.ranking.is_unfinished else [UNFINISHED]
     return Statement(
         headline=headline(answer),
         verdict=answer.verdict,
-        is_unsure=answer.is_unsure or (not complete and answer.certainty is None),
+        is_unsure=is_unsure(answer, complete=complete),
+        caution=caution_text(answer, complete=complete),
+        why_not=next(why_not(answer), ""),
+        evidence=evidence_text(answer),
         changes=changes_text(answer),
-        certainty=certainty_text(answer),
-        remarks=(*_shortages(answer.ranking, best, complete=complete), *remarks_of(answer)),
+        remarks=(*unfinished, *remarks_of(answer)),
+        details=tuple(details_of(answer)),
     )
+
+
+def _words(*texts: str) -> int:
+    return sum(any(map(str.isalnum, word)) for text in texts for word in text.split())
 
 
 def build_summary(
@@ -337,11 +384,12 @@ def build_summary(
     origin = origin.on_kind_of(ranking)
     chosen = top_with_default(ranking, best)
     charts = _charts(ranking, chosen, offline=offline, start=start)
-    statement = state_answer(answer, best=best, complete=complete)
+    statement = state_answer(answer, complete=complete)
     return Summary(
         model=ranking.model,
         hardware=ranking.hardware,
         statement=statement,
+        shortage=shortage_text(ranking, best),
         recommended=_recommended(ranking),
         figures=figures_of(answer),
         limits=limits_of(answer),
@@ -360,7 +408,7 @@ def build_summary(
         search_map=map_view(ranking),
         importance=importance_rows(effects(ranking)),
         failures=ranking.failed,
-        notices=_notices(chosen, statement.remarks),
+        notices=_notices(chosen, statement.folded),
         difference=deployment.difference,
         actions=_actions(ranking, deployment),
         why=_why(ranking, origin),
@@ -407,20 +455,22 @@ def _why(ranking: Ranking, origin: ReportOrigin) -> ExplainReport | None:
     return ExplainReport(model=ranking.model, goal=ranking.goal, kind=kind, explanation=explanation)
 
 
-def _shortages(ranking: Ranking, best: int, *, complete: bool) -> Iterator[str]:
-    """What is missing: the end of the search, or some of the `best` configurations."""
-    if not complete and not ranking.is_unfinished:
-        yield UNFINISHED
+def shortage_text(ranking: Ranking, best: int) -> str:
+    """That some of the `best` configurations are missing, in the words of Triton Model Analyzer,
+    which scripts may look for; "" if none is.
+    """
     passing = len([result for result in ranking.results if result.passes])
     if not ranking.any_passes and ranking.results:
-        yield (
+        return (
             f"Requested top {best} configs, but none satisfied constraints. Showing available"
             " constraint failing configs for this model."
         )
-    elif passing < min(best, len(ranking.results)):
-        # upstream's words, which scripts may look for, and the reason
+    if passing < min(best, len(ranking.results)):
         verb = "meets" if passing == 1 else "meet"
-        yield f"Requested top {best} configs, but found only {passing} that {verb} the constraints."
+        return (
+            f"Requested top {best} configs, but found only {passing} that {verb} the constraints."
+        )
+    return ""
 
 
 def _notices(shown: Sequence[VariantResult], remarks: Sequence[str]) -> tuple[str, ...]:
@@ -473,7 +523,9 @@ def build_detail(
     count = counted(len(result.measured), "measurement")
     places = {id(item): place for place, item in enumerate(result.measured)}
     sentences.append(f"{count} on {place if devices else 'CPU'}.")
-    sentences.append(f"Best measurement: {values_text(result, goal, currency, with_noise=True)}.")
+    values = f"{values_text(result, goal, currency)} {under(result.best.trial)}"
+    basis = basis_text(result.best) if result.best.measurement.is_instalment else ""
+    sentences.append(f"Best measurement: {', '.join(filter(None, (values, basis)))}.")
     return Detail(
         variant=result.telling_name,
         hardware=hardware,

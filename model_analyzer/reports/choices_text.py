@@ -23,7 +23,7 @@ _FEW = 0.5  # below, "30 % of" is shorter than "70 % less"
 
 
 def choices_text(ranking: Ranking) -> tuple[str, ...]:
-    """A sentence for each choice, such as `m_config_3 with 8 concurrent requests: 5 % less
+    """A sentence for each choice, such as `m_config_3 at concurrency 8: 5 % less
     throughput, half the p99 Latency (593 infer/sec, 9.8 ms)`.
     """
     if not ranking.results or len(ranking.goal.models) != 1:

@@ -21,8 +21,7 @@ from model_analyzer.domain.noise import Interval
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
-from model_analyzer.reports.build import ReportOrigin
-from model_analyzer.reports.headline import headline
+from model_analyzer.reports.build import ReportOrigin, state_answer
 from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.circumstances import LeftOut
@@ -119,7 +118,7 @@ def _model(answer: Answer) -> dict[str, Any]:
     return {
         "model": ranking.model,
         "hardware": _hardware([*ranking.measured, *ranking.failed]),
-        "sentence": "".join(headline(answer)),
+        "sentence": state_answer(answer, complete=True).sentence,
         "verdict": answer.verdict.value,
         "changes": changes_text(answer) or None,
         "certainty": certainty_text(answer) or None,

@@ -9,20 +9,7 @@ from model_analyzer.domain.numbers import decimals_for, number_text, with_error
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted, whole
 from model_analyzer.results.columns import requests_behind
-from model_analyzer.results.ranking import VariantResult
 from model_analyzer.results.selection import Gain
-
-
-def range_text(result: VariantResult, tag: str, index: int | None = None) -> str:
-    """The interval of a metric at the best load, such as `84.1 to 102`; "" if it is unknown, or
-    if the load was not measured in instalments.
-    """
-    if not result.best.measurement.is_instalment:
-        return ""
-    interval = result.noise_model.interval(result.best.runs, tag, index)
-    if interval is None:
-        return ""
-    return _bounds_text(interval)
 
 
 def basis_text(item: MeasuredTrial) -> str:

@@ -69,8 +69,8 @@ _BATCHING = ("max_batch_size", "dynamic_batching")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explorer:
-    """All measurements, best first, grouped by variant; on several kinds of hardware, one kind
-    after the other.
+    """All measurements, grouped by variant; on several kinds of hardware, one kind after the other.
+    `best_first` has their rows in the order of the ranking; None if they are in that order already.
 
     Each of `variants` has a cell for each `own` column, and as many measurements as `counts` says.
     `cells` has, for each of `columns`, the cells of all measurements, not rounded. `decimals` are
@@ -86,6 +86,7 @@ class Explorer:
     decimals: Mapping[str, int]
     starts: tuple[int, ...] = (0,)
     times_add_up: bool = True
+    best_first: tuple[int, ...] | None = None
 
     @property
     def count(self) -> int:
@@ -119,21 +120,24 @@ class Explorer:
             "counts": _json(self.counts),
             "starts": _json(self.starts),
             "order": _json(self.order),
+            "best_first": _json(self.best_first),
             "columns": _json(list(map(self._described, self.columns))),
             "cells": f"[{','.join(map(_cells_json, self.columns, self.cells))}]",
         }
         return "{" + ",".join(f'"{name}":{part}' for name, part in parts.items()) + "}"
 
     def first(self, count: int) -> Table:
-        """The first `count` rows, with the columns that are shown by default."""
-        variants = list(islice(chain.from_iterable(map(repeat, self.variants, self.counts)), count))
+        """The best `count` rows, with the columns that are shown by default."""
+        of_rows = [*chain.from_iterable(map(repeat, self.variants, self.counts))]
+        rows = (range(self.count) if self.best_first is None else self.best_first)[:count]
+        variants = [of_rows[row] for row in rows]
         shown: dict[str, tuple[str, Sequence[Cell]]] = {}
         for place, own in enumerate(self.own):
             if own.is_usual:
                 shown[own.key] = own.header, [cells[place] for cells in variants]
         for column, cells in zip(self.columns, self.cells, strict=True):
             if column.is_usual:
-                first = [_rounded(column, cell) for cell in cells[:count]]
+                first = [_rounded(column, cells[row]) for row in rows]
                 shown[column.key] = column.header, first
         keys = [key for key in self.order if key in shown]
         return Table(
@@ -218,10 +222,25 @@ def explorer_of(
     explorer = _explorer(
         results, metrics, marks, goal.tags, {*usual, *goal.tags}, always_gpus=always_gpus
     )
+    explorer = replace(explorer, best_first=_best_first(rankings))
     if len(rankings) == 1:
         return explorer
     counts = [len(ranking.measured) for ranking in rankings]
     return replace(_with_hardware(explorer, results), starts=tuple(accumulate([0, *counts[:-1]])))
+
+
+def _best_first(rankings: Sequence[Ranking]) -> tuple[int, ...] | None:
+    """The rows of the measurements, best first: what is recommended, then all others by the goal;
+    None if that is how they are.
+    """
+    rows: list[int] = []
+    for ranking in rankings:
+        if not ranking.measured:
+            continue
+        first, *others = enumerate(ranking.measured, len(rows))
+        ordered = ranking.goal.best_first(others, lambda pair: pair[1].measurement)
+        rows += (row for row, _ in (first, *ordered))
+    return None if rows == [*range(len(rows))] else tuple(rows)
 
 
 def _with_hardware(explorer: Explorer, results: Sequence[VariantResult]) -> Explorer:

@@ -20,6 +20,7 @@ from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.cautions import is_unsure
 from model_analyzer.reports.evidence import gain_text
 from model_analyzer.reports.figures import limits_of
 from model_analyzer.reports.headline import settings_text, unit_text
@@ -212,8 +213,7 @@ def _source(model: FleetModel, answer: Answer) -> FleetCell:
 def _state(model: FleetModel, answer: Answer) -> tuple[str, str]:
     """The answer in a few words, and its style."""
     text, style = _VERDICTS[answer.verdict]
-    is_unsure = answer.is_unsure or (_is_unfinished(model, answer) and answer.certainty is None)
-    if is_unsure and answer.is_met:
+    if is_unsure(answer, complete=model.is_complete) and answer.is_met:
         return "uncertain", "unchecked"
     return text, style
 

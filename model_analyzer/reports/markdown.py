@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from model_analyzer.domain.loads import trial_words
-from model_analyzer.domain.words import capitalized
+from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.build import Detail, Page, Summary
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.images import Drawings
@@ -43,13 +43,15 @@ def _part(report: Summary, drawings: Drawings, level: int) -> Sequence[str]:
         for index, part in enumerate(report.statement.headline)
     )
     lines = [sentence, ""]
-    if report.statement.certainty:
-        lines += [escaped(report.statement.certainty), ""]
+    for text in filter(None, (report.statement.caution, *report.statement.lines)):
+        lines += [escaped(text), ""]
     if report.choices:
         choices = [f"* {escaped(choice)}" for choice in report.choices]
         lines += ["You could also choose:", "", *choices, ""]
-    for remark in report.statement.remarks:
-        lines += ["> [!WARNING]", f"> {escaped(remark)}", ""]
+    remarks = [f"* {escaped(remark)}" for remark in report.statement.folded]
+    if remarks:
+        summary = f"<summary>{counted(len(remarks), 'remark')}</summary>"
+        lines += ["<details>", summary, "", *remarks, "", "</details>", ""]
     lines += _section("What to do", _what_to_do(report), level)
     if report.table.rows:
         about = [f"Constraint targets: {escaped(report.constraints)}.", escaped(report.gpus)]

@@ -15,7 +15,7 @@ from model_analyzer.results.columns import Cell
 from model_analyzer.results.effects import Effects, ParameterEffect, ValueEffect
 
 _NAMES = {
-    "concurrency": "Concurrent requests",
+    "concurrency": "Concurrency",
     "request_rate": "Requests per second",
     "batch_size": "Client batch size",
     "max_batch_size": "Max batch size",

@@ -588,7 +588,7 @@ def y_axis(
 
 _LOAD_TITLES = {
     "batch_size": "Client batch size",
-    "concurrency_range": "Concurrent requests",
+    "concurrency_range": "Concurrency",
     "request_rate_range": "Requests per second",
 }
 

@@ -16,22 +16,63 @@ from model_analyzer.domain.loads import trial_words, under
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import METRICS, Source, metric_of
 from model_analyzer.domain.near_misses import Miss
-from model_analyzer.domain.numbers import chance_text, number_text, percent_text
+from model_analyzer.domain.numbers import a_chance, number_text, percent_text
 from model_analyzer.domain.prices import money
+from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.response_cache import HIT_RATE
-from model_analyzer.domain.trials import LoadKind
-from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.domain.ties import UNDECIDED, tie_text
+from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.domain.words import capitalized, counted, first_few
 from model_analyzer.reports.changes import change_text
 from model_analyzer.reports.failure_text import failure_text
+from model_analyzer.reports.headline import default_text
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.circumstances import differences_text
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
+
+# The remarks name so many of the trials that noise does not let tell from the best.
+_MOST_UNDECIDED = 2
+# And so many of the ties of each kind; documents for programs have all.
+_MOST_TIES = 3
 
 # A request rate counts as reached if this share of it was answered.
 _REACHED = 0.9
 
 UNFINISHED = "The run ended before the search was complete: run it again to continue."
 IN_PROGRESS = "A run is in progress: its search is not complete yet."
+
+
+def details_of(answer: Answer) -> Sequence[str]:
+    """What one may want to know of a good answer, too: the changes, the default, the ties, what
+    noise does not let tell from it, and the end of the search.
+    """
+    texts = (changes_text(answer), default_text(answer), *_ties(answer), certainty_text(answer))
+    return [text for text in texts if text]
+
+
+def _ties(answer: Answer) -> Iterator[str]:
+    """The ties, which are about as good as the best, and what noise does not let tell from it."""
+    if answer.best is None:
+        return
+    by_text: dict[str, list[MeasuredTrial]] = {}
+    for item in answer.ranking.ties:
+        by_text.setdefault(tie_text(item, answer.best.best), []).append(item)
+    for text, others in by_text.items():
+        yield f"{text}: {_listed(others)}."
+    if answer.undecided:
+        names = [f"{trial_words(each.item.trial)}, {each.text}" for each in answer.undecided]
+        more = len(names) - _MOST_UNDECIDED
+        names[_MOST_UNDECIDED:] = [f"and {more} more"] if more > 0 else []
+        yield f"{UNDECIDED}: {'; '.join(names)}."
+
+
+def _listed(items: Sequence[MeasuredTrial]) -> str:
+    """The first of the trials; a load that all of them share once."""
+    loads = {under(item.trial) for item in items}
+    if len(items) == 1 or len(loads) > 1:
+        return first_few([trial_words(item.trial) for item in items], _MOST_TIES)
+    names = first_few([item.trial.variants for item in items], _MOST_TIES)
+    return f"{names}, {'both' if len(items) == 2 else 'all'} {loads.pop()}"
 
 
 def certainty_text(answer: Answer) -> str:
@@ -52,7 +93,7 @@ def certainty_text(answer: Answer) -> str:
     further = f"; {certainty.option} continues" if certainty.option else ""
     return (
         f"{doubt}The search stopped: {certainty.explanation}. There is"
-        f" {_a_chance(certainty.chance)} that {missed}{further}."
+        f" {a_chance(certainty.chance)} that {missed}{further}."
     )
 
 
@@ -63,15 +104,6 @@ def changes_text(answer: Answer) -> str:
         return ""
     changes = change_text(default.best, best.best)
     return changes and f"Changes of the default: {changes}."
-
-
-def _a_chance(chance: float) -> str:
-    """A probability in words: never 0 % or 100 %."""
-    text = chance_text(chance)
-    if not text[0].isdigit():
-        return f"a chance of {text}"
-    number = text.split()[0]
-    return f"{'an' if number[0] == '8' or number in ('11', '18') else 'a'} {text} chance"
 
 
 def miss_text(answer: Answer) -> str:
@@ -99,9 +131,9 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_compliance(answer),
         *_near_misses(answer),
         *_late_misses(answer),
-        *_rivals(answer),
+        *why_not(answer),
         *_overloaded(answer),
-        *(_few_requests(answer) or _first_notice(answer, NoticeKind.FEW_REQUESTS)),
+        *_about_requests(answer),
         *_sent_late(answer),
         *_first_notice(answer, NoticeKind.STOOD_STILL),
         *_first_notice(answer, NoticeKind.BUSY_MACHINE),
@@ -159,7 +191,7 @@ def _compliance(answer: Answer) -> Iterator[str]:
     if best is None or compliance is None or not (best.passes and compliance.is_doubtful):
         return
     values = "; ".join(_constrained_values(answer.ranking.goal, compliance))
-    chance = _a_chance(compliance.chance).removeprefix("a ")
+    chance = a_chance(compliance.chance)
     count = len(compliance.measurements)
     if compliance.times_met == count:
         yield f"{best.name}: {chance} that it meets the constraints ({values})."
@@ -230,7 +262,7 @@ def _late_misses(answer: Answer) -> Iterator[str]:
         )
 
 
-def _rivals(answer: Answer) -> Iterator[str]:
+def why_not(answer: Answer) -> Iterator[str]:
     """Trials that measured better but are not recommended, with the reason."""
     compliance = answer.compliance
     near = {id(miss.item) for miss in answer.near_misses}
@@ -259,7 +291,18 @@ def _overloaded(answer: Answer) -> Iterator[str]:
     best = answer.best
     if best is None:
         return
-    trial, measurement = best.best.trial, best.best.measurement
+    for work, answered in unreached_rates(best.best):
+        name = f" to {work.variant.model}" if len(best.best.trial.workloads) > 1 else ""
+        yield (
+            f"{best.name}: only {number_text(answered)} of {work.load.value:,} requests/sec{name}"
+            " were answered. The server or the client was overloaded, so the latencies depend"
+            " on how long it was measured: use a lower request rate."
+        )
+
+
+def unreached_rates(item: MeasuredTrial) -> Iterator[tuple[Workload, float]]:
+    """The workloads whose request rate was not reached, and the answered requests per second."""
+    trial, measurement = item.trial, item.measurement
     for index, work in enumerate(trial.workloads):
         throughput = measurement.model_value(index, "perf_throughput")
         if throughput is None or work.load.kind is not LoadKind.REQUEST_RATE:
@@ -268,17 +311,12 @@ def _overloaded(answer: Answer) -> Iterator[str]:
         requests = measurement.models[index].requests
         is_chance = requests and requests >= fewest_answers(work, requests / answered)
         if answered < _REACHED * work.load.value and not is_chance:
-            name = f" to {work.variant.model}" if len(trial.workloads) > 1 else ""
-            yield (
-                f"{best.name}: only {number_text(answered)} of {work.load.value} requests/sec{name}"
-                " were answered. The server or the client was overloaded, so the latencies depend"
-                " on how long it was measured: use a lower request rate."
-            )
+            yield work, answered
 
 
 def _few_requests(answer: Answer) -> Sequence[str]:
-    """The model with the fewest requests, if they are too few. A single instalment has no notice
-    about that, since others may follow.
+    """About the model with the fewest requests, if they are too few. A single instalment has no
+    notice about that, since others may follow.
     """
     best = answer.best
     if best is None or not best.best.measurement.is_instalment:
@@ -287,6 +325,18 @@ def _few_requests(answer: Answer) -> Sequence[str]:
     pairs = zip(best.best.trial.workloads, counts, strict=True)
     few = [(count, work) for work, count in pairs if count is not None and count < REQUESTS_FOR_P99]
     return [few_requests(work, count) for count, work in sorted(few, key=itemgetter(0))[:1]]
+
+
+def fewest_requests(answer: Answer) -> int | None:
+    """The requests behind the recommendation, if they are too few for its p99; None otherwise."""
+    if not _about_requests(answer) or answer.best is None:
+        return None
+    counts = [model.requests for model in answer.best.best.measurement.models]
+    return min((count for count in counts if count is not None), default=None)
+
+
+def _about_requests(answer: Answer) -> Sequence[str]:
+    return _few_requests(answer) or _first_notice(answer, NoticeKind.FEW_REQUESTS)
 
 
 def _first_notice(answer: Answer, kind: NoticeKind) -> Sequence[str]:

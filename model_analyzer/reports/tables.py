@@ -58,13 +58,14 @@ Subject = TypeVar("Subject")
 class Table:
     """Headers and rows; every row has one cell for each header. `marks` of cells are by (row,
     column), counted from 0. `decimals` are those of columns with more cells than these rows, by
-    column.
+    column. A narrow terminal may do without the `dispensable` columns, the first ones first.
     """
 
     headers: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=lambda: MappingProxyType({}))
     decimals: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
+    dispensable: tuple[int, ...] = ()
 
     def texts(self) -> Sequence[Sequence[str | None]]:
         """The cells as text for people: each column of numbers with one precision."""
@@ -331,7 +332,19 @@ def answer_table(results: Sequence[VariantResult], goal: Goal) -> Table:
     """The summary in a narrow form for terminals. If the goal has token metrics, throughput and p99
     latency are shown only if the goal has them, too.
     """
-    return table_of(_answer_columns(results, goal), results)
+    columns = _answer_columns(results, goal)
+    table = table_of(columns, results)
+    return replace(table, dispensable=_dispensable(columns, goal))
+
+
+def _dispensable(columns: Sequence[Column[Subject]], goal: Goal) -> tuple[int, ...]:
+    """What a narrow terminal may leave out: first resources, then settings, which other
+    tables have; never the load and the metrics of the goal.
+    """
+    settings = (MAX_BATCH_SIZE.key, _MEASURED.key, INSTANCE_GROUP.key)
+    first = ("cpu_used_ram", HIT_RATE, *settings)
+    places = {column.key: place for place, column in enumerate(columns)}
+    return tuple(places[key] for key in first if key in places and key not in goal.tags)
 
 
 def hardware_table(answers: Sequence[Answer]) -> Table:
@@ -346,7 +359,8 @@ def hardware_table(answers: Sequence[Answer]) -> Table:
     )
     gain = Column[Answer](key="gain", name="Over default", value=_gain_text)
     columns = [_of_best(column) for column in _answer_columns(results, goal)]
-    return table_of([hardware, *columns, gain, *_cheapest_column(answers)], answers)
+    shown = [hardware, *columns, gain, *_cheapest_column(answers)]
+    return replace(table_of(shown, answers), dispensable=_dispensable(shown, goal))
 
 
 def _cheapest_column(answers: Sequence[Answer]) -> Iterator[Column[Answer]]:

@@ -56,7 +56,7 @@ class Certainty:
     (a fraction) was not tried; if nothing `is_feasible`, one that meets the constraints.
     `explanation` says why the search stopped, `option` continues it ("" if no option does).
     `has_everything` tells that each configuration was measured. `doubt` says why the recommendation
-    may be chance ("" if it is none).
+    may be chance ("" if it is none), and `noise_percent` how large a difference would be noise.
     """
 
     chance: float
@@ -66,6 +66,7 @@ class Certainty:
     option: str
     has_everything: bool = False
     doubt: str = ""
+    noise_percent: float = 0.0
 
     @property
     def is_low(self) -> bool:
@@ -198,6 +199,7 @@ def _certainty(ranking: Ranking) -> Certainty | None:
         option=option,
         has_everything=conclusion.reason is StopReason.EVERYTHING,
         doubt=conclusion.doubt,
+        noise_percent=conclusion.noise_percent,
     )
 
 

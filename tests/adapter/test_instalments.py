@@ -493,7 +493,7 @@ def test_a_first_look_that_never_ends_is_named_and_given_up(pretend, make, short
     failure = generator.generate([work(33)], AliveServer(), 0.0)
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.TIMEOUT
-    assert "with 33 concurrent requests: given up after 2 s (1.1 s expected)" in failure.message
+    assert "at concurrency 33: given up after 2 s (1.1 s expected)" in failure.message
     assert len(pretend.launches) == 1
     assert failure.commands
     ((expected_s, limit_s),) = {(each.expected_s, each.limit_s) for each in told}

@@ -117,9 +117,7 @@ def none_feasible() -> Ranking:
 
 def failures() -> Ranking:
     broken = variant("m_config_9", max_batch_size=64)
-    notice = Notice(
-        kind=NoticeKind.UNSTABLE, text="m_config_0 with 2 concurrent requests: windows differ"
-    )
+    notice = Notice(kind=NoticeKind.UNSTABLE, text="m_config_0 at concurrency 2: windows differ")
     return ranking(
         *records(instances=1),
         record(variant("m_config_7", max_batch_size=4), measurement(900, 9.5, notices=[notice])),

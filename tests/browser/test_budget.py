@@ -91,7 +91,7 @@ def test_answer_ring_table_and_points_follow_the_field(open_report: Open) -> Non
     )
     answer = page.get_by_label("Recommendation")
     expect(answer).to_contain_text("At 13 ms instead of 40 ms")
-    expect(answer).to_contain_text("with 8 concurrent requests")
+    expect(answer).to_contain_text("at concurrency 8")
     expect(answer.get_by_text("Deploy this configuration")).to_be_hidden()
     expect(page.locator("section[aria-labelledby=best] tr.beyond")).to_have_count(4)
     expect(slider).to_have_attribute("aria-valuetext", "13 ms")

@@ -88,7 +88,7 @@ def test_the_answer_is_at_the_top(open_report: Open) -> None:
     answer = page.get_by_label("Recommendation")
     expect(answer).to_contain_text("Deploy this configuration")
     expect(answer.locator(".name")).to_have_text("m_config_5")
-    expect(answer).to_contain_text("better at maximizing throughput than the default")
+    expect(answer).to_contain_text("Gain over the default")
     expect(answer.get_by_label("Constraints")).to_contain_text("✓ met")
     assert answer.evaluate("one => one.getBoundingClientRect().bottom < innerHeight")
 

@@ -39,13 +39,15 @@ def test_a_model_that_was_edited_is_not_answered_from_before(
     status, output = setting.profile()
 
     assert status == 0, output
-    assert "10 measurements are left out: config.pbtxt of m has changed since" in output
+    assert "5 configurations, 10 left out." in output
+    _, _, error = run("best", "-v")
+    assert "10 measurements are left out: config.pbtxt of m has changed since" in error
     assert '"yes"' in (tmp_path / "best" / "m" / "config.pbtxt").read_text()
     (left_out,) = answer(tmp_path)["left_out"]
     assert (left_out["measurements"], left_out["circumstances"]) == (10, None)
     for command in (("best",), ("best", "-f", "config.yaml")):
         status, output, error = run(*command)
-        assert (status, '"yes"' in output, "10 measurements are left out" in error) == (
+        assert (status, '"yes"' in output, "10 left out" in error) == (
             0,
             True,
             True,
@@ -74,18 +76,19 @@ def test_measurements_under_other_circumstances_are_counted_and_can_be_chosen(
     (left_out,) = answer(tmp_path)["left_out"]
     assert (left_out["measurements"], left_out["circumstances"]) == (10, 1)
     sentence = "--circumstances 1 ranks them"
-    assert sentence in output
+    assert ", 10 left out" in output
+    assert sentence in run("best", "-f", "config.yaml", "-v")[2]
     # the file of the run decides; without one, most measurements do
-    assert "In 5 measurements" in run("best", "-f", "config.yaml")[2]
-    assert "In 10 measurements" in run("best")[2]
-    assert "In 5 measurements" in run("best", "--circumstances", "2")[2]
-    assert "In 5 measurements" in run("checkpoint", "best", "--circumstances", "2")[1]
+    assert "\n5 measurements across" in run("best", "-f", "config.yaml")[2]
+    assert "\n10 measurements across" in run("best")[2]
+    assert "\n5 measurements across" in run("best", "--circumstances", "2")[2]
+    assert "\n5 measurements across" in run("checkpoint", "best", "--circumstances", "2")[1]
     assert (
-        "In 5 measurements"
+        "\n5 measurements across"
         in setting.profile(command="analyze", profile_models={"m": {"cpu_only": True, **flags}})[1]
     )
     status, output = setting.profile("--circumstances", "1", command="analyze")
-    assert (status, "In 10 measurements" in output) == (0, True)
+    assert (status, "\n10 measurements across" in output) == (0, True)
     status, _, error = run("best", "--circumstances", "3")
     assert (status, "--circumstances: m: there is no group 3: there are 1 to 2" in error) == (
         2,
@@ -147,8 +150,7 @@ def test_models_that_were_measured_together_are_found(setting, make_model, run: 
 def test_an_objective_without_data_is_named(setting, tmp_path: Path) -> None:
     status, output = setting.profile(objectives={"gpu_used_memory": 1, "perf_throughput": 10})
     assert status == 0, output
-    assert "Objectives without measurements are ignored: GPU Memory Usage." in output
-    assert "GPU Memory" not in answer(tmp_path)["sentence"]
+    assert "Note: ranked without GPU Memory Usage, which was not measured" in output
     assert answer(tmp_path)["unmeasured_objectives"] == ["gpu_used_memory"]
 
 
@@ -159,7 +161,7 @@ def test_a_constraint_without_data_is_not_met(setting, tmp_path: Path) -> None:
     status, output = setting.profile("--fail-on-miss", constraints=limit)
 
     assert status == 1, output
-    assert "The constraint on GPU Memory Usage (MB) could not be checked" in output
+    assert "Not certain: GPU Memory Usage has a constraint but was not measured" in output
     document = answer(tmp_path)
     assert document["recommended"]["satisfies_constraints"] is None
 
@@ -170,6 +172,6 @@ def test_the_answer_is_shown_though_its_files_cannot_be_written(setting, tmp_pat
     status, output = setting.profile()
 
     assert status == 1
-    assert "In 10 measurements across 5 configurations" in output
-    assert output.index("In 10 measurements") < output.index("cannot write")
+    assert "10 measurements across 5 configurations" in output
+    assert output.index("\n10 measurements across") < output.index("cannot write")
     assert "wrote" not in output

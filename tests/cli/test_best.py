@@ -70,7 +70,7 @@ def test_the_configuration_goes_to_a_file_and_the_reason_to_the_terminal(best: R
 
     assert status == 0
     assert output == 'max_batch_size: 2\ndynamic_batching {\n}\nbackend: "python"\n'
-    assert "m_config_1 (1:CPU instances" in error
+    assert "m_config_1 at concurrency 8 gives" in error
     assert best("-m", "m") == (status, output, error)
 
 
@@ -91,7 +91,7 @@ def test_goals_come_from_the_command_line_or_from_the_yaml_of_the_run(
     assert "max_batch_size: 2" in best("-f", "c.yaml", "--constraint", "perf_latency_p99<99")[1]
     assert "max_batch_size: 1" in best("--metric", "perf_latency_p99")[1]
     assert "max_batch_size: 1" in best("-f", "c.yaml", "--metric", "perf_latency_p99")[1]
-    assert "could not be checked" in best("--constraint", "gpu_used_memory<5")[2]
+    assert "has a constraint but was not measured" in best("--constraint", "gpu_used_memory<5")[2]
 
 
 def test_goals_are_those_of_the_run_where_no_others_are_given(best: Run, tmp_path: Path) -> None:

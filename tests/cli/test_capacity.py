@@ -242,7 +242,7 @@ def test_a_variant_whose_model_died_now_and_then_is_named(capacity: Callable[...
     status, output, error = known("--rate", "50")
     assert status == 0
     assert "serves 50 requests/s" in output or "serve 50 requests/s" in output
-    assert "m_config_1 failed under 60 requests/sec: the model died; look at its log." in error
+    assert "m_config_1 failed at 60 requests/sec: the model died; look at its log." in error
 
 
 # ------------------------------------------------------------------------------------ --measure

@@ -470,7 +470,7 @@ def test_a_bound_takes_the_place_of_that_of_the_run_on_the_same_metric(
 
     _, output, error = call("best", "--model", "m", "--min-throughput", "200")
 
-    assert "no configuration meets the constraints" in output
+    assert "No configuration meets the constraints" in output
     assert goals_told(error) == (
         "goals of the run: p99 Latency (weight 2), Throughput (weight 1); Max p99 Latency: 10 ms"
     )

@@ -102,7 +102,7 @@ def test_the_goal_is_that_of_the_run(run: Run, for_latency: Path) -> None:
 def test_the_same_configuration_with_two_names_is_one(run: Run, for_latency: Path) -> None:
     _, output, _ = run("compare", "base", "named")
 
-    assert "best in both is m_config_7 with 1 concurrent request (m_config_3 in BASE)" in output
+    assert "best in both is m_config_7 at concurrency 1 (m_config_3 in BASE)" in output
 
 
 def test_without_a_regression_it_ends_well(run: Run, sides: Path) -> None:

@@ -50,10 +50,10 @@ def test_the_cause_its_evidence_and_the_advice_are_told(starved: Run) -> None:
 
     assert (status, error) == (0, "")
     first, times, blank, cause, *evidence, advice = output.splitlines()
-    assert first.startswith("m_config_default with 1 concurrent request: 49.0 infer/s, p50")
+    assert first.startswith("m_config_default at concurrency 1: 49.0 infer/s, p50")
     assert times.startswith("An average request takes 20.2 ms: 20.0 ms executing the model (99 %)")
     assert (blank, cause) == ("", "1. Too few instances")
-    assert evidence[0].startswith("   - with 8 concurrent requests, 1 instance worked 99 %")
+    assert evidence[0].startswith("   - at concurrency 8, 1 instance worked 99 %")
     assert advice == "   Advice: use more instances: 2 instead of 1."
 
 
@@ -61,7 +61,7 @@ def test_the_load_that_is_explained_follows_from_the_goal(starved: Run) -> None:
     status, output, _ = starved("--min-throughput", "49.2")
 
     assert status == 0
-    assert output.startswith("m_config_default with 8 concurrent requests")
+    assert output.startswith("m_config_default at concurrency 8")
 
 
 def test_a_healthy_model_has_nothing_unusual(explain: Callable[..., Run]) -> None:
@@ -79,10 +79,7 @@ def test_a_failed_repetition_is_told_with_what_to_do(explain: Callable[..., Run]
     status, output, _ = explained()
     assert status == 0
     assert "Nothing unusual" not in output
-    assert (
-        "m_config_default failed with 1 concurrent request: the model died; look at its log."
-        in output
-    )
+    assert "m_config_default failed at concurrency 1: the model died; look at its log." in output
     (hardware,) = json.loads(explained("--format", "json")[1])["hardware"]
     assert hardware["failed"] == [
         {

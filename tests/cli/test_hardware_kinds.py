@@ -47,7 +47,7 @@ def test_one_run_answers_for_each_kind(setting, servers, pretend) -> None:
     assert status == 0, output
     assert "Which hardware for m:" in output
     for kind in (SMALL, LARGE):
-        assert f"On {kind}, in " in output
+        assert f"On {kind}: " in output
         assert f"to deploy m ({kind}) on Kubernetes: model-analyzer best -m m " in output
     # the same trials on both
     document = json.loads((setting.directory / "results" / "results.json").read_text())
@@ -124,7 +124,7 @@ def test_a_later_run_on_one_kind_answers_for_both(setting, servers, pretend) -> 
     assert status == 0, output
     assert len(pretend.launches) == launched
     for kind in (SMALL, LARGE):
-        assert f"On {kind}, in " in output
+        assert f"On {kind}: " in output
 
 
 def test_merged_checkpoints_of_two_kinds_are_answered_together(

@@ -56,7 +56,7 @@ def test_the_cheapest_within_a_limit_is_one_command(
     run: Run, checkpoint: Path, prices: Path
 ) -> None:
     question = ("--metric", "cost_per_million_inferences", "--constraint", "perf_latency_p99<20")
-    status, output, error = run("best", "--prices", str(prices), *question)
+    status, output, error = run("best", "-v", "--prices", str(prices), *question)
 
     assert status == 0, error
     assert "max_batch_size: 4" in output
@@ -65,7 +65,10 @@ def test_the_cheapest_within_a_limit_is_one_command(
         "Costs are in EUR, by prices of 2026-11-25: an hour of m_config_2 costs 1.00 EUR" in error
     )
     assert "(1 x NVIDIA L4 + 8 cores)" in error
-    assert "Cost Per Million Inferences 1.11 EUR with 8 concurrent requests" in error
+    assert (
+        "m_config_2 at concurrency 8 gives 250 infer/sec at p99 15.0 ms, Cost Per Million Inferences 1.11 EUR"
+        in error
+    )
     document = json.loads(run("best", "--prices", str(prices), *question, "--format", "json")[1])
     jsonschema.validate(document, results_schema())
     (model,) = document["models"]
@@ -92,7 +95,7 @@ def test_the_best_of_a_checkpoint_shows_costs(run: Run, checkpoint: Path, prices
 
     assert status == 0
     assert "Cost/million" in output
-    assert re.search(r"m_config_1 .* 0\.93 ", output)  # 1 EUR / (300 x 3600) x 10^6
+    assert re.search(r"m_config_1 .* 0\.93\b", output)  # 1 EUR / (300 x 3600) x 10^6
     assert "Cost" not in run("checkpoint", "best")[1]
 
 
@@ -111,7 +114,7 @@ def test_reports_of_an_old_checkpoint_show_costs(
 def test_an_unknown_cost_is_unknown_and_says_why(run: Run, checkpoint: Path, prices: Path) -> None:
     prices.write_text(PRICES.replace("NVIDIA L4", "NVIDIA H100"))
 
-    status, output, error = run("checkpoint", "best", "--prices", str(prices))
+    status, output, error = run("checkpoint", "best", "-v", "--prices", str(prices))
 
     assert status == 0
     assert "What m_config_1 costs is unknown: no price of NVIDIA L4." in output + error

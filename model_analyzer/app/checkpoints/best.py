@@ -47,7 +47,7 @@ class BestVariants:
         """The answer in words, with a table of its best variants and the default."""
         results = top_with_default(answer.ranking, self.count)
         return (
-            state_answer(answer, best=self.count, complete=True),
+            state_answer(answer, complete=True),
             answer_table(results, answer.ranking.goal),
         )
 

@@ -23,8 +23,11 @@ from model_analyzer.cli.options import (
     is_given,
     path_option,
     prices_option,
+    remarks_option,
+    shows_remarks,
 )
 from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
@@ -63,6 +66,7 @@ _PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
 @prices_option
 @circumstances_option
 @allow_miss_option
+@remarks_option
 @path_option(
     "--output-dir",
     metavar="DIR",
@@ -114,7 +118,7 @@ def best(
         config_file=config_file,
         circumstances=circumstances,
     )
-    _explain(recommendations)
+    _explain(recommendations, verbose=shows_remarks(ctx))
     every = recommendations.answers
     answers = [answer for answer in every if is_shown(answer, allow_miss=allow_miss)]
     if output_dir is not None:
@@ -127,12 +131,16 @@ def best(
     return EXIT_OK if len(answers) == len(every) else EXIT_RUN_FAILED
 
 
-def _explain(recommendations: Recommendations) -> None:
+def _explain(recommendations: Recommendations, *, verbose: bool) -> None:
     """Says on standard error what is recommended and why."""
     warn_all(recommendations.remarks)
-    for headline, remarks in recommendations.explanations():
-        echo(headline, err=True)
-        warn_all(remarks)
+    for statement in recommendations.statements:
+        for text in (statement.sentence, *statement.lines):
+            echo(text, err=True)
+        if verbose:
+            warn_all(statement.folded)
+        elif statement.folded:
+            echo(f"{counted(len(statement.folded), 'remark')}: shown with -v", err=True)
 
 
 def _print(text: str, remark: str) -> None:

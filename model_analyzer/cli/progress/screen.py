@@ -32,10 +32,10 @@ from model_analyzer.cli.progress.values import (
     values_text,
 )
 from model_analyzer.domain.conclusions import Outlook
+from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.numbers import chance_text, number_text, percent_text
-from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.evidence import gain_text
 
@@ -237,7 +237,7 @@ class Screen:
             return Text("idle" if self.model and self.model.slots else self._between(), style="dim")
         since = clock(max(elapsed_s - event.elapsed_s, 0.0))
         again = " again" if event.trial.repetition else ""
-        text = Text.assemble((f"{since}  ", "dim"), _named(event.trial) + again)
+        text = Text.assemble((f"{since}  ", "dim"), trial_words(event.trial) + again)
         overdue = self.overdue.get(event.slot)
         if overdue is not None and overdue.trial is event.trial:
             text.append(f"  still measuring: {expectation_text(overdue)}", style="yellow")
@@ -261,7 +261,7 @@ class Screen:
             text = Text("none yet", style="dim") if best is None else self._best_text(best)
             place = (f"{kind}  " if kind else "", "cyan")
             yield _labelled(label, Text.assemble(place, text))
-            yield Text() if best is None else _labelled("", Text(_named(best.trial)))
+            yield Text() if best is None else _labelled("", Text(trial_words(best.trial)))
             label = ""
 
     @property
@@ -357,7 +357,7 @@ class Screen:
                 ("✓", "green") if passes else (_MISSES, "yellow"),
                 (place, "dim"),
                 (text.ljust(column), "" if passes else "yellow"),
-                (f"  {_named(event.trial)}{resumed}{doubtful}", "dim"),
+                (f"  {trial_words(event.trial)}{resumed}{doubtful}", "dim"),
             )
 
     def _passes(self, event: TrialFinished) -> bool:
@@ -368,13 +368,6 @@ def _block(value: float, largest: float) -> str:
     if largest <= 0:
         return _BLOCKS[0]
     return _BLOCKS[min(int(max(value, 0.0) / largest * len(_BLOCKS)), len(_BLOCKS) - 1)]
-
-
-def _named(trial: Trial) -> str:
-    """The trial in few characters."""
-    return (
-        str(trial).replace("concurrency=", "concurrency ").replace("request-rate-range=", "rate ")
-    )
 
 
 def _labelled(label: str, text: Text) -> Text:

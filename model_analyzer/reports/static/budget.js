@@ -6,7 +6,7 @@
 "use strict";
 const budgets = (() => {
   const { byId, make } = dom;
-  const { columns, title, number, signed, loadOf, underOf, settingsOf } = measurements;
+  const { columns, title, number, signed, loadOf, settingsOf } = measurements;
   const OFF = 1e300; // no limit, for expressions of charts
   const GRASP = 6; // pixels from the line of the limit to the pointer that takes it
   const { SURE } = dom.data("instruments").rules; // with a smaller chance to meet the constraints, an answer is unsure
@@ -112,7 +112,7 @@ const budgets = (() => {
         make("p", { class: "eyebrow" }, answer.passes
           ? `${isUnsure(answer) ? "⚠" : "✓"} ${atLimit()}${data.maximum === null || limit === data.maximum ? "" : ` instead of ${short(data.maximum)} ${data.unit}`}${choice ? `, by ${data.choices[choice].name}` : ""}` : `⚠ ${atLimit()}, nothing meets the constraints; the nearest is`),
         make("p", { class: "name" }, ...measurements.breakable(title(data.start + row))),
-        make("p", { class: "what" }, `${settingsOf(data.start + row)}, ${underOf(data.start + row)}`),
+        make("p", { class: "what" }, `${settingsOf(data.start + row)}, ${loadOf(data.start + row)}`),
         make("dl", { class: "figures" }, ...tiles),
         make("p", { class: "sentence" }, `${sentence(answer)}${ties ? ` Ties with it: ${ties}.` : ""}`),
         make("p", {}, back),

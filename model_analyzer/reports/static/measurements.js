@@ -31,7 +31,7 @@ const measurements = (() => {
   }
 
   /** A change in percent: "+36 %". */
-  const signed = (percent) => `${percent < 0 ? "−" : "+"}${formatOf(0).format(Math.abs(percent))} %`;
+  const signed = (percent) => `${percent < 0 ? "-" : "+"}${formatOf(0).format(Math.abs(percent))} %`;
 
   /** The value of a column in a row as text. */
   function cell(column, row) {
@@ -39,6 +39,9 @@ const measurements = (() => {
     if (value === null || value === undefined) return "";
     return typeof value === "number" ? formatOf(column.decimals).format(value) : value;
   }
+
+  /** All rows, in the order of the ranking. */
+  const bestFirst = table.best_first ?? Array.from(variantOf.keys());
 
   const title = (row) => variantOf[row][0];
 
@@ -55,20 +58,12 @@ const measurements = (() => {
     return column ? cell(column, row) : "";
   };
 
-  /** "at 8" (concurrent requests), "at 100 requests/sec", or another load in words. */
+  /** "at concurrency 8", "at 100 requests/sec", or another load in words. */
   function loadOf(row) {
     const [concurrency, rate] = [cellOf("concurrency", row), cellOf("request_rate", row)];
     const batch = cellOf("batch_size", row);
-    const load = concurrency ? `at ${concurrency}` : rate ? `at ${rate} requests/sec` : cellOf("load", row);
-    return batch ? `${load}, client batch size ${batch}` : load;
-  }
-
-  /** The same, as words that follow a configuration. */
-  function underOf(row) {
-    const concurrency = cellOf("concurrency", row);
-    const batch = cellOf("batch_size", row);
-    if (!concurrency) return loadOf(row);
-    return `with ${concurrency} concurrent request${concurrency === "1" ? "" : "s"}${batch ? ` of batch ${batch}` : ""}`;
+    const load = concurrency ? `at concurrency ${concurrency}` : rate ? `at ${rate} requests/sec` : cellOf("load", row);
+    return batch ? `${load}, client batch ${batch}` : load;
   }
 
   /** The main settings of the configuration of a row. */
@@ -81,6 +76,6 @@ const measurements = (() => {
   }
 
   return {
-    total: variantOf.length, columns, title, cell, number, signed, bestOf, breakable, loadOf, underOf, settingsOf,
+    total: variantOf.length, columns, title, cell, number, signed, bestOf, bestFirst, breakable, loadOf, settingsOf,
   };
 })();

@@ -4,7 +4,7 @@
 "use strict";
 const table = { start(onFilter) {
   const { byId, make } = dom;
-  const { total, columns, title, cell, breakable } = measurements;
+  const { columns, title, cell, breakable, bestFirst, total } = measurements;
   const section = byId("explorer");
   const head = section.querySelector(".rows thead");
   const body = section.querySelector(".rows tbody");
@@ -63,8 +63,7 @@ const table = { start(onFilter) {
 
   function refresh(toPage) {
     const isMatch = filter();
-    matching = [];
-    for (let row = 0; row < total; row++) if (isMatch(row)) matching.push(row);
+    matching = bestFirst.filter(isMatch);
     if (order) matching.sort(compare);
     remember();
     onFilter(matching.length < total ? matching : null);

@@ -7,8 +7,9 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from model_analyzer.cli.console import log_table, plain_table, rich_table
+from model_analyzer.cli.console import log_table, plain_table
 from model_analyzer.cli.output import print_table
+from model_analyzer.cli.table_layout import laid_out
 from model_analyzer.reports.markup import markdown_table
 from model_analyzer.reports.tables import Table
 
@@ -25,7 +26,8 @@ def cells_of(line: str) -> list[str]:
 def drawn(table: Table) -> list[str]:
     console = Console(width=80)
     with console.capture() as capture:
-        console.print(rich_table(table))
+        for part in laid_out(table, console.width):
+            console.print(part)
     return [line.rstrip() for line in capture.get().splitlines() if line.strip()]
 
 

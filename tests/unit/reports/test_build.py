@@ -23,7 +23,7 @@ from model_analyzer.reports.build import (
 )
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
-from model_analyzer.reports.remarks import remarks_of
+from model_analyzer.reports.remarks import details_of, remarks_of
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import Ranking
 from tests.phrases import DEFAULT_IS_BEST
@@ -66,6 +66,10 @@ def sentence(ranked: Ranking) -> str:
     return "".join(headline(answer_of(ranked)))
 
 
+def details(ranked: Ranking) -> str:
+    return " ".join(details_of(answer_of(ranked)))
+
+
 # ------------------------------------------------------------------------------------- headline
 
 
@@ -74,10 +78,8 @@ def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
     parts = headline(answer_of(ranked))
     assert parts[1] == "m_config_4"
     assert "".join(parts) == (
-        "In 2 measurements across 2 configurations, m_config_4 (2:GPU instances, max batch size 8,"
-        " dynamic batching on) gives 250 infer/sec at p99 5.50 ms with 4 concurrent requests"
-        " (measured once): 100 % better at maximizing throughput than the default configuration,"
-        " which gives 125 infer/sec at p99 3.50 ms with 4 concurrent requests."
+        "m_config_4 at concurrency 4 gives 250 infer/sec at p99 5.50 ms (measured once): 100 %"
+        " better than the default configuration."
     )
 
 
@@ -87,10 +89,12 @@ def test_no_gain_is_reported_over_a_default_that_only_had_another_load() -> None
     ranked = ranking(record(DEFAULT, measurement(125.25, 3.5)), best)
 
     assert sentence(ranked).endswith(
-        " gives 250 infer/sec at p99 5.50 ms with 4 concurrent requests (measured once); the"
-        " default configuration gives 125 infer/sec at p99 3.50 ms with 1 concurrent request (the"
-        " only load it was measured with, so the gain may come from the load)."
+        " (measured once); the default configuration was measured only at another load."
     )
+    assert (
+        "The default configuration gives 125 infer/sec at p99 3.50 ms at concurrency 1 (the only"
+        " load it was measured with)."
+    ) in details(ranked)
     figures = figures_of(answer_of(ranked))
     assert [(figure.note, figure.change) for figure in figures] == [("", ""), ("", "")]
 
@@ -113,7 +117,7 @@ def test_a_gain_is_reported_with_its_noise() -> None:
         measurement(200.5, windows=(190.475, 210.525)),
         measurement(100.25, windows=(100.25, 100.25)),
     )
-    assert "100 ± 40 % better at maximizing throughput" in sentence(ranked)
+    assert "100 ± 40 % better than the default" in sentence(ranked)
 
 
 def test_a_gain_within_its_noise_is_not_claimed() -> None:
@@ -128,17 +132,18 @@ def test_a_default_that_fails_its_constraints_is_said_to() -> None:
     ranked = best_against_default(
         measurement(150, 5.5), measurement(100, 50.5), goal(*at_most(perf_latency_p99=10))
     )
-    assert "50 % better at maximizing throughput than the default" in sentence(ranked)
-    assert sentence(ranked).endswith(", and fails the constraints.")
+    assert sentence(ranked).endswith(
+        ": 50 % better than the default configuration, which fails the constraints."
+    )
 
 
 def test_a_default_that_fails_under_its_only_load_might_pass_under_another() -> None:
     by = goal(*at_most(perf_latency_p99=10))
     best = record(BEST, measurement(150, 5.5), concurrency=4)
     loads = [record(DEFAULT, measurement(100, 50.5), concurrency=load) for load in (4, 8)]
-    only = "(the only load it was measured with), and fails the constraints."
-    assert sentence(ranking(best, loads[0], by=by)).endswith(only)
-    assert only not in sentence(ranking(best, *loads, by=by))
+    only = "(the only load it was measured with; it fails the constraints)."
+    assert only in details(ranking(best, loads[0], by=by))
+    assert "(it fails the constraints)." in details(ranking(best, *loads, by=by))
 
 
 def test_a_failing_default_with_the_best_objective_is_not_the_answer() -> None:
@@ -148,7 +153,7 @@ def test_a_failing_default_with_the_best_objective_is_not_the_answer() -> None:
         goal(*at_least(perf_throughput=3900), wished=objectives(perf_latency_p99=10)),
     )
     assert headline(answer_of(ranked))[1] == "m_config_4"
-    assert "and fails the constraints" in sentence(ranked)
+    assert sentence(ranked).endswith("; the default configuration fails the constraints.")
 
 
 def test_the_default_may_be_the_answer() -> None:
@@ -159,16 +164,13 @@ def test_the_default_may_be_the_answer() -> None:
 
 def test_a_default_without_rivals_is_only_called_the_default() -> None:
     text = sentence(ranking(record(DEFAULT, measurement(1.5))))
-    assert text.startswith("In 1 measurement across 1 configuration, m_config_default ")
     assert text.endswith(": it is the default configuration.")
 
 
 def test_the_sentence_gives_the_values_of_other_objectives() -> None:
     wished = goal(wished=objectives(perf_throughput=1, perf_server_queue=1))
     ranked = ranking(record(DEFAULT, measurement(80, 22.5, perf_server_queue=1.5)), by=wished)
-    assert "gives 80.0 infer/sec at p99 22.5 ms, Server Queue time 1.50 ms with 1" in sentence(
-        ranked
-    )
+    assert "gives 80.0 infer/sec at p99 22.5 ms, Server Queue time 1.50 ms (" in sentence(ranked)
 
 
 TOKENS: dict[str, Any] = {
@@ -181,31 +183,28 @@ TOKENS: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("by", "values"),
     [
-        (goal(), "640 tokens/sec, p99 Time To First Token 41.5 ms, 80.0 infer/sec with"),
+        (goal(), "640 tokens/sec, p99 Time To First Token 41.5 ms, 80.0 infer/sec"),
         (
             goal(
                 *at_most(time_to_first_token_p90=50), wished=objectives(output_token_throughput=1)
             ),
-            "640 tokens/sec, p90 Time To First Token 32.5 ms with",
+            "640 tokens/sec, p90 Time To First Token 32.5 ms",
         ),
         (
             goal(wished=objectives(time_to_first_token_p99=1, perf_latency_p99=1)),
-            "p99 Time To First Token 41.5 ms, 640 tokens/sec, p99 22.5 ms with",
+            "p99 Time To First Token 41.5 ms, 640 tokens/sec, p99 22.5 ms",
         ),
     ],
 )
 def test_counted_tokens_are_named_before_requests(by: Goal, values: str) -> None:
     ranked = ranking(record(DEFAULT, measurement(80, 22.5, **TOKENS)), by=by)
-    assert f"gives {values} 1 concurrent request" in sentence(ranked)
+    assert f"gives {values} (measured once)" in sentence(ranked)
 
 
 def test_other_objectives_than_throughput_are_named_beside_the_gain() -> None:
     latency = goal(wished=objectives(perf_latency_p99=1))
     ranked = best_against_default(measurement(100, 2.5), measurement(150, 5.5), latency)
-    assert (
-        "120 % better by the objectives (p99 Latency) than the default configuration"
-        in sentence(ranked)
-    )
+    assert "120 % better by the objectives than the default configuration" in sentence(ranked)
 
 
 def test_a_gain_of_several_models_is_reported_to_be_a_mean() -> None:
@@ -228,8 +227,8 @@ def test_a_gain_of_several_models_is_reported_to_be_a_mean() -> None:
     text = sentence(ranked)
 
     assert "gives 241 infer/sec (80.5 + 160) at average p99 5.50 ms" in text
-    assert "% better by the objectives (Throughput, mean of the models) than" in text
-    assert "which gives 1,011 infer/sec (10.5 + 1,000)" in text
+    assert "% better by the mean of the models than" in text
+    assert "The default configuration gives 1,011 infer/sec (10.5 + 1,000)" in details(ranked)
     gain, *of_each = figures_of(answer_of(ranked))
     assert gain.note == "mean of the models"
     assert [(figure.label, figure.value, figure.note) for figure in of_each[:2]] == [
@@ -243,7 +242,7 @@ def test_a_gain_over_a_failing_default_is_not_doubted() -> None:
         measurement(100, 5.5), measurement(150, 50.5), goal(*at_most(perf_latency_p99=10))
     )
     assert "no clear gain" not in sentence(ranked)
-    assert "; the default configuration gives 150 infer/sec" in sentence(ranked)
+    assert "; the default configuration fails the constraints" in sentence(ranked)
 
 
 def test_if_none_passes_the_nearest_is_named_with_what_it_misses() -> None:
@@ -251,9 +250,9 @@ def test_if_none_passes_the_nearest_is_named_with_what_it_misses() -> None:
         measurement(150, 12.5), measurement(100, 50.5), goal(*at_most(perf_latency_p99=10))
     )
     parts = headline(answer_of(ranked))
-    assert "no configuration meets the constraints; the nearest is " in parts[0]
-    assert parts[1] == "m_config_4"
-    assert parts[2].endswith("which misses them by 25 %.")
+    assert parts[:2] == (
+        "No configuration meets the constraints. The nearest misses them by 25 %: ", "m_config_4",
+    )  # fmt: skip
 
 
 def in_instalments(of: ModelVariant, *instalments: Measurement) -> list[TrialRecord]:
@@ -274,17 +273,12 @@ def test_values_of_instalments_have_intervals_and_what_they_are_based_on() -> No
 
     text = sentence(ranked)
 
-    assert (
-        "gives 190 infer/sec (171 to 213) at p99 11.9 ms (11.3 to 12.6, 400 requests,"
-        " 2 instalments) with 4 concurrent requests: "
-    ) in text
-    assert "which gives 50.0 infer/sec at p99 11.9 ms with 4" in text
+    assert "at concurrency 4 gives 190 ± 20 infer/sec at p99 11.9 ± 0.7 ms: " in text
     assert "once" not in text
-
-
-def test_a_first_instalment_is_called_so() -> None:
-    ranked = ranking(record(DEFAULT, instalment(STEADY), concurrency=4))
-    assert "200 requests, 1 instalment) with 4" in sentence(ranked)
+    detail = build_detail(
+        ranked.results[0], goal=ranked.goal, origin=origin(), configuration="", plots=()
+    )
+    assert detail.sentence.endswith(" at concurrency 4, 400 requests, 2 instalments.")
 
 
 def test_doubtful_values_are_never_recommended_without_saying_so() -> None:
@@ -293,14 +287,14 @@ def test_doubtful_values_are_never_recommended_without_saying_so() -> None:
     )
     assert answer.is_unsure
     remark = remarks_of(answer)[0]
-    assert remark.startswith("Doubtful: m_config_4 with 4 concurrent requests: 100 infer/sec")
+    assert remark.startswith("Doubtful: m_config_4 at concurrency 4: 100 infer/sec")
     assert "0.995 of 4 requests in flight" in remark
 
 
 def test_few_requests_of_all_instalments_are_a_remark() -> None:
     (remark,) = remarks_of(answer_of(ranking(*in_instalments(BEST, instalment(STEADY, 0.5)))))
     assert remark == (
-        "m_config_4 with 4 concurrent requests: p99 is based on 200 requests; 299 are needed for"
+        "m_config_4 at concurrency 4: p99 is based on 200 requests; 299 are needed for"
         " 95 % confidence"
     )
     enough = in_instalments(BEST, instalment(STEADY, 0.5), instalment(STEADY, 0.5))
@@ -320,9 +314,7 @@ def test_a_bound_that_only_all_instalments_together_keep_is_a_remark() -> None:
 
 def test_without_a_measured_default_nothing_is_compared() -> None:
     ranked = ranking(record(DEFAULT, failure()), record(BEST, measurement(1.5)))
-    assert sentence(ranked).endswith(
-        "; the default configuration has no measurement to compare with."
-    )
+    assert sentence(ranked).endswith("; the default configuration was not measured.")
 
 
 @pytest.mark.parametrize(
@@ -348,28 +340,25 @@ def test_if_there_is_no_answer_the_sentence_says_why(
 @pytest.mark.parametrize(
     ("load", "words"),
     [
-        ({"concurrency": 1}, "with 1 concurrent request (measured once);"),
-        (
-            {"concurrency": 8, "batch_size": 4},
-            "with 8 concurrent requests of batch 4 (measured once);",
-        ),
+        ({"concurrency": 1}, "at concurrency 1"),
+        ({"concurrency": 8, "batch_size": 4}, "at concurrency 8, client batch 4"),
         (
             {"concurrency": 90, "kind": LoadKind.REQUEST_RATE},
-            "under 90 requests/sec (measured once);",
+            "at 90 requests/sec",
         ),
         (
             {"concurrency": 0, "kind": LoadKind.REQUEST_INTERVALS},
-            "under the given request intervals (measured once);",
+            "with the given request intervals",
         ),
     ],
 )
 def test_the_load_is_reported_in_words(load: dict[str, int], words: str) -> None:
-    assert words in sentence(ranking(record(BEST, measurement(1.5), **load)))
+    assert f" {words} gives" in sentence(ranking(record(BEST, measurement(1.5), **load)))
 
 
 def test_a_model_that_does_not_batch_is_not_described_as_if_it_did() -> None:
-    text = sentence(ranking(record(DEFAULT, measurement(1.5))))
-    assert "m_config_default (1:CPU instances) gives" in text
+    _, settings = summary(ranking(record(DEFAULT, measurement(1.5)))).recommended
+    assert settings == "1:CPU instances, at concurrency 1"
 
 
 # -------------------------------------------------------------------------------------- summary
@@ -425,20 +414,20 @@ def test_fewer_passing_configurations_than_asked_for_are_remarked(
     least: float, passing: str
 ) -> None:
     by = goal(*at_least(perf_throughput=least))
-    assert summary(many(4, by=by), best=4).statement.remarks == (
-        f"Requested top 4 configs, but found only {passing} the constraints.",
+    assert summary(many(4, by=by), best=4).shortage == (
+        f"Requested top 4 configs, but found only {passing} the constraints."
     )
 
 
 def test_all_configurations_there_are_need_no_remark() -> None:
-    assert summary(many(1), best=5).statement.remarks == ()
+    assert summary(many(1), best=5).shortage == ""
 
 
 def test_if_none_passes_the_failing_ones_are_shown_with_a_remark() -> None:
     report = summary(many(4, p99=20, by=goal(*at_most(perf_latency_p99=10))), best=3)
-    assert report.statement.remarks == (
+    assert report.shortage == (
         "Requested top 3 configs, but none satisfied constraints. Showing available"
-        " constraint failing configs for this model.",
+        " constraint failing configs for this model."
     )
     assert len(rows(report)) == 4
     assert report.constraints == "Max p99 Latency: 10 ms"
@@ -454,13 +443,13 @@ def test_a_measurement_better_than_the_recommendation_of_a_search_is_named() -> 
         ranking(sure, bold, by=bound, conclusion=concluded), best=2
     ).statement.remarks
     assert remark == (
-        "m_config_1 with 1 concurrent request is 12 % better, at p99 Latency 9.99 ms: close to Max"
+        "m_config_1 at concurrency 1 is 12 % better, at p99 Latency 9.99 ms: close to Max"
         " p99 Latency: 10 ms (51 % chance that it meets the constraints)."
     )
     best = conclusion(bold.trial, trials=2, by=bound)
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=best), best=2).statement.remarks
     assert remark == (
-        "m_config_1: 51 % chance that it meets the constraints (p99 Latency 9.99 ms, Max p99"
+        "m_config_1: a 51 % chance that it meets the constraints (p99 Latency 9.99 ms, Max p99"
         " Latency: 10 ms)."
     )
 
@@ -470,15 +459,17 @@ def test_a_measurement_better_than_the_recommendation_of_a_search_is_named() -> 
     [
         (0.0, "a chance of less than 1 %"),
         (0.2, "a 20 % chance"),
+        (0.11, "an 11 % chance"),
+        (0.8, "an 80 % chance"),
         (0.999, "a chance of more than 99 %"),
     ],
 )
 def test_no_chance_is_called_certain(chance: float, text: str) -> None:
     best = record(variant("m_config_0"), measurement(100))
     concluded = replace(conclusion(best.trial, trials=1), chance=chance)
-    assert (
-        f"There is {text} that" in summary(ranking(best, conclusion=concluded)).statement.certainty
-    )
+    statement = summary(ranking(best, conclusion=concluded)).statement
+    assert f"There is {text} that" in " ".join(statement.folded)
+    assert f"{text} that" in " ".join((statement.caution, *statement.lines))
 
 
 def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
@@ -486,7 +477,7 @@ def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
     best = record(variant("m_config_0"), measurement(100))
     report = summary(ranking(best, by=wished, conclusion=conclusion(best.trial, 1, by=wished)))
 
-    assert report.statement.certainty == ""
+    assert report.statement.evidence == "1 measurement across 1 configuration."
     assert report.statement.remarks == (
         "The conclusion of the search does not apply to this ranking: its objectives were not"
         " measured.",
@@ -518,9 +509,9 @@ def test_a_request_rate_that_was_not_reached_is_remarked() -> None:
 
     rate: dict[str, Any] = {"concurrency": 5000, "kind": LoadKind.REQUEST_RATE}
     (remark,) = remarks(91.4, **rate)
-    assert remark.startswith("m_config_4: only 91.4 of 5000 requests/sec were answered. ")
+    assert remark.startswith("m_config_4: only 91.4 of 5,000 requests/sec were answered. ")
     (remark,) = remarks(4600, batch_size=2, **rate)
-    assert "only 2,300 of 5000 requests/sec" in remark
+    assert "only 2,300 of 5,000 requests/sec" in remark
     assert remarks(4500, **rate) == ()
     assert remarks(9000, batch_size=2, **rate) == ()
     assert remarks(91, concurrency=5000) == ()
@@ -568,7 +559,7 @@ def test_a_failure_of_the_recommendation_under_another_load_is_named() -> None:
     records += [record(best, gone, concurrency=number) for number in (16, 32)]
     (remark,) = summary(ranking(*records), best=2).statement.remarks
     assert remark == (
-        "m_config_0 failed with 16 concurrent requests, and 1 time more: the server died under it."
+        "m_config_0 failed at concurrency 16, and 1 time more: the server died under it."
     )
 
 
@@ -581,9 +572,7 @@ def test_a_tie_is_not_trusted_less() -> None:
 
     assert [item.trial.variants for item in ranked.ties] == ["m_config_1"]
     assert report.statement.remarks == ()
-    assert report.statement.sentence.endswith(
-        " Ties with it: m_config_1 with 1 concurrent request."
-    )
+    assert "Ties with it: m_config_1 at concurrency 1." in report.statement.folded
 
 
 def test_many_ties_are_cut_and_their_common_load_is_named_once() -> None:
@@ -596,13 +585,10 @@ def test_many_ties_are_cut_and_their_common_load_is_named_once() -> None:
 
     two, five = ranking(*chosen, *equal[:4]), ranking(*chosen, *equal)
 
-    assert sentence(two).endswith(
-        " Ties with it: m_config_1, m_config_2, both with 1 concurrent request."
-    )
+    assert details(two) == "Ties with it: m_config_1, m_config_2, both at concurrency 1."
     assert len(five.ties) == 5
-    assert sentence(five).endswith(
-        " Ties with it: m_config_1, m_config_2, m_config_3 and 2 more, all with 1 concurrent"
-        " request."
+    assert details(five) == (
+        "Ties with it: m_config_1, m_config_2, m_config_3 and 2 more, all at concurrency 1."
     )
 
 
@@ -622,10 +608,10 @@ def test_what_noise_does_not_let_tell_from_the_best_is_named_and_is_no_tie() -> 
     answer = answer_of(ranking(best, *others))
 
     first, second, third = answer.undecided
-    text = "".join(headline(answer))
-    assert text.endswith(
-        " Cannot be told apart from it yet: m_config_1 with 1 concurrent request, measured 5 %"
-        f" worse (± {first.noise_percent:.0f} %); m_config_2 with 1 concurrent request,"
+    text = " ".join(details_of(answer))
+    assert text == (
+        "Cannot be told apart from it yet: m_config_1 at concurrency 1, measured 5 %"
+        f" worse (± {first.noise_percent:.0f} %); m_config_2 at concurrency 1,"
         f" measured 6 % worse (± {second.noise_percent:.0f} %); and 1 more."
     )
     assert "Ties with it" not in text
@@ -654,10 +640,10 @@ def test_the_resource_that_a_tie_needs_more_of_is_named() -> None:
 
     ranked = ranking(*chosen, *twice(larger_batches, 99, 101), *more_load, *twice(dearer, 99, 101))
 
-    assert sentence(ranked).endswith(
-        " Ties with it: m_config_1 with 1 concurrent request."
-        " Within noise of it, but at a higher load: m_config_0 with 4 concurrent requests."
-        " Within noise of it, but needs more resources: m_config_2 with 1 concurrent request."
+    assert details(ranked) == (
+        "Ties with it: m_config_1 at concurrency 1."
+        " Within noise of it, but at a higher load: m_config_0 at concurrency 4."
+        " Within noise of it, but needs more resources: m_config_2 at concurrency 1."
     )
 
 
@@ -668,7 +654,7 @@ def test_repetitions_are_measurements_too() -> None:
 
     report = summary(ranking(once, *chosen, conclusion=concluded), best=2)
 
-    assert report.statement.sentence.startswith("In 3 measurements across 2 configurations, ")
+    assert report.statement.evidence.startswith("3 measurements across 2 configurations; ")
     method = dict(report.method)
     assert method["Trials"] == "2 measured (3 measurements)"
     assert method["End of the search"].startswith("after 2 trials: ")
@@ -743,7 +729,7 @@ def test_a_detail_has_everything_about_one_variant() -> None:
     assert detail.sentence == (
         "m_config_4 uses 4:GPU instances with a max batch size of 8 and has dynamic batching"
         " enabled; platform unknown. 2 measurements on GPU(s) 2 x H200 with total memory 29.8 GB."
-        " Best measurement: 2.50 infer/sec at p99 3.50 ms with 2 concurrent requests."
+        " Best measurement: 2.50 infer/sec at p99 3.50 ms at concurrency 2."
     )
     assert detail.configuration == 'name: "m"'
     assert detail.commands == ("perf -c 2", "perf -c 1")
@@ -764,7 +750,7 @@ def test_a_detail_of_a_machine_without_gpus_says_cpu() -> None:
     assert detail.sentence == (
         "m_config_0 uses 1:CPU instances with a max batch size of 0 and has dynamic batching"
         " disabled; platform python. 1 measurement on CPU."
-        " Best measurement: 1.50 infer/sec with 1 concurrent request."
+        " Best measurement: 1.50 infer/sec at concurrency 1."
     )
 
 
@@ -829,5 +815,5 @@ def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
 def test_the_sentence_and_the_figures_have_the_constrained_latency() -> None:
     best = measurement(100, 22.5, perf_latency_p90=8.5)
     ranked = ranking(record(BEST, best), by=goal(*at_most(perf_latency_p90=10)))
-    assert "gives 100 infer/sec at p90 8.50 ms with" in sentence(ranked)
+    assert "gives 100 infer/sec at p90 8.50 ms (" in sentence(ranked)
     assert "p99 Latency" not in [figure.label for figure in figures_of(answer_of(ranked))]

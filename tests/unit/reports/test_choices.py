@@ -31,7 +31,7 @@ def test_a_little_less_throughput_for_a_much_lower_latency_is_a_choice() -> None
     (choice,) = choices(ranked, P99, ranked.columns.of(P99))
     assert (choice.objective, choice.other) == (0.95, 0.5)
     assert choices_text(ranked) == (
-        "m_config_0 with 2 concurrent requests: 5 % less throughput, half the p99 Latency"
+        "m_config_0 at concurrency 2: 5 % less throughput, half the p99 Latency"
         " (950 infer/sec, 20.0 ms)",
     )
 
@@ -66,7 +66,7 @@ def test_a_higher_objective_at_a_worse_latency_is_a_choice() -> None:
         failed=(),
     )
     assert choices_text(lower) == (
-        "m_config_0 with 1 concurrent request: 11 % more throughput, 4.0 times the p99 Latency"
+        "m_config_0 at concurrency 1: 11 % more throughput, 4.0 times the p99 Latency"
         " (1,000 infer/sec, 40.0 ms)",
     )
 
@@ -75,7 +75,7 @@ def test_for_the_lowest_latency_throughput_is_the_other_side() -> None:
     by = goal(wished=objectives(perf_latency_p99=1))
     ranked = measured((100, 10), (200, 11), by=by)
     assert choices_text(ranked) == (
-        "m_config_0 with 2 concurrent requests: 10 % higher p99 Latency, twice the throughput"
+        "m_config_0 at concurrency 2: 10 % higher p99 Latency, twice the throughput"
         " (11.0 ms, 200 infer/sec)",
     )
 

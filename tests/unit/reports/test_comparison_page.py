@@ -84,7 +84,7 @@ def test_the_same_best_configuration_has_no_changes() -> None:
 
 def test_another_load_is_a_change() -> None:
     assert model_of(records(loads=4), records(loads=8)).changes == (
-        ("load", "4 concurrent requests", "8 concurrent requests"),
+        ("load", "concurrency 4", "concurrency 8"),
     )
 
 

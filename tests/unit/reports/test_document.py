@@ -27,13 +27,13 @@ from model_analyzer.domain.trials import (
     Trial,
     Workload,
 )
+from model_analyzer.reports.build import state_answer
 from model_analyzer.reports.document import (
     RESULTS_VERSION,
     results_document,
     results_schema,
     variant_document,
 )
-from model_analyzer.reports.headline import headline
 from model_analyzer.results.answer import answer_of, answers_of
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
@@ -101,7 +101,7 @@ def test_the_recommendation_with_its_gain_and_its_constraints() -> None:
     ]
     assert recommended["constraints"][2]["missed_by_percent"] == pytest.approx(100 / 6)
     assert recommended["gain_over_default"] is None
-    assert model["sentence"] == "".join(headline(answer_of(ranked)))
+    assert model["sentence"] == state_answer(answer_of(ranked), complete=True).sentence
     assert model["default"] == "m_config_default"
     assert [each["variant"] for each in model["variants"]] == ["m_config_default", "m_config_4"]
 

@@ -61,7 +61,7 @@ def test_a_variant_that_also_failed_is_not_called_usual() -> None:
         ranking(alive, alive._replace(trial=replace(alive.trial, repetition=1), outcome=died))
     )
     sentence = (
-        "m_config_default failed with 1 concurrent request: the process of the model died;"
+        "m_config_default failed at concurrency 1: the process of the model died;"
         " see the log of the server."
     )
 
@@ -103,7 +103,7 @@ def test_an_open_load_that_was_only_looked_at_is_unsure() -> None:
     looked = observed(ONE, 30, 30, 20, kind=LoadKind.REQUEST_RATE, flags=flags, requests=60)
     page = summary_page(ranking(looked_at(looked)))
 
-    assert "Unsure: 60 requests under 30 requests/sec" in markdown.render_summary(page, {})
+    assert "Unsure: 60 requests at 30 requests/sec" in markdown.render_summary(page, {})
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,7 @@ def test_a_percentile_that_was_not_measured_is_not_shown() -> None:
     measured = record(ONE, measurement(49, 22.5))
     report = report_of(measured)
 
-    assert (
-        report.subject == "m_config_default with 1 concurrent request: 49.0 infer/s, p99 22.5 ms."
-    )
+    assert report.subject == "m_config_default at concurrency 1: 49.0 infer/s, p99 22.5 ms."
     assert report.times == "The average latency was not measured."
     (hardware,) = explain_document([report])["hardware"]
     assert hardware["metrics"] == {"perf_throughput": 49, "perf_latency_p99": 22.5}
@@ -196,7 +194,7 @@ def test_a_tested_advice_says_what_it_changed() -> None:
 def test_a_change_of_the_client_names_its_flags() -> None:
     text = text_of(Change(model="m", flags={"async": "true"}), observed(ONE, 8, 49, 20, queue=140))
 
-    assert "perf_analyzer with async: true, with 8 concurrent requests" in text
+    assert "perf_analyzer with async: true, at concurrency 8" in text
     assert text.endswith("it changes nothing.")
 
 

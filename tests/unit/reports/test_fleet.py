@@ -87,7 +87,7 @@ def test_a_row_has_the_answer_its_gain_and_its_limits() -> None:
         "gain": texts["gain"],
         "limits": "✓ p99 ≤ 40 ms",
         "configuration": "2:CPU, max batch 8, dynamic",
-        "load": "4 concurrent requests",
+        "load": "concurrency 4",
     }
     assert texts["gain"].startswith("+100")
     assert (cells["throughput"].value, cells["latency"].value) == (200, 20)

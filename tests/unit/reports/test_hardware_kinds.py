@@ -97,14 +97,14 @@ def test_a_model_on_one_kind_has_no_such_table() -> None:
     only = page(*RECORDS[:2])
     assert only.hardware is None
     assert len(only.parts) == 1
-    assert (only.parts[0].place, only.parts[0].statement.headline[0][:3]) == ("", "In ")
+    assert (only.parts[0].place, only.parts[0].statement.headline[0]) == ("", "")
 
 
 def test_the_sentence_begins_with_the_hardware() -> None:
     sentences = ["".join(headline(answer)) for answer in answers(*RECORDS, *measured(NO_GPU, 9))]
-    assert sentences[0].startswith("On 1 x NVIDIA H100, in ")
-    assert sentences[1].startswith("On 2 x NVIDIA L4, in 2 measurements across 2 configurations, ")
-    assert sentences[2].startswith("Without GPU, in 1 measurement across 1 configuration, ")
+    assert sentences[0].startswith("On 1 x NVIDIA H100: m_")
+    assert sentences[1].startswith("On 2 x NVIDIA L4: m_")
+    assert sentences[2].startswith("Without GPU: m_")
     alone = record(DEFAULT, failure("no"), setup=ServerSetup(devices=("NVIDIA A10",)))
     nothing = "".join(headline(answers(*RECORDS, alone)[0]))
     assert nothing.startswith("On 1 x NVIDIA A10: ")

@@ -140,7 +140,7 @@ def test_the_name_is_shown_as_text_on_the_page_and_inside_the_chart(
     evil: tuple[Page, Page],
 ) -> None:
     summary, detail = evil
-    for inside in ("h1", "title", "strong", "td", "li", "pre", "dt", "dd", "svg"):
+    for inside in ("h1", "title", "p", "td", "li", "pre", "dt", "dd", "svg"):
         assert EVIL in summary.text(inside), inside
     for inside in ("h1", "title", "p", "pre", "dt", "dd", "svg", "figcaption"):
         assert EVIL in detail.text(inside), inside
@@ -221,7 +221,7 @@ def test_the_summary_shows_answer_table_chart_difference_and_failures(
     plain: tuple[Page, Page],
 ) -> None:
     summary, _ = plain
-    assert summary.text("strong") == "m_config_0"
+    assert "m_config_0" in summary.text("p")
     assert summary.elements.count("svg") == 2
     assert "+max_batch_size: 4" in summary.text("pre")
     cells = summary.text("td")
@@ -248,7 +248,7 @@ def test_the_detail_shows_configuration_commands_and_no_curve_of_one_point(
     assert 'name: "m"\nbackend: "python"' in detail.text("pre")
     assert "perf_analyzer -m m -b 1" in detail.text("pre")
     assert detail.elements.count("svg") == 1  # the breakdown
-    assert "Concurrent requests" in detail.text("th")
+    assert "Concurrency" in detail.text("th")
     assert "Configuration" not in detail.text("th")  # it is the same in each row
 
 

@@ -84,7 +84,7 @@ def test_the_measured_configuration_lies_over_that_of_the_repository() -> None:
 @pytest.mark.parametrize(
     ("wanted", "replicas", "why"),
     [
-        (None, 1, "replica: 519 infer/sec at p99 24.5 ms with 1 concurrent request"),
+        (None, 1, "replica: 519 infer/sec at p99 24.5 ms at concurrency 1"),
         (10, 1, "10 infer/sec at 519 infer/sec per replica"),
         (519.1, 1, "519.1 infer/sec at 519 infer/sec per replica"),
         (519.2, 2, "rounded up; assumes evenly distributed load"),
@@ -194,9 +194,7 @@ def test_it_has_the_constrained_latency() -> None:
         by=goal(*at_most(perf_latency_p90=30)),
     )
     written = manifest(answer_of(ranked), origin(), {"m": PBTXT})
-    assert written.startswith(
-        "# m_config_0: 10.0 infer/sec at p90 20.5 ms with 1 concurrent request\n"
-    )
+    assert written.startswith("# m_config_0: 10.0 infer/sec at p90 20.5 ms at concurrency 1\n")
     assert "replicas: 1  # measured with one replica: 10.0 infer/sec at p90 20.5 ms" in written
 
 

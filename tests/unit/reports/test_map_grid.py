@@ -34,11 +34,11 @@ def test_cells_have_value_load_and_requests() -> None:
     ((label, cells),) = grid.rows
     assert label == "Best"
     assert [(cell.kind, cell.value, cell.lines) for cell in cells] == [
-        (CellKind.MEETS, "99", ("1 concurrent request", "from 1 request")),
+        (CellKind.MEETS, "99", ("Concurrency 1", "from 1 request")),
         (
             CellKind.MISSES,
             "1,327",
-            ("○ misses by 400 %", "32 concurrent requests", "from 6,637 requests"),
+            ("○ misses by 400 %", "Concurrency 32", "from 6,637 requests"),
         ),
         (CellKind.FAILED, "✗ failed", ("2 trials",)),
     ]
@@ -57,8 +57,8 @@ def test_a_measured_place_mentions_failed_trials() -> None:
         )
     )
     (_, (first, second)) = shown.grids[0].rows[0]
-    assert first.lines == ("1 concurrent request", "✗ 1 trial failed")
-    assert second.lines == ("1 concurrent request",)
+    assert first.lines == ("Concurrency 1", "✗ 1 trial failed")
+    assert second.lines == ("Concurrency 1",)
 
 
 def test_if_nothing_meets_the_constraints_the_ring_is_around_the_nearest() -> None:

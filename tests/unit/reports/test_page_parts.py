@@ -121,7 +121,7 @@ def test_a_lopsided_interval_stands_beside_the_value_as_in_the_sentence() -> Non
     _, throughput, p99 = figures_of(answer)
     assert (throughput.value, throughput.interval) == ("300 ± 60", "")
     assert (p99.value, p99.unit) == ("200", "ms")
-    assert f"p99 {p99.value} ms ({p99.interval}, 60 requests" in "".join(headline(answer))
+    assert f"p99 {p99.value} ({p99.interval}) ms" in "".join(headline(answer))
     low, high = (float(each) for each in p99.interval.replace(",", "").split(" to "))
     assert high - 200 > 1.5 * (200 - low)
 
@@ -201,7 +201,7 @@ def test_the_method_has_the_evidence_behind_the_numbers() -> None:
     method = dict(method_of(ranked.measured, ranked.failed))
     assert method["Trials"] == "4 measured, 1 failed"
     assert method["Requests per p99 value"] == (
-        "median 500, fewest 200 (m_config_0 with 4 concurrent requests); 1 of 3 have fewer than the"
+        "median 500, fewest 200 (m_config_0 at concurrency 4); 1 of 3 have fewer than the"
         " 299 needed for 95 % confidence in a p99"
     )
     assert method["Throughput noise"] == (
@@ -250,7 +250,7 @@ def test_secrets_in_flags_are_masked() -> None:
 
 
 def test_parameters_have_names_for_people() -> None:
-    assert parameter_name("concurrency") == "Concurrent requests"
+    assert parameter_name("concurrency") == "Concurrency"
     assert parameter_name("config.instance_group.0.count") == "Instances"
     assert parameter_name("config.encoder.instance_group.0.count") == "Instances of encoder"
     assert parameter_name("config.parameters.x.string_value") == "parameters.x.string_value"
@@ -261,8 +261,8 @@ def test_bars_are_shares_of_the_best() -> None:
     assert importance is not None
     (row,) = [row for row in importance.rows if row.name == "Max batch size"]
     assert [(bar.value, bar.best, bar.load, bar.share) for bar in row.bars] == [
-        ("1", "100", "4 concurrent requests", 0.5),
-        ("8", "200", "4 concurrent requests", 1.0),
+        ("1", "100", "concurrency 4", 0.5),
+        ("8", "200", "concurrency 4", 1.0),
     ]
     assert "%" not in importance.method  # of results under different loads
     assert "meet the constraints" in importance.method
@@ -300,10 +300,11 @@ def test_the_explorer_has_every_measurement_best_first() -> None:
     table = explorer(example()).first(3)
     assert table.headers[:8] == (
         "Configuration", "Throughput (infer/sec)", "p99 Latency (ms)", "Meets constraints",
-        "Concurrent requests", "Instances", "Max batch size", "Dynamic batching",
+        "Concurrency", "Instances", "Max batch size", "Dynamic batching",
     )  # fmt: skip
     assert [(row[0], row[1], row[3], row[4]) for row in table.rows] == [
-        ("m_config_0", 200, "yes", 4), ("m_config_0", 250, "no", 8), ("m_config_0", 150, "no", 6),
+        ("m_config_0", 200, "yes", 4), ("m_config_default", 100, "yes", 4),
+        ("m_config_0", 250, "no", 8),
     ]  # fmt: skip
 
 
@@ -328,7 +329,7 @@ def test_columns_with_equal_values_are_not_shown_first() -> None:
     table = explorer(ranking(record(first, measurement(1)), record(other, measurement(2))))
     headers = table.first(1).headers[:4]
     assert headers == (
-        "Configuration", "Throughput (infer/sec)", "Concurrent requests", "Instances",
+        "Configuration", "Throughput (infer/sec)", "Concurrency", "Instances",
     )  # fmt: skip
     assert "max_batch_size" in {column.key for column in table.own}
 
@@ -401,3 +402,21 @@ def test_an_open_load_hides_no_stall() -> None:
 
 def arrivals(measured: TrialRecord) -> str:
     return dict(method_of(ranking(measured).measured))["Arrivals of requests"]
+
+
+def test_all_measurements_are_best_first_across_variants() -> None:
+    by = goal(*at_most(perf_latency_p99=10))
+    ranked = ranking(
+        record(DEFAULT, measurement(50, 5)),
+        record(DEFAULT, measurement(90, 5), concurrency=2),
+        record(BEST, measurement(100, 5)),
+        record(BEST, measurement(20, 5), concurrency=2),
+        record(BEST, measurement(300, 11), concurrency=4),
+        by=by,
+    )
+    explorer = explorer_of([ranked], [], always_gpus=False)
+    table = explorer.first(10)
+    place = table.headers.index("Throughput (infer/sec)")
+    assert [row[place] for row in table.rows] == [100, 90, 50, 20, 300]
+    assert json.loads(explorer.to_json())["best_first"] == list(explorer.best_first or ())
+    assert [row[place] for row in explorer.first(2).rows] == [100, 90]

@@ -70,7 +70,7 @@ def test_paper_has_the_map_and_the_difference_in_colour() -> None:
         record(variant("m_config_1", max_batch_size=8), measurement(250, 6.5, requests=900)),
     )
     page = pdf.paper_of_summary(summary_page(ranked, difference="@@ -1 +1 @@\n-a\n+b"), NOT_DRAWN)
-    assert "<b>250</b><br>1 concurrent request<br>from 900 requests" in page
+    assert "<b>250</b><br>Concurrency 1<br>from 900 requests" in page
     for style, line in (("at", "@@ -1 +1 @@"), ("cut", "-a"), ("add", "+b")):
         assert f'<span class="{style}">{line}</span>' in page
 

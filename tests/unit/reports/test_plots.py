@@ -80,17 +80,17 @@ def test_every_measurement_is_a_point_and_lines_follow_the_load() -> None:
         (point["variant"], point["load"], point["x"], point["y"]) for point in points(example())
     ]
     assert drawn == [
-        ("m_config_0", "concurrency=1", 5.5, 100),
-        ("m_config_0", "concurrency=4", 8.5, 200),
-        ("m_config_0", "concurrency=8", 9.5, 300),
-        ("m_config_default", "concurrency=1", 4.5, 50),
+        ("m_config_0", "concurrency 1", 5.5, 100),
+        ("m_config_0", "concurrency 4", 8.5, 200),
+        ("m_config_0", "concurrency 8", 9.5, 300),
+        ("m_config_default", "concurrency 1", 4.5, 50),
     ]
     assert [point["order"] for point in points(example())] == [0, 1, 2, 3]
 
 
 def test_only_the_recommended_load_is_ringed() -> None:
     (ringed,) = [point for point in points(example()) if point["best"]]
-    assert (ringed["variant"], ringed["load"]) == ("m_config_0", "concurrency=8")
+    assert (ringed["variant"], ringed["load"]) == ("m_config_0", "concurrency 8")
 
 
 def test_the_default_is_grey_and_every_variant_has_a_colour() -> None:
@@ -131,11 +131,11 @@ def test_the_breakdown_has_a_bar_for_each_load_in_order() -> None:
     )
     chart = latency_breakdown(ranked.results[0])
     queue = [(point["bar"], point["time"]) for point in points(chart) if point["phase"] == "Queue"]
-    assert queue == [("concurrency=2", 1.5), ("concurrency=10", 4.5)]
+    assert queue == [("concurrency 2", 1.5), ("concurrency 10", 4.5)]
     assert {point["phase"] for point in points(chart)} == {"Queue"}
     (layer,) = chart.spec["layer"]
-    assert layer["encoding"]["x"]["sort"] == ["concurrency=2", "concurrency=10"]
-    assert layer["encoding"]["x"]["title"] == "Concurrent requests"
+    assert layer["encoding"]["x"]["sort"] == ["concurrency 2", "concurrency 10"]
+    assert layer["encoding"]["x"]["title"] == "Concurrency"
     assert ">10<" in svg_of(chart)  # below the bar: what is concurrent, the axis says
     assert "m_config_0" in chart.caption
 
@@ -213,12 +213,12 @@ def test_the_load_of_several_models_is_drawn_as_its_sum() -> None:
     drawn = [(point["x"], point["y"]) for point in points(chart)]
     assert drawn == [(2, 20), (3, 30), (5, 50), (16, 160)]
     axis = chart.spec["layer"][0]["encoding"]["x"]["title"]
-    assert axis == "Concurrent requests (all models together)"
+    assert axis == "Concurrency (all models together)"
 
 
 def test_loads_that_differ_between_models_are_distinguished() -> None:
     texts = [load_text(item.trial) for item in of_two_models((8, 8), (1, 4)).measured]
-    assert texts == ["concurrency=8", "concurrency=1,4"]
+    assert texts == ["concurrency 8", "concurrency 1,4"]
 
 
 def test_a_single_load_has_no_curve() -> None:
@@ -317,7 +317,7 @@ def test_without_times_inside_the_server_there_is_no_breakdown() -> None:
         record(DEFAULT, measurement(80, 5.5)),
     )
     with_some, without = (latency_breakdown(result) for result in ranked.results)
-    assert [point["bar"] for point in points(with_some)] == ["concurrency=2"]
+    assert [point["bar"] for point in points(with_some)] == ["concurrency 2"]
     assert with_some.has_data
     assert not without.has_data
     assert breakdown_of_variants(ranked.results) == ()
@@ -493,7 +493,7 @@ def test_very_many_loads_are_thinned_out_on_lines_and_the_caption_says_so() -> N
     (chart,) = detailed_charts(many(5000).results[0], (THROUGHPUT_OVER_LATENCY,), offline=False)
     loads = [point["load"] for point in points(chart)]
     assert len(loads) <= 1000
-    assert loads[:8] == [f"concurrency={load}" for load in range(1, 9)]  # where it is steep
+    assert loads[:8] == [f"concurrency {load}" for load in range(1, 9)]  # where it is steep
     assert [point for point in points(chart) if point["best"]]
     assert f"{len(loads)} of 5000 points on lines are shown" in chart.caption
 
@@ -522,7 +522,7 @@ def test_as_many_loads_as_a_search_has_are_all_drawn() -> None:
 def test_the_breakdown_of_very_many_loads_has_bars_from_the_first_to_the_last() -> None:
     chart = latency_breakdown(many(3000).results[0])
     bars = [point["bar"] for point in points(chart)]
-    assert (len(bars), bars[0], bars[-1]) == (40, "concurrency=1", "concurrency=3000")
+    assert (len(bars), bars[0], bars[-1]) == (40, "concurrency 1", "concurrency 3000")
     assert chart.caption.endswith(" 40 of 3000 loads are shown.")
 
 

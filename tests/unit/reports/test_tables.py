@@ -447,8 +447,8 @@ def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
         ("m_config_default", 110.5, 9.25, "met"),
     ]
     assert [row[4:] for row in table.rows] == [
-        ("2 concurrent requests of batch 8", "3:GPU + 2:CPU", 8, "on"),
-        ("1 concurrent request", "1:CPU", 0, "off"),
+        ("concurrency 2, client batch 8", "3:GPU + 2:CPU", 8, "on"),
+        ("concurrency 1", "1:CPU", 0, "off"),
     ]
     assert table.marks == {(0, 3): Mark.MET, (1, 3): Mark.MET}
     assert [row[1:3] for row in table.texts()] == [("4,023", "5.12"), ("110", "9.25")]
@@ -561,9 +561,9 @@ def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> 
         "Requests",
     )
     assert table.rows == (
-        ("4 concurrent requests", 20.5, 3.5, 30, None),
-        ("2 concurrent requests", 9.5, None, 20, None),
-        ("1 concurrent request", 5.5, None, 10, 900),
+        ("concurrency 4", 20.5, 3.5, 30, None),
+        ("concurrency 2", 9.5, None, 20, None),
+        ("concurrency 1", 5.5, None, 10, 900),
     )
 
 
@@ -601,7 +601,7 @@ def test_a_measurement_without_latency_is_last_in_the_detail() -> None:
         record(DEFAULT, measurement(20)), record(DEFAULT, measurement(10, 5.5), concurrency=2)
     )
     table = detailed_table(ranked.results[0], offline=False)
-    assert [row[0] for row in table.rows] == ["2 concurrent requests", "1 concurrent request"]
+    assert [row[0] for row in table.rows] == ["concurrency 2", "concurrency 1"]
 
 
 @pytest.mark.parametrize(
@@ -664,7 +664,7 @@ def test_models_that_were_measured_together_have_a_line_each() -> None:
     )
     assert default["Total Throughput (infer/sec)"] == "30.0\na 10.0\nb 20.0"
     assert best["Max batch size"] == "4\n8"
-    assert best["Load"] == "2 concurrent requests for each model"
+    assert best["Load"] == "concurrency 2 for each model"
     assert "a 10.0<br>b 20.0" in markdown_table(table)[-1]
 
 
@@ -674,8 +674,8 @@ def test_the_load_of_each_of_several_models_has_its_name() -> None:
         for name, load in (("a", 16), ("b", 70))
     ]
     joint = Trial(workloads=tuple(works), setup=ServerSetup())
-    assert under(joint) == "with 16 concurrent requests for a and with 70 concurrent requests for b"
-    assert load_words(joint) == "16 concurrent requests for a, 70 concurrent requests for b"
+    assert under(joint) == "at concurrency 16 for a and at concurrency 70 for b"
+    assert load_words(joint) == "concurrency 16 for a, concurrency 70 for b"
 
 
 def test_parts_have_the_order_in_which_they_are_called() -> None:

@@ -189,7 +189,7 @@ def test_a_better_trial_that_just_misses_a_bound_is_named() -> None:
     (near,) = answer.near_misses
     assert near.item.trial.variants == "m_config_1"
     assert remarks_of(answer) == [
-        "m_config_1 with 1 concurrent request is 37 % better, at p99 Latency 10.1 ms: 1 % beyond"
+        "m_config_1 at concurrency 1 is 37 % better, at p99 Latency 10.1 ms: 1 % beyond"
         f" Max p99 Latency: 10 ms ({100 * near.chance:.0f} % chance that it meets the constraints)."
     ]
     assert 0.2 < near.chance < 0.5

@@ -38,7 +38,7 @@ def test_what_is_not_ours_is_that_of_others(after: Usage, share: float) -> None:
 
 
 def notices_of(neighbours: Neighbours) -> tuple[Notice, ...]:
-    with neighbours.during("m_config_0 with 2 concurrent requests") as monitor:
+    with neighbours.during("m_config_0 at concurrency 2") as monitor:
         pass
     return monitor.observation.notices
 
@@ -58,7 +58,7 @@ def test_a_disturbed_load_gets_a_notice_and_the_log_one_line(
     (notice,) = second
     assert notice.kind is NoticeKind.BUSY_MACHINE
     assert notice.text == (
-        "m_config_0 with 2 concurrent requests: other programs used 50 % of the machine's CPU time;"
+        "m_config_0 at concurrency 2: other programs used 50 % of the machine's CPU time;"
         " stop them and measure again with another --checkpoint-directory (--fresh would delete all"
         " measurements in this one)"
     )

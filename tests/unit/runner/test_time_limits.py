@@ -108,7 +108,7 @@ def test_a_first_look_that_never_ends_is_given_up(monkeypatch, answered: Answere
     assert result.ended_s == pytest.approx(given_up_s(FIRST_LOOK_S), abs=0.5) == 41
     assert result.stop is not None
     assert result.stop.reason is FailureReason.TIMEOUT
-    begin = "m_config_0 with 33 concurrent requests of batch 2: given up after 41 s (1.1 s expected"
+    begin = "m_config_0 at concurrency 33, client batch 2: given up after 41 s (1.1 s expected"
     assert result.stop.message.startswith(begin)
     assert "--perf-analyzer-timeout" in result.stop.hint
 

@@ -75,7 +75,7 @@ def test_a_count_that_upstream_raised_was_not_asked_for() -> None:
     assert asked(checkpoint, COUNT) == {None}
     assert len(conditions(checkpoint)) == 1
     assert longer(checkpoint) == [
-        f"add_sub_config_{name} with 1 concurrent request: measured over a longer window"
+        f"add_sub_config_{name} at concurrency 1: measured over a longer window"
         f" (measurement-request-count 50 → {count})"
         for name, count in (("2", 150), ("3", 100))
     ]
@@ -97,7 +97,7 @@ def test_a_count_that_a_user_gave_is_asked_for_by_every_trial() -> None:
     assert asked(checkpoint, COUNT) == {"70"}
     assert len(conditions(checkpoint)) == 1
     assert longer(checkpoint) == [
-        "bls_chain_config_1 with 8 concurrent requests: measured over a longer window"
+        "bls_chain_config_1 at concurrency 8: measured over a longer window"
         " (measurement-request-count 70 → 170)"
     ]
 
@@ -134,7 +134,7 @@ def test_an_interval_that_upstream_raised_was_not_asked_for() -> None:
     assert asked(checkpoint, INTERVAL) == {"1000"}
     assert len(conditions(checkpoint)) == 1
     assert longer(checkpoint) == [
-        "add_sub_config_1 with 4 concurrent requests: measured over a longer window"
+        "add_sub_config_1 at concurrency 4: measured over a longer window"
         " (measurement-interval 1000 → 4000 ms)"
     ]
 

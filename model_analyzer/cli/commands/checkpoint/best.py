@@ -19,6 +19,8 @@ from model_analyzer.cli.options import (
     path_option,
     prices_of,
     prices_option,
+    remarks_option,
+    shows_remarks,
 )
 from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 @prices_option
 @circumstances_option
 @allow_miss_option
+@remarks_option
 @path_option(
     "--output-dir",
     metavar="DIR",
@@ -78,14 +81,13 @@ def best(
         prices=prices_of(click.get_current_context()),
     )
     warn_all(variants.remarks)
-    view = TerminalView(0)
+    view = TerminalView(0, with_remarks=shows_remarks(click.get_current_context()))
     has_all = True
     paths: list[Path] = []
     for each in variants.models:
         for answer in each.answers:
             statement, table = variants.statement(answer)
             view.answer(statement, table)
-            warn_all(statement.remarks)
             is_usable = is_shown(answer, allow_miss=allow_miss)
             has_all = has_all and is_usable
             paths += variants.write(answer) if is_usable else ()

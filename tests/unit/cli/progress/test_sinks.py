@@ -50,13 +50,13 @@ def test_the_screen_in_eighty_columns() -> None:
         "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━   measurement 5 of about 5   nearly done",
         "now   choosing the next configuration",
         "best  210 infer/s · p99 20.0 ms  +50 % over the default  (measured once)",
-        "      m_config_0: concurrency 1",
+        "      m_config_0 at concurrency 1",
         "limit Max p99 Latency: 80 ms   ○ misses it",
         "trend ▄▆▆█!  100 to 210 infer/s",
-        "✓  1  100 infer/s · p99 10.0 ms  m_config_default: concurrency 1",
-        "○  2  150 infer/s · p99 90.0 ms  m_config_default: concurrency 2",
-        "✓  3  140 infer/s · p99 60.0 ms  m_config_default: concurrency 4",
-        "✓  4  210 infer/s · p99 20.0 ms  m_config_0: concurrency 1",
+        "✓  1  100 infer/s · p99 10.0 ms  m_config_default at concurrency 1",
+        "○  2  150 infer/s · p99 90.0 ms  m_config_default at concurrency 2",
+        "✓  3  140 infer/s · p99 60.0 ms  m_config_default at concurrency 4",
+        "✓  4  210 infer/s · p99 20.0 ms  m_config_0 at concurrency 1",
         "✗  5  m did not load",
         "Ctrl-C: finish this measurement, then write the reports",
     ]
@@ -85,7 +85,7 @@ def test_the_screen_names_a_measurement_that_takes_long() -> None:
     sink.show = screen.show  # type: ignore[method-assign]
     play_overdue(sink, LONG)
     shown = [line.plain.rstrip() for line in screen.lines(99, 24, 12.0, stopping=False)]
-    assert "now   0:12  m_config_default: concurrency 1" in "\n".join(shown)
+    assert "now   0:12  m_config_default at concurrency 1" in "\n".join(shown)
     assert any("still measuring: expected 1 s, given up after 40 s" in line for line in shown)
 
 
@@ -107,7 +107,7 @@ def test_a_line_names_a_measurement_that_takes_long(
     with caplog.at_level(logging.INFO):
         play_overdue(Lines(), overdue, slot=slot)
     named = [message for message in caplog.messages if message.startswith("Still measuring")]
-    assert named == [f"Still measuring: m_config_default with 1 concurrent request{line}"]
+    assert named == [f"Still measuring: m_config_default at concurrency 1{line}"]
 
 
 def test_programs_learn_of_a_measurement_that_takes_long() -> None:
@@ -205,7 +205,7 @@ def test_reports_are_a_phase() -> None:
 def test_a_run_that_goes_on_says_what_was_known() -> None:
     shown = lines(79, resumed=2, model_ends=False)
 
-    assert shown[7].endswith("m_config_default: concurrency 1 (resumed)")
+    assert shown[7].endswith("m_config_default at concurrency 1 (resumed)")
 
 
 def test_before_anything_is_measured() -> None:

@@ -42,9 +42,9 @@ def test_each_slot_has_a_line() -> None:
     # after three trials of a second, each slot has the next load of its variant
     assert [line for line in screen(9) if "slot" in line] == [
         "slots 3 of 3 measuring, 100% of their time used",
-        "      slot 1  0:00  m_config_default: concurrency 2",
-        "      slot 2  0:00  m_config_0: concurrency 2",
-        "      slot 3  0:00  m_config_1: concurrency 2",
+        "      slot 1  0:00  m_config_default at concurrency 2",
+        "      slot 2  0:00  m_config_0 at concurrency 2",
+        "      slot 3  0:00  m_config_1 at concurrency 2",
     ]
 
 

@@ -51,7 +51,7 @@ def test_a_variant_that_the_cache_answered_is_a_failure() -> None:
     assert isinstance(outcome, Failure)
     assert outcome.reason is FailureReason.IMPOSSIBLE_VALUES
     assert outcome.message == (
-        "m_config_0 with 1 concurrent request: the model was not executed, since the response cache"
+        "m_config_0 at concurrency 1: the model was not executed, since the response cache"
         " answered all 1,003 requests"
     )
     assert "response_cache: off" in outcome.hint
@@ -96,7 +96,7 @@ def test_failures_that_the_client_did_not_see_are_doubtful() -> None:
     doubt = doubt_of(trial(), served(100, 100, failed=5))
     assert doubt is not None
     assert doubt.sentence == (
-        "Doubtful: m_config_0 with 1 concurrent request: 5 of 105 requests to m failed on the"
+        "Doubtful: m_config_0 at concurrency 1: 5 of 105 requests to m failed on the"
         " server, and perf_analyzer got no error; find out which other clients use the server,"
         " or whether it dropped sequences that waited for longer than"
         " max_sequence_idle_microseconds."

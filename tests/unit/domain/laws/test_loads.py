@@ -33,7 +33,7 @@ def test_more_requests_in_flight_than_there_are_is_doubtful() -> None:
     assert doubt is not None
     assert not doubt.gross
     assert doubt.text == (
-        "m_config_0 with 8 concurrent requests: 1,200 infer/sec with an average latency of 10.0 ms"
+        "m_config_0 at concurrency 8: 1,200 infer/sec with an average latency of 10.0 ms"
         " mean 12.0 requests in flight, but there were 8"
     )
     gross = doubt_of(trial(concurrency=8), closed(20))
@@ -97,7 +97,7 @@ def test_requests_that_neither_wait_nor_were_answered_were_not_sent() -> None:
     doubt = doubt_of(at_rate(40), lost)
     assert doubt is not None
     assert doubt.text == (
-        "m_config_0 under 40 requests/sec with constant arrivals: 40.0 requests/sec were due, 31.0"
+        "m_config_0 at 40 requests/sec with constant arrivals: 40.0 requests/sec were due, 31.0"
         " were sent and 30.0 were answered, although p99 latency is only 20.0 ms"
     )
 

@@ -69,7 +69,7 @@ def test_more_answers_than_executions_are_doubtful_or_a_failure() -> None:
     doubt = doubt_of(trial(variant(**PYTHON)), busy(140))
     assert doubt is not None
     assert doubt.text == (
-        "m_config_0 with 1 concurrent request: 140 infer/sec would keep 2.80 instances of m busy,"
+        "m_config_0 at concurrency 1: 140 infer/sec would keep 2.80 instances of m busy,"
         " whose executions take 20.0 ms, but it has 2"
     )
     assert isinstance(judged(trial(variant(**PYTHON)), busy(300)), Failure)

@@ -26,7 +26,7 @@ def test_a_percentile_below_a_lower_one_is_doubtful() -> None:
     assert doubt is not None
     assert not doubt.gross
     assert doubt.sentence == (
-        "Doubtful: m_config_0 with 1 concurrent request: p99 Latency is 9.00 ms, less than p90"
+        "Doubtful: m_config_0 at concurrency 1: p99 Latency is 9.00 ms, less than p90"
         " Latency, 10.0 ms; measure it again (--measurement auto takes the times of single"
         " requests)."
     )

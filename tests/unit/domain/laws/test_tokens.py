@@ -21,6 +21,6 @@ def test_an_empty_answer_at_the_end_is_no_token() -> None:
     doubt = doubt_of(trial(), with_evidence(tokens, RESPONSES, 3.0))
     assert doubt is not None
     assert doubt.text == (
-        "m_config_0 with 1 concurrent request: a request has 4.00 tokens, but perf_analyzer counted"
+        "m_config_0 at concurrency 1: a request has 4.00 tokens, but perf_analyzer counted"
         " 3.00 responses for each"
     )

@@ -43,7 +43,7 @@ def test_a_single_instance_of_a_model_that_waits_is_too_few() -> None:
 
     (finding,) = explanation.findings
     assert finding.cause.name == "TOO_FEW_INSTANCES"
-    assert "with 8 concurrent requests, 1 instance worked 99 % of the time" in finding.evidence[0]
+    assert "at concurrency 8, 1 instance worked 99 % of the time" in finding.evidence[0]
     assert finding.change is not None
     assert finding.change.parameters["instance_group"] == [{"count": 2, "kind": "KIND_CPU"}]
 
@@ -131,7 +131,7 @@ def test_executions_that_take_longer_together_share_a_lock() -> None:
 
     (finding,) = explained(*records).findings
     assert finding.cause.name == "LOCK"
-    assert "20.0 ms with 1 concurrent request, and 80.0 ms with 8" in finding.evidence[0]
+    assert "20.0 ms at concurrency 1, and 80.0 ms at concurrency 8" in finding.evidence[0]
 
 
 def test_instances_that_share_two_places_are_too_many() -> None:

@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""An answer is a headline and at most two lines, of 60 words together, whatever was measured; what
+one must know before one deploys it stays in the headline.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.doubts import Doubt
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
+from model_analyzer.reports.html import render_summary
+from model_analyzer.results.answer import answer_of
+from model_analyzer.results.ranking import Ranking
+from tests.drawn import NOT_DRAWN
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    conclusion,
+    failure,
+    goal,
+    instalment,
+    measurement,
+    objectives,
+    ranking,
+    record,
+    summary_page,
+    together,
+    trial,
+    variant,
+)
+
+DEFAULT = variant("m_config_default", instance_group=[{"kind": "KIND_CPU", "count": 1}])
+BEST = variant(
+    "m_config_4",
+    max_batch_size=8,
+    dynamic_batching={"max_queue_delay_microseconds": 100, "preferred_batch_size": [4, 8]},
+    instance_group=[{"kind": "KIND_GPU", "count": 2}],
+    parameters={"threads": {"string_value": "4"}, "pool": {"string_value": "large"}},
+)
+OTHER = variant("m_config_5", max_batch_size=16)
+LATENCY = goal(*at_most(perf_latency_p99=10))
+TOKENS: dict[str, Any] = {
+    "output_token_throughput": 640.0,
+    "time_to_first_token_p99": 41.5,
+    "inter_token_latency_p99": 7.25,
+}
+MANY = objectives(
+    perf_goodput=4, output_token_throughput=3, time_to_first_token_p99=2, inter_token_latency_p99=1
+)
+STEADY = [n / 10 for n in range(80, 120)] * 5
+
+
+def against_default(*best: Measurement, by: Goal | None = None, **load: Any) -> Ranking:
+    load = {"concurrency": 4, **load}
+    runs = [record(BEST, each, repetition=number, **load) for number, each in enumerate(best)]
+    return ranking(record(DEFAULT, measurement(100, 9.5), **load), *runs, by=by)
+
+
+def concluded(ranked_by: Goal, *best: Measurement, chance: float, rival: str = "") -> Ranking:
+    runs = [record(BEST, each, repetition=number) for number, each in enumerate(best)]
+    end = conclusion(runs[0].trial, 2, by=ranked_by)
+    end = replace(end, chance=chance, reason=StopReason.BUDGET, rival=rival, noise_percent=80.0)
+    default = record(DEFAULT, measurement(100, 9.5))
+    return ranking(default, *runs, by=ranked_by, conclusion=end)
+
+
+def models_together(*pairs: tuple[str, float, float]) -> Ranking:
+    def measured(name: str, first: float, second: float) -> TrialRecord:
+        works = [
+            trial(variant(f"{model}_{name}", model=model), concurrency=load).workloads[0]
+            for model, load in (("a", 4), ("b", 8))
+        ]
+        values = [{"perf_throughput": rate, "perf_latency_p99": 12.5} for rate in (first, second)]
+        return TrialRecord(
+            trial=Trial(workloads=tuple(works), setup=ServerSetup()), outcome=together(*values)
+        )
+
+    by = Goal(models=(ModelGoal(constraints=at_most(perf_latency_p99=12)), ModelGoal(weighting=2)))
+    return ranking(*(measured(*pair) for pair in pairs), model="a,b", by=by)
+
+
+def noisy(name: str, throughput: float, size: int) -> TrialRecord:
+    rates = [throughput * (1 + off) for off in (-0.1, 0.1) * 4]
+    of = variant(name, max_batch_size=size)
+    return record(of, instalment([10.0] * 100, 100 / throughput, windows=rates))
+
+
+def doubtful(measured: Measurement) -> Measurement:
+    doubt = Doubt(law="in flight", text="7 of 8 requests in flight " * 5, hint="measure again")
+    few = Notice(kind=NoticeKind.FEW_REQUESTS, text="p99 is based on few requests " * 5)
+    return replace(measured, doubts=(doubt, doubt), notices=(few,))
+
+
+def ensemble() -> Ranking:
+    parts = [variant(f"part{n}_config_0", model=f"part{n}", max_batch_size=4) for n in range(5)]
+    defaults = [variant(f"part{n}_config_default", model=f"part{n}") for n in range(5)]
+    return ranking(
+        record(variant("m_config_default", composing=defaults), measurement(100, 9.5)),
+        record(variant("m_config_3", composing=parts, platform="ensemble"), measurement(300, 9.9)),
+        by=LATENCY,
+    )
+
+
+CASES = {
+    "closed loop": against_default(measurement(250.5, 5.5)),
+    "repeated": against_default(instalment(STEADY, 0.5), instalment(STEADY, 0.6)),
+    "rate": against_default(measurement(300, 5.5), kind=LoadKind.REQUEST_RATE, concurrency=900),
+    "goodput": against_default(
+        measurement(250, 5.5, perf_goodput=200), by=goal(wished=objectives(perf_goodput=1))
+    ),
+    "tokens": against_default(measurement(250, 5.5, **TOKENS), by=goal(wished=MANY)),
+    "two models": models_together(("config_default", 10, 1000), ("config_0", 80, 1600)),
+    "ensemble": ensemble(),
+    "met by nothing": against_default(
+        measurement(150, 12.5), by=goal(*at_most(perf_latency_p99=2), *at_least(perf_goodput=4))
+    ),
+    "doubtful": against_default(doubtful(measurement(150, 5)), by=LATENCY),
+    "met in 1 of 2": against_default(measurement(150, 9.7), measurement(140, 10.1), by=LATENCY),
+    "not measured": against_default(measurement(150), by=goal(*at_most(gpu_used_memory=3))),
+    "noisy machine": concluded(LATENCY, measurement(150, 9), chance=0.3, rival="m_config_5"),
+    "everything at once": concluded(
+        LATENCY,
+        doubtful(measurement(150, 9.7)),
+        doubtful(measurement(140, 10.1)),
+        chance=0.97,
+        rival="m_config_5",
+    ),
+    "search unsure": concluded(LATENCY, measurement(150, 9.9), chance=0.97),
+    "undecided": ranking(
+        *(noisy(f"m_config_{n}", 1000 - 30 * n, 2 * n + 2) for n in range(6)),
+        noisy("m_config_default", 600, 1),
+    ),
+    "failures": ranking(
+        record(DEFAULT, measurement(100, 5)), record(BEST, failure("no memory " * 20))
+    ),
+    "nothing": ranking(record(DEFAULT, failure("no luck")), record(BEST, failure())),
+}
+
+
+def words(text: str) -> int:
+    return sum(any(map(str.isalnum, word)) for word in text.split())
+
+
+def shown_beside_the_tiles(page: str) -> str:
+    """The text of the answer on a page, without its tiles, chips, buttons and what is folded."""
+    text = page[page.index('<section id="answer"') :]
+    text = text[: text.index("</section>")]
+    text = re.sub(r"(?s)<(dl|ul)\b.*?</\1>|<p class=.actions.*?</p>", " ", text)
+    return unescape(re.sub(r"<[^>]*>", " ", text))
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize("case", CASES)
+def test_an_answer_has_at_most_sixty_words(case: str, complete: bool) -> None:
+    page = summary_page(CASES[case], complete=complete)
+    statement = page.parts[0].statement
+
+    assert len(statement.lines) <= 2
+    assert words(" ".join((statement.sentence, *statement.lines))) <= 60
+    assert words(shown_beside_the_tiles(render_summary(page, NOT_DRAWN))) <= 60
+
+
+@pytest.mark.parametrize(
+    ("case", "start"),
+    [
+        ("rate", "Note: the request rate was not reached"),
+        ("doubtful", "Not certain: its values contradict each other"),
+        ("met in 1 of 2", "Not certain: it met the constraints in 1 of 2 measurements"),
+        ("not measured", "Not certain: GPU Memory Usage has a constraint but was not measured"),
+        (
+            "noisy machine",
+            "Not certain: this machine is too noisy to tell it from another (± 80 %)",
+        ),
+        ("search unsure", "Not certain: a 63 % chance that it meets"),
+        ("everything at once", "Not certain: its values contradict each other; it met"),
+    ],
+)
+def test_what_one_must_know_is_in_the_headline(case: str, start: str) -> None:
+    page = summary_page(CASES[case])
+    statement = page.parts[0].statement
+
+    assert statement.caution.startswith(start)
+    assert statement.sentence.endswith(statement.caution)
+    assert statement.caution in shown_beside_the_tiles(render_summary(page, NOT_DRAWN))
+    assert statement.is_unsure == start.startswith("Not certain")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_unsure_answer_says_why(case: str) -> None:
+    statement = summary_page(CASES[case]).parts[0].statement
+    is_said = statement.caution.startswith("Not certain") or not statement.is_met
+    assert is_said or not statement.is_unsure
+    assert answer_of(CASES[case]).is_unsure <= statement.is_unsure
+
+
+def test_an_unfinished_run_is_not_certain() -> None:
+    page = summary_page(CASES["closed loop"], complete=False)
+    assert page.parts[0].statement.caution == "Not certain: the search is not complete."
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_sentence_is_lost_by_folding(case: str) -> None:
+    statement = summary_page(CASES[case]).parts[0].statement
+    shown = {*statement.lines, *statement.folded}
+    assert shown >= {*statement.remarks, *statement.details}
+    assert not {*statement.lines} & {*statement.folded}
