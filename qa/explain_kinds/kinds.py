@@ -154,7 +154,11 @@ POISSON_FLAGS = {"request-distribution": "poisson", "async": "true"}
 
 
 def rate(value: int) -> Mapping[str, Any]:
-    return {"profile_models": {"m": {"cpu_only": True, "parameters": {"request_rate": [value]}}}}
+    return measured(request_rate=[value])
+
+
+def measured(**parameters: Sequence[int]) -> Mapping[str, Any]:
+    return {"profile_models": {"m": {"cpu_only": True, "parameters": parameters}}}
 
 
 SLOW = (
@@ -324,7 +328,131 @@ LATER = (
          options=rate(60), flags={"streaming": True}),
 )  # fmt: skip
 
-KINDS = (*SLOW, *HEALTHY, *LATER)
+# Made without knowing the rules, which were finished: the second half is healthy.
+FRESH = (
+    # An eighth of the requests, or 2 % if all instances are busy, is eight times as slow.
+    Kind(name="one weak instance", cause="slow_requests", m=waits(12, 8, weak_ms=84)),
+    Kind(name="batches, every 30th", cause="slow_requests",
+         m=batches(15, 4, 8, every=30, every_ms=200)),
+    Kind(name="lock in a called model", cause="lock",
+         m=Part(count=8, calls="a,b", does={"at_once": 1}),
+         parts={"a": waits(1, 8, slots=1, slot_ms=18), "b": waits(6, 8)}),
+    # The lock is held 77 % of the time: a request waits 27 ms for it, not for an instance.
+    Kind(name="lock, Poisson", cause="lock", m=waits(4, 16, slots=1, slot_ms=16),
+         load={"arrivals": "poisson", "rate": [10, 30, 48]}),
+    Kind(name="two of six have the resource", cause="held_back",
+         m=Part(count=6, does={"sleep_ms": 20},
+                group='rate_limiter { resources [ { name: "R" count: 2 },'
+                      ' { name: "S" count: 1 } ] }'),
+         server={"rate-limit": "execution_count", "rate-limit-resource": ["R:5", "S:6"]}),
+    Kind(name="one resource for two parts", cause="held_back",
+         parts={"a": Part(count=4, group=RESOURCE, does={"sleep_ms": 14}),
+                "b": Part(count=4, group=RESOURCE, does={"sleep_ms": 12})},
+         steps=CHAIN, server={"rate-limit": "execution_count"}),
+    # The instance works a third of the time; six of eight sequences wait for the end of another.
+    Kind(name="sequences wait, rate", cause="held_back",
+         m=Part(count=1, batch=8, does={"sleep_ms": 4},
+                extra=f"sequence_batching {{ oldest {{ max_candidate_sequences: 2 }} {CONTROLS}"
+                      " max_sequence_idle_microseconds: 60000000 }"),
+         options=rate(80),
+         flags={"num-of-sequences": 8, "sequence-length": 4, "streaming": True,
+                "async": "true"}),
+    # Eight requests need 130 ms to arrive.
+    Kind(name="preferred size, bursts", cause="queue_delay",
+         m=batches(5, 3, 16, delayed(60_000, "8")),
+         load={"arrivals": "gamma", "cv": 2, "rate": 60}),
+    Kind(name="delay in a called model", cause="queue_delay",
+         m=Part(count=8, batch=16, calls="a,b", does={"at_once": 1}),
+         parts={"a": batches(5, 4, 16, delayed(70_000)),
+                "b": Part(count=8, batch=16, does={"sleep_ms": 10})}),
+    # Batches of two never need more than 20 ms. Once three requests wait, there are always more.
+    Kind(name="large batches, Poisson", cause="large_batches",
+         m=batches(10, 1, 32, cliff=2, cliff_ms=190),
+         load={"arrivals": "poisson", "rate": [15, 60]}),
+    Kind(name="no batches of two", cause="batches",
+         m=Part(count=2, batch=16, does={"sleep_ms": 20}),
+         options=measured(batch_sizes=[2], concurrency=[1, 2, 4, 8])),
+    # 55 of 50 requests per second
+    Kind(name="too slow for its rate", cause="too_few_instances", m=waits(40, 2),
+         load={"arrivals": "constant", "rate": [20, 55]}),
+    Kind(name="last part, constant rate", cause="composing_model",
+         parts={"a": waits(5, 8), "b": waits(5, 8), "c": waits(40, 2)}, steps=CHAIN_3,
+         load={"arrivals": "constant", "rate": [20, 55]}),
+    Kind(name="perf_analyzer, Poisson, 76 %", cause="arrivals", m=waits(20, 1), options=rate(38),
+         flags={**POISSON_FLAGS, "measurement-interval": 4000}),
+    # Two threads get 111 answers per second, the instances give 800.
+    Kind(name="two threads for a chain", cause="client",
+         parts={"a": waits(8, 8), "b": waits(10, 8)}, steps=CHAIN, options=rate(200),
+         flags={"max-threads": 2, "sync": True}),
+    Kind(name="large inputs in batches", cause="tensors",
+         m=Part(count=4, batch=8, dims="[ 150000 ]", out="[ 4 ]",
+                does={"sleep_ms": 1, "floats": 4}),
+         options=measured(batch_sizes=[8], concurrency=[1, 2])),
+    Kind(name="leak, constant rates", cause="memory_growth", m=waits(10, 4, leak_kb=60),
+         load={"arrivals": "constant", "rate": [40, 60, 80]}),
+    Kind(name="a part slows down", cause="slowing_down",
+         parts={"a": waits(5, 8), "b": waits(8, 4, grow_ms=0.06)}, steps=CHAIN, loads=(1, 2, 4)),
+    # Cold for about 15 s: longer than the first load is measured.
+    Kind(name="cold called model", cause="cold_start",
+         m=Part(count=8, calls="a,b", does={"at_once": 1}),
+         parts={"a": waits(10, 4, first=16, first_ms=250), "b": waits(8, 8)}, loads=(1, 2, 4)),
+    Kind(name="three calls, Poisson", cause="serial_calls", m=Part(count=10, calls="a,b,c"),
+         parts={name: waits(15, 8) for name in "abc"}, load={"arrivals": "poisson", "rate": 60}),
+    Kind(name="batches of the client", m=Part(count=4, batch=8, does={"sleep_ms": 5, "item_ms": 3}),
+         options=measured(batch_sizes=[1, 4], concurrency=[1, 2, 4])),
+    # Eight requests hold the lock a quarter of the time.
+    Kind(name="a lock held shortly", m=waits(30, 8, slots=1, slot_ms=1)),
+    Kind(name="a tail", m=waits(20, 8, random=3)),
+    Kind(name="stages", m=waits(15, 8),
+         load={"stages": [{"rate": 30, "for": "4s"}, {"rate": 90, "for": "4s"}]}),
+    Kind(name="two instance groups", loads=(1, 2, 4),
+         m=Part(count=2, does={"sleep_ms": 18},
+                extra='instance_group [ { name: "more" count: 2 kind: KIND_CPU } ]')),
+    Kind(name="levels, Poisson",
+         m=batches(12, 4, 8, "dynamic_batching { priority_levels: 3 default_priority_level: 2"
+                             " default_queue_policy { max_queue_size: 100 } }"),
+         load={"arrivals": "poisson", "rate": 100}),
+    Kind(name="rate limiter, no resources", steps=CHAIN, loads=(1, 2, 4),
+         parts={"a": Part(count=4, group="rate_limiter { priority: 1 }", does={"sleep_ms": 14}),
+                "b": Part(count=4, group="rate_limiter { priority: 2 }", does={"sleep_ms": 22})},
+         server={"rate-limit": "execution_count"}),
+    # A request finds all instances busy in 0.1 % of the cases.
+    Kind(name="a slow model, Poisson", m=waits(250, 10), load={"arrivals": "poisson", "rate": 12}),
+    Kind(name="two milliseconds, rate", m=waits(2, 4), options=rate(100), flags={"async": "true"}),
+    Kind(name="a fast chain", parts={name: waits(3, 4) for name in "abc"}, steps=CHAIN_3,
+         loads=(1, 2, 4)),
+    Kind(name="sequences with room, rate",
+         m=Part(count=4, batch=8, does={"sleep_ms": 8},
+                extra="sequence_batching { oldest { max_candidate_sequences: 32 }"
+                      f" {CONTROLS} }}"),
+         options=rate(60),
+         flags={"num-of-sequences": 8, "sequence-length": 20, "streaming": True}),
+    Kind(name="calls of models with batches", loads=(1, 2, 4),
+         m=Part(count=8, batch=8, calls="a,b", does={"at_once": 1}),
+         parts={"a": batches(15, 4, 8), "b": batches(10, 4, 8)}),
+    Kind(name="decoupled, Poisson",
+         m=Part(count=6, extra=DECOUPLED, does={"answers": 2, "gap_ms": 8}),
+         load={"arrivals": "poisson", "rate": 40}, flags={"streaming": True}),
+    # Half as many instances of `a`, in a fifth of the time: 40 % busy.
+    Kind(name="fewer of the fast part", parts={"a": waits(10, 4), "b": waits(40, 8)}, steps=CHAIN),
+    Kind(name="a short delay in each part", steps=CHAIN, loads=(1, 2, 4),
+         parts={"a": batches(20, 4, 8, delayed(500)), "b": batches(25, 4, 8, delayed(500))}),
+    # The instances would be busy a quarter of the time without batches.
+    Kind(name="bursts into batches", m=batches(20, 8, 16),
+         load={"arrivals": "gamma", "cv": 2, "rate": 100}),
+    Kind(name="cold, but warmed up", loads=(1, 2, 4),
+         m=Part(count=4, does={"sleep_ms": 10, "first": 3, "first_ms": 300},
+                extra='model_warmup [ { name: "w" batch_size: 1 count: 5 inputs { key: "INPUT"'
+                      " value: { data_type: TYPE_FP32 dims: 4 zero_data: true } } } ]")),
+    Kind(name="computes a little", m=Part(count=4, does={"sleep_ms": 20, "spin_ms": 2}),
+         loads=(1, 2, 4)),
+    # 0.25 % of the requests are three times as slow.
+    Kind(name="rare and short", m=waits(20, 8, every=400, every_ms=40)),
+    Kind(name="rates up to a half", m=waits(22, 2),
+         load={"arrivals": "poisson", "rate": [15, 30, 45]}),
+)  # fmt: skip
+
+KINDS = (*SLOW, *HEALTHY, *LATER, *FRESH)
 
 
 def looked_at() -> Sequence[Kind]:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Explains kinds of models on the real programs, and judges by their true causes.
 
-    python -m qa.explain_kinds.run DIRECTORY [looked|judged|later|all|NAME ...] [--confirm]
+    python -m qa.explain_kinds.run DIRECTORY [looked|judged|later|fresh|all|NAME ...] [--confirm]
 
 A kind that was measured in DIRECTORY before is only explained again.
 """
@@ -21,7 +21,7 @@ from typing import Any
 
 import yaml
 
-from qa.explain_kinds.kinds import KINDS, LATER, Kind, judged, looked_at
+from qa.explain_kinds.kinds import FRESH, KINDS, LATER, Kind, judged, looked_at
 
 PROGRAM = Path(sys.executable).with_name("model-analyzer")
 LIMIT_S = 300
@@ -104,7 +104,13 @@ def main() -> int:
     parser.add_argument("kinds", nargs="*", default=["all"])
     parser.add_argument("--confirm", action="store_true")
     chosen = parser.parse_args()
-    sets = {"looked": looked_at(), "judged": judged(), "later": LATER, "all": KINDS}
+    sets = {
+        "looked": looked_at(),
+        "judged": judged(),
+        "later": LATER,
+        "fresh": FRESH,
+        "all": KINDS,
+    }
     kinds = [
         kind
         for kind in KINDS

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model that answers with its input, and does what its parameters say meanwhile.
 
-sleep_ms, item_ms      waits so long for each execution, and for each request of a batch
-random                 the waiting time is exponential (1) or uniform (2) around that
+sleep_ms, item_ms      waits so long for each execution, and for each inference of a batch
+random                 the waiting time is exponential (1) or uniform (2) around that, or log-normal
+                       with that as its median and a p99 of 1.8 times as much (3)
 spin_ms                computes in a loop of Python
 slots, slot_ms         waits so long while holding one of so many slots of all instances
+weak_ms                the first instance waits so much longer than the others
 crowd                  waits so many times as long for each other instance that executes
 every, every_ms        each such execution of an instance waits so much longer
 pause_s, pause_ms      all instances stand still so long, in each period of so many seconds
 first, first_ms        the first executions of an instance wait so much longer
 grow_ms                each execution waits so much longer than the last one
-cliff, cliff_ms        a batch of more requests than that waits so much longer
+cliff, cliff_ms        a batch of more inferences than that waits so much longer
 leak_kb, keep_mb       keeps so much memory after each execution, or once
 floats                 answers with so many numbers instead of its input
 answers, gap_ms        a decoupled model sends so many answers, so long apart
@@ -34,8 +36,10 @@ PLACES = 64
 
 class TritonPythonModel:
     def initialize(self, args):
-        raw = json.loads(args["model_config"])["parameters"]
+        config = json.loads(args["model_config"])
+        raw = config["parameters"]
         values = {name: float(each["string_value"]) for name, each in raw.items()}
+        self.has_batches = config["max_batch_size"] > 0
         self.does = collections.defaultdict(float, values)
         self.count, self.kept = 0, []
         # what all instances of a server and a model share
@@ -45,6 +49,7 @@ class TritonPythonModel:
         self.shared = mmap.mmap(self.file, 2 * PLACES)
         self.place = PLACES + int(args["model_instance_name"].rsplit("_", 1)[1])
         self.shared[self.place] = 0
+        self.is_weak = self.place == PLACES
         if self.does["keep_mb"]:
             self.wanted = int(self.does["keep_mb"] * 1e6)
 
@@ -52,7 +57,7 @@ class TritonPythonModel:
         self.count += 1
         self.shared[self.place] = 1
         self.stand_still()
-        time.sleep(self.waiting_ms(len(requests)) / 1000)
+        time.sleep(self.waiting_ms(self.inferences(requests)) / 1000)
         self.hold_slot()
         self.spin()
         self.keep()
@@ -61,6 +66,12 @@ class TritonPythonModel:
             return self.send(requests)
         return [pb.InferenceResponse([self.output(request)]) for request in requests]
 
+    def inferences(self, requests):
+        if not self.has_batches:
+            return len(requests)
+        inputs = (pb.get_input_tensor_by_name(request, "INPUT") for request in requests)
+        return sum(each.shape()[0] for each in inputs)
+
     def waiting_ms(self, batch):
         does = self.does
         time_ms = does["sleep_ms"] + batch * does["item_ms"]
@@ -68,10 +79,14 @@ class TritonPythonModel:
             time_ms = random.expovariate(1 / time_ms)
         elif does["random"] == 2:
             time_ms = random.uniform(0.5, 1.5) * time_ms
+        elif does["random"] == 3:
+            time_ms *= random.lognormvariate(0, 0.25)
         others = sum(self.shared[PLACES : 2 * PLACES]) - 1
         time_ms *= 1 + does["crowd"] * others
         if does["every"] and self.count % does["every"] == 0:
             time_ms += does["every_ms"]
+        if self.is_weak:
+            time_ms += does["weak_ms"]
         if self.count <= does["first"]:
             time_ms += does["first_ms"]
         if does["cliff"] and batch > does["cliff"]:

@@ -28,7 +28,7 @@ from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.checks.limits import Group
-from model_analyzer.runner.load import child, launches
+from model_analyzer.runner.load import child, launches, time_limits
 from model_analyzer.runner.load.launches import Reading
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.transcript import Transcript
@@ -511,6 +511,55 @@ def test_a_hung_run_is_killed_in_time(pretend, make) -> None:
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.TIMEOUT
     assert time.monotonic() - began < 60
+
+
+class HangingServer(AliveServer):
+    """A server that counts, and whose model answers nothing."""
+
+    def statistics(self, variants: Any) -> ServerStatistics:
+        return {"m": ModelStatistics(inferences=7, executions=7)}
+
+
+class SlowServer(AliveServer):
+    """A server whose model answers a request between any two looks."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def statistics(self, variants: Any) -> ServerStatistics:
+        self._count += 1
+        return {"m": ModelStatistics(inferences=self._count, executions=self._count)}
+
+
+def test_windows_that_nobody_sized_end_when_the_model_hangs(pretend, make, monkeypatch) -> None:
+    monkeypatch.setattr(time_limits, "_UNANSWERED_S", 1.0)
+    program = pretend.perf_analyzer({"hang": True})
+    began = time.monotonic()
+
+    failure = make(program).generate([work()], HangingServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.TIMEOUT
+    assert "the server answered no request for 1 s" in failure.message
+    assert "measurement-interval" in failure.hint
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize(
+    ("server", "flags"),
+    [
+        (SlowServer, {}),
+        (AliveServer, {}),  # it counts nothing
+        (HangingServer, {"measurement-interval": "5000"}),
+    ],
+)
+def test_a_silent_model_may_be_slow(pretend, make, monkeypatch, server, flags) -> None:
+    monkeypatch.setattr(time_limits, "_UNANSWERED_S", 0.4)
+    program = pretend.perf_analyzer({"sleep_s": 2})
+
+    reading = make(program).generate([replace(work(), flags=flags)], server())
+
+    assert isinstance(reading, Reading), reading
 
 
 def test_a_dead_server_ends_the_run_at_once(pretend, make) -> None:

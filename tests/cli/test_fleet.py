@@ -52,8 +52,8 @@ def test_models_of_several_checkpoints_are_told_apart(run: Run, tmp_path: Path) 
     assert output.splitlines()[-1] == f"wrote {page}"
     assert list(rows(page)) == [
         "summaries/a/m/result_summary.html",
-        "summaries/a/odd name&/result_summary.html",
         "summaries/b/m/result_summary.html",
+        "summaries/a/odd name&/result_summary.html",
     ]
     assert {path.name for path in tmp_path.iterdir()} == {"runs", "out"}
 

@@ -516,7 +516,7 @@ def test_analyze_ranks_again_without_measuring(setting, pretend, run) -> None:
     assert len(pretend.launches) == before
     lines = (setting.directory / "elsewhere/results/metrics-model-inference.csv").read_text()
     assert lines.splitlines()[0] == "Model,Avg Latency (ms)"
-    assert (setting.directory / "elsewhere/plots/simple/m/through_v_batch_size.png").exists()
+    assert (setting.directory / "elsewhere/reports/summaries/m/result_summary.html").exists()
 
 
 def test_request_rates_are_searched_and_shown(setting, pretend) -> None:

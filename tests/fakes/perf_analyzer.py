@@ -93,7 +93,7 @@ def measure(step: dict) -> int:
     if "service_ms" in step:
         step = {**serve(load, step["service_ms"]), **step}
     is_rate = "--request-rate-range" in sys.argv
-    if "--request-intervals" in sys.argv:
+    if os.path.exists(option("--request-intervals", "")):
         load, is_rate = rate_of(option("--request-intervals", "")), True
     throughput = step.get("throughput", float(load) if is_rate else 100.0 * min(load, 8))
     # of an open load less, so that requests take less time than their measurement
@@ -127,7 +127,8 @@ def rate_of(path: str) -> int:
     """
     with open(path) as file:
         intervals = [int(line) for line in file]
-    return round(1e6 * len(intervals) / (sum(intervals) - max(intervals)))
+    between = sum(intervals) - max(intervals) or max(intervals)
+    return round(1e6 * len(intervals) / between)
 
 
 def serve(in_flight: int, service_ms: float) -> dict:

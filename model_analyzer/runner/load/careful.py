@@ -25,7 +25,7 @@ from model_analyzer.domain.measurements import (
     few_requests,
 )
 from model_analyzer.domain.protocols import Server
-from model_analyzer.domain.statistics import counted_between
+from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.reading import read_regular
@@ -48,7 +48,7 @@ from model_analyzer.runner.load.output import (
 )
 from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_rate
 from model_analyzer.runner.load.rates import ExportSizes
-from model_analyzer.runner.load.time_limits import GivenLimit
+from model_analyzer.runner.load.time_limits import AnsweringLimit, GivenLimit, TimeLimit
 
 log = logging.getLogger(__name__)
 
@@ -85,8 +85,9 @@ class CarefulMeasuring:
                 Generator(work, window, exports=work.times_tokens or self._may_export(work, window))
                 for work, window in zip(workloads, windows, strict=True)
             ]
-            limit = GivenLimit(self._launches.timeout_s)
-            ended = self._launches.launch(generators, server, limit)
+            ended = self._launches.launch(
+                generators, server, self._limit(generators, server, earlier)
+            )
             self._sizes.learn_from(generators, ended)
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < UNCOUNTED_LAUNCHES
@@ -108,6 +109,15 @@ class CarefulMeasuring:
         else:
             outcome = self._launches.gave_up(workloads, ended)
         return outcome, ended
+
+    def _limit(
+        self, generators: Sequence[Generator], server: Server, earlier: ServerStatistics
+    ) -> TimeLimit:
+        """The time limit of a launch: that of the user alone, if the user sized a window."""
+        timeout_s = self._launches.timeout_s
+        if any(Window.of(each.work.flags) != Window() for each in generators):
+            return GivenLimit(timeout_s)
+        return AnsweringLimit(generators, server, earlier, timeout_s)
 
     def _may_export(self, work: Workload, window: Window) -> bool:
         """Whether perf_analyzer can export when it sent the requests of an open load; or how long a

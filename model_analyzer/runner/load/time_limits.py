@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long a launch of perf_analyzer may take.
 
-Windows that the user or perf_analyzer sized have the time limit of the user. An instalment is given
-up after a bounded multiple of its length, unless the server's counts show that requests take long.
+Windows that the user sized have the time limit of the user; those of perf_analyzer's own size have
+it as long as the server answers requests. An instalment is given up after a bounded multiple of its
+length, unless the server's counts show that requests take long.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from model_analyzer.runner.load.generators import Generator
 # It is given up if the server, whose requests take long, is then silent for longer than between two
 # answers, by a factor; in seconds, for at least so long.
 _LONGER, _SILENT_S = 3.0, 10.0
+
+# A server that answers no request for so many seconds hangs, if nobody said that one takes long.
+_UNANSWERED_S = given_up_s(1.0)
 
 # A place in flight answers so many requests beside those of the windows: for the warm-up, and after
 # the last window.
@@ -69,6 +73,45 @@ class GivenLimit:
     def look(self) -> Stop | None:
         is_over = time.monotonic() - self._began > self._seconds
         return _timed_out(self._seconds) if is_over else None
+
+
+class AnsweringLimit:
+    """The user's time limit, in seconds, for as long as the server answers requests.
+
+    `earlier` are the counts of the server before the launch of these `generators`.
+    """
+
+    def __init__(
+        self,
+        generators: Sequence[Generator],
+        server: Server,
+        earlier: ServerStatistics,
+        seconds: float,
+    ) -> None:
+        self._given = GivenLimit(seconds)
+        self._server = server
+        self._variants = [each.work.variant for each in generators]
+        self._words = " and ".join(dict.fromkeys(workload_words(each.work) for each in generators))
+        self._counts = earlier
+        self._began = self._last = time.monotonic()
+        self._check = self._began + _UNANSWERED_S
+
+    def look(self) -> Stop | None:
+        now = time.monotonic()
+        if now > self._check:
+            counts = self._server.statistics(self._variants)
+            if counts != self._counts or not counts:  # not every server counts
+                self._counts, self._last = counts, now
+            self._check = self._last + _UNANSWERED_S
+            if now > self._check:
+                text = (
+                    f"{self._words}: given up after {now - self._began:.0f} s (the server answered"
+                    f" no request for {_UNANSWERED_S:.0f} s)"
+                )
+                return Stop(FailureReason.TIMEOUT, text, _HANG_HINT)
+            # often enough to see when it fell silent
+            self._check = min(self._check, now + _UNANSWERED_S / 4)
+        return self._given.look()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

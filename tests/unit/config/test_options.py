@@ -35,7 +35,7 @@ SECTIONS = {
 # sections of their own, and what follows from which options were given
 DERIVED = {
     "search.quick", "search.optuna", "search.adaptive", "search.refined",
-    "search.optuna.limit_gives_way",
+    "search.optuna.limit_gives_way", "search.adaptive.since",
 }  # fmt: skip
 TARGETS = Counter(option.target for option in options_of(ANALYZE) if option.target)
 

@@ -10,7 +10,7 @@ from google.protobuf import text_format
 from tritonclient.grpc import model_config_pb2
 
 from model_analyzer.results.explain.finding import Cause
-from qa.explain_kinds.kinds import KINDS, judged, looked_at
+from qa.explain_kinds.kinds import FRESH, KINDS, judged, looked_at
 
 
 def test_forty_kinds_are_kept_apart_half_of_them_healthy() -> None:
@@ -18,6 +18,11 @@ def test_forty_kinds_are_kept_apart_half_of_them_healthy() -> None:
     assert sum(not kind.cause for kind in judged()) == 20
     assert not [kind for kind in judged() if kind in looked_at()]
     assert judged() == judged(), "the draw is always the same"
+
+
+def test_half_of_the_fresh_kinds_are_healthy() -> None:
+    assert len(FRESH) == 40
+    assert sum(not kind.cause for kind in FRESH) == 20
 
 
 def test_each_kind_has_a_name_of_its_own_and_causes_that_exist() -> None:
