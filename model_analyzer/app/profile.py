@@ -50,7 +50,10 @@ def _profile(job: Job, caller: Caller) -> int:
 
                 answers = answers_of(session, is_complete=is_complete)
                 caller.audience.show(answers)
-                caller.audience.deliver(write(answers, session, charts))
+                delivery = write(answers, session, charts)
+                caller.audience.deliver(delivery)
+                for answer, sentence in answers.sentences:
+                    caller.tracker.answered(answer, sentence, delivery.paths)
                 server.stop()
             is_cut_short = interrupts.requested  # later interrupts only end the wait for uploads
         except Interrupted:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,7 @@ def test_json_is_all_there_is_on_standard_output(written) -> None:
         "best",
         "model_finished",
         "phase",
+        "answer",
         "run_finished",
     ]
     finished = [event for event in events if event["event"] == "trial_finished"]
@@ -52,6 +54,17 @@ def test_json_is_all_there_is_on_standard_output(written) -> None:
     assert finished[-1]["expected_trials"] == 2
     assert finished[0]["trial"] != finished[1]["trial"]
     assert finished[0]["workloads"][0]["concurrency"] == 1
+    settings = finished[0]["workloads"][0]["settings"]["m_config_default"]
+    assert settings["max_batch_size"] == 8
+    assert not {"name", "input", "output"} & {*settings}
+    assert events[2]["constraints"] == []
+    answer = events[-2]
+    assert (answer["model"], answer["verdict"], answer["is_unsure"]) == ("m", "keep", False)
+    assert answer["sentence"].startswith("m_config_default at concurrency 2 gives ")
+    assert answer["workloads"][0]["concurrency"] == 2
+    assert answer["chance_of_better"] is None
+    assert any(path.endswith("best/m/config.pbtxt") for path in answer["files"])
+    assert all(Path(path).is_file() for path in answer["files"])
     assert events[-1]["exit_status"] == 0
     assert "Profile complete" in errors  # for people
 

@@ -32,7 +32,7 @@ from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExportSettings, OutputFormat, ProfileSettings
-from model_analyzer.reports.build import Deployment, Page, ReportOrigin, build_page
+from model_analyzer.reports.build import Deployment, Page, ReportOrigin, build_page, state_answer
 from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.renderer import Renderer
@@ -74,6 +74,14 @@ class Answers:
     originals: Mapping[str, ModelConfig]
     origin: ReportOrigin
     complete: bool | None
+
+    @property
+    def sentences(self) -> Sequence[tuple[Answer, str]]:
+        """Each answer, in words."""
+        is_complete = self.complete is not False
+        return [
+            (answer, state_answer(answer, complete=is_complete).sentence) for answer in self.answers
+        ]
 
     def is_success(self, export: ExportSettings) -> bool:
         """Whether something was measured of every model, and the answers meet the constraints

@@ -10,6 +10,7 @@ from dataclasses import fields
 from typing import Any
 
 from model_analyzer.app.progress.events import (
+    Answered,
     BestChanged,
     Event,
     ModelStarted,
@@ -22,15 +23,21 @@ from model_analyzer.app.progress.events import (
     TrialStarted,
 )
 from model_analyzer.domain.conclusions import Outlook
+from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.models import ModelVariant, thaw
+from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
 
 # It grows when a field is taken away or gets another meaning, not when one is added.
 SCHEMA = 1
 
 # The others are named as their types.
-_NAMES: Mapping[type, str] = {PhaseStarted: "phase", BestChanged: "best"}
+_NAMES: Mapping[type, str] = {PhaseStarted: "phase", BestChanged: "best", Answered: "answer"}
+
+# Fields of a config.pbtxt that say what the model is.
+_OF_THE_MODEL = ("name", "platform", "backend", "input", "output", "default_model_filename")
 
 
 def document_of(event: Event) -> Mapping[str, Any]:
@@ -83,10 +90,23 @@ def document_of(event: Event) -> Mapping[str, Any]:
                 "gain_is_clear": None if event.gain is None else event.gain.is_clear,
                 "shortfall_percent": event.shortfall_percent,
             }
-    rest = {field.name: getattr(event, field.name) for field in fields(event)}
+    if isinstance(event, Answered):
+        rest = _answer(event)
+    else:
+        rest = {field.name: getattr(event, field.name) for field in fields(event)}
     if isinstance(event, ModelStarted):
         rest["objectives"] = [
             objective.tag for goal in event.goal.models for objective in goal.objectives
+        ]
+        rest["constraints"] = [
+            {
+                "model": name,
+                "metric": bound.tag,
+                "minimum": bound.minimum,
+                "maximum": bound.maximum,
+            }
+            for name, goal in zip(group_members(event.model), event.goal.models, strict=True)
+            for bound in goal.constraints
         ]
         del rest["goal"], rest["tags"]
         if not event.slots:
@@ -136,9 +156,39 @@ def _trial(trial: Trial) -> Mapping[str, Any]:
                 "variant": work.variant.name,
                 work.load.kind.value: work.load.value,
                 "batch_size": work.load.batch_size,
+                "settings": {part.name: _settings(part) for part in work.variant.served},
             }
             for work in trial.workloads
         ],
+    }
+
+
+def _settings(variant: ModelVariant) -> Mapping[str, Any]:
+    """The fields of its config.pbtxt that a search may change, without secrets."""
+    fields = thaw(masked_values(variant.config))
+    return {name: value for name, value in fields.items() if name not in _OF_THE_MODEL}
+
+
+def _answer(event: Answered) -> dict[str, Any]:
+    """The answer: `results.json` has the rest of it."""
+    answer = event.answer
+    best, gain, certainty = answer.best, answer.gain, answer.certainty
+    measured = {} if best is None else _measured(best.best.trial, best.best.measurement)
+    is_feasible = certainty is not None and certainty.is_feasible
+    return {
+        "model": answer.ranking.model,
+        "hardware": answer.ranking.kind or None,
+        "verdict": answer.verdict.value,
+        "sentence": event.sentence,
+        "is_unsure": answer.is_unsure,
+        "gain_percent": None if gain is None else gain.percent,
+        "gain_noise_percent": None if gain is None else gain.noise,
+        "chance_of_better": round(certainty.chance, 3) if certainty and is_feasible else None,
+        "chance_to_meet_constraints": None
+        if answer.compliance is None
+        else round(answer.compliance.chance, 3),
+        **measured,
+        "files": list(event.files),
     }
 
 

@@ -15,6 +15,7 @@ from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.results.answer import Answer
 from model_analyzer.results.selection import Gain
 
 
@@ -171,6 +172,18 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The answer for a model on a kind of hardware, and in words (`sentence`). `files` are the
+    files of all answers to open; they are written.
+    """
+
+    elapsed_s: float
+    answer: Answer
+    sentence: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinished:
     """The run has ended with this exit status; all files are written."""
 
@@ -189,6 +202,7 @@ Event = (
     | TrialLost
     | BestChanged
     | ModelFinished
+    | Answered
     | RunFinished
 )
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from model_analyzer import __version__
 from model_analyzer.app.progress.events import (
+    Answered,
     BestChanged,
     ModelFinished,
     ModelStarted,
@@ -37,6 +39,7 @@ from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.expectation import Stage
 from model_analyzer.forecast.time_left import TimeLeft
 from model_analyzer.profiling import events
+from model_analyzer.results.answer import Answer
 from model_analyzer.results.selection import Gain, gain_over
 from model_analyzer.search.plan import Subject, by_name
 
@@ -173,6 +176,16 @@ class Tracker:
                 trials=self._count,
                 failures=self._failures,
                 given_up=self._given_up,
+            )
+        )
+
+    def answered(self, answer: Answer, sentence: str, files: Iterable[Path]) -> None:
+        self._sink.show(
+            Answered(
+                elapsed_s=self._elapsed_s,
+                answer=answer,
+                sentence=sentence,
+                files=tuple(map(str, files)),
             )
         )
 

@@ -32,10 +32,11 @@ from model_analyzer.cli.progress.values import (
     values_text,
 )
 from model_analyzer.domain.conclusions import Outlook
-from model_analyzer.domain.loads import trial_words
+from model_analyzer.domain.loads import load_text, load_words, trial_words
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.numbers import chance_text, number_text, percent_text
+from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.evidence import gain_text
 
@@ -69,6 +70,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 _FAILED = "!"
 _MISSES = "○"
 _LABEL = 6
+_SHORTEST_NAME = 10
 
 _STOPPING = "Stopping after this measurement (third Ctrl-C: stop at once)"
 _STOPS = "Ctrl-C: finish this measurement, then write the reports"
@@ -87,7 +89,7 @@ class Screen:
     best: Mapping[str, BestChanged] = field(default_factory=dict)  # by kind, "" if there is one
     # values: they are drawn by another thread
     outcomes: tuple[TrialFinished | TrialFailed, ...] = ()
-    series: tuple[float | None, ...] = ()
+    series: tuple[tuple[str, float | None], ...] = ()  # load and value
     dots: tuple[Dot, ...] = ()
     outlook: Outlook | None = None
     end_s: float | None = None  # when the run is expected to end
@@ -128,7 +130,7 @@ class Screen:
         value = None
         if isinstance(event, TrialFinished) and self.tags:
             value = event.measurement.value(self.tags[0])
-        self.series = (*self.series, value)[-_VALUES:]
+        self.series = (*self.series, (load_words(event.trial), value))[-_VALUES:]
         if isinstance(event, TrialFinished) and (dot := self._dot(event.measurement)) is not None:
             self.dots = (*self.dots, dot)[-_VALUES:]
         self._expect(event)
@@ -153,18 +155,18 @@ class Screen:
         """At most `width` cells wide, and fewer than `height`."""
         goals = [*self._limits(""), *self._chance()] if height >= _WITH_LIMITS else []
         room = height - _OTHERS - 2 * (len(self._kinds) - 1) - len(goals)
-        now = [*self._now(elapsed_s, most_slots=max(room, 1))]
+        now = [*self._now(width, elapsed_s, most_slots=max(room, 1))]
         chart = self._chart(width) if width >= _WIDE and height >= _TALL else []
         most_outcomes = _MORE_OUTCOMES if height >= _TALL else _OUTCOMES
         most = max(min(room + 1 - len(now) - len(chart), most_outcomes), 0)
-        ended = [*self._ended_lines(self.outcomes[-most:] if most else ())]
+        ended = [*self._ended_lines(self.outcomes[-most:] if most else (), width)]
         if goals and any(_MISSES in line.plain for line in (*chart, *ended)):
             goals = [*self._limits(f"   {_MISSES} misses it"), *self._chance()]
         lines = [
             _rule(self._title(), self._phase_text(), width),
             self._bar(width, elapsed_s, stopping=stopping),
             *now,
-            *self._best_lines(),
+            *self._best_lines(width),
             *goals,
             *self._spark(width),
             *chart,
@@ -207,19 +209,20 @@ class Screen:
         bar = Text.assemble(("━" * done, "green"), ("─" * (room - done), "dim"))
         return bar.append("   " if room else "").append(told)
 
-    def _now(self, elapsed_s: float, *, most_slots: int) -> Iterator[Text]:
+    def _now(self, width: int, elapsed_s: float, *, most_slots: int) -> Iterator[Text]:
         """What is measured: a line for each slot, if there are several, and their use."""
         slots = self.model.slots if self.model is not None else ()
         if not slots:
             current = next(iter(self.under_way.values()), None)
-            yield _labelled("now", self._slot_text(current, elapsed_s))
+            yield _labelled("now", self._slot_text(current, elapsed_s, width - _LABEL))
             return
         yield _labelled("slots", Text(self._use(slots, elapsed_s), style="dim"))
         shown = slots if len(slots) <= most_slots else slots[: most_slots - 1]
         column = max(map(cell_len, shown), default=0)
         for slot in shown:
             name = (f"{slot.ljust(column)}  ", "cyan")
-            text = self._slot_text(self.under_way.get(slot), elapsed_s)
+            room = width - _LABEL - column - 2
+            text = self._slot_text(self.under_way.get(slot), elapsed_s, room)
             yield _labelled("", Text.assemble(name, text))
         if len(shown) < len(slots):
             yield _labelled("", Text(f"and {len(slots) - len(shown)} more", style="dim"))
@@ -232,12 +235,13 @@ class Screen:
         share = min((self.busy_s + running_s) / whole_s, 1.0)
         return f"{len(self.under_way)} of {len(slots)} measuring, {share:.0%} of their time used"
 
-    def _slot_text(self, event: TrialStarted | None, elapsed_s: float) -> Text:
+    def _slot_text(self, event: TrialStarted | None, elapsed_s: float, room: int) -> Text:
         if event is None:
             return Text("idle" if self.model and self.model.slots else self._between(), style="dim")
         since = clock(max(elapsed_s - event.elapsed_s, 0.0))
         again = " again" if event.trial.repetition else ""
-        text = Text.assemble((f"{since}  ", "dim"), trial_words(event.trial) + again)
+        named = _named(event.trial, room - cell_len(since) - cell_len(again) - 2)
+        text = Text.assemble((f"{since}  ", "dim"), named + again)
         overdue = self.overdue.get(event.slot)
         if overdue is not None and overdue.trial is event.trial:
             text.append(f"  still measuring: {expectation_text(overdue)}", style="yellow")
@@ -253,7 +257,7 @@ class Screen:
         if self.phase is not Phase.REPORTS:
             yield Text(_STOPPING, style="bold yellow") if stopping else Text(_STOPS, style="dim")
 
-    def _best_lines(self) -> Iterator[Text]:
+    def _best_lines(self, width: int) -> Iterator[Text]:
         """The best trial, and which it is; of each kind of hardware, if there are several."""
         label = "best"
         for kind in self._kinds:
@@ -261,7 +265,9 @@ class Screen:
             text = Text("none yet", style="dim") if best is None else self._best_text(best)
             place = (f"{kind}  " if kind else "", "cyan")
             yield _labelled(label, Text.assemble(place, text))
-            yield Text() if best is None else _labelled("", Text(trial_words(best.trial)))
+            yield (
+                Text() if best is None else _labelled("", Text(_named(best.trial, width - _LABEL)))
+            )
             label = ""
 
     @property
@@ -322,22 +328,28 @@ class Screen:
         return None if x is None or y is None else Dot(x, y, passes)
 
     def _spark(self, width: int) -> Iterator[Text]:
-        measured = [value for value in self.series if value is not None]
+        """The first metric of all measurements at the load of the best, which can be compared."""
+        best = self.best.get(self._kinds[0])
+        load = "" if best is None else load_words(best.trial)
+        values = [value for own, value in self.series if own == load]
+        measured = [value for value in values if value is not None]
         if not measured or not self.tags:
             yield Text()
             return
         lowest = f"{number_text(min(measured))} to " if len(measured) > 1 else ""
-        told = f"  {lowest}{value_text(self.tags[0], max(measured))}"
+        told = f"  {lowest}{value_text(self.tags[0], max(measured))} at {load}"
         room = max(width - _LABEL - cell_len(told), 8)
         text = Text()
-        for value in self.series[-room:]:
+        for value in values[-room:]:
             if value is None:
                 text.append(_FAILED, style="red")
             else:
                 text.append(_block(value, max(measured)), style="cyan")
         yield _labelled("trend", text.append(told, style="dim"))
 
-    def _ended_lines(self, events: Sequence[TrialFinished | TrialFailed]) -> Iterator[Text]:
+    def _ended_lines(
+        self, events: Sequence[TrialFinished | TrialFailed], width: int
+    ) -> Iterator[Text]:
         values = [
             values_text(event.measurement, self.tags[:2])
             if isinstance(event, TrialFinished)
@@ -353,11 +365,13 @@ class Screen:
             resumed = " (resumed)" if event.resumed else ""
             doubtful = " (doubtful)" if event.measurement.doubts else ""
             passes = self._passes(event)
+            noted = f"{resumed}{doubtful}"
+            room = width - column - len(place) - len(noted) - 3
             yield Text.assemble(
                 ("✓", "green") if passes else (_MISSES, "yellow"),
                 (place, "dim"),
                 (text.ljust(column), "" if passes else "yellow"),
-                (f"  {trial_words(event.trial)}{resumed}{doubtful}", "dim"),
+                (f"  {_named(event.trial, room)}{noted}", "dim"),
             )
 
     def _passes(self, event: TrialFinished) -> bool:
@@ -368,6 +382,17 @@ def _block(value: float, largest: float) -> str:
     if largest <= 0:
         return _BLOCKS[0]
     return _BLOCKS[min(int(max(value, 0.0) / largest * len(_BLOCKS)), len(_BLOCKS) - 1)]
+
+
+def _named(trial: Trial, room: int) -> str:
+    """The trial in so many cells: the load, in which trials may differ, is never cut."""
+    words = trial_words(trial)
+    if cell_len(words) <= room:
+        return words
+    load = load_text(trial)
+    own = max(room - cell_len(load) - 1, _SHORTEST_NAME)
+    name = trial.variants
+    return f"{name if len(name) <= own else f'…{name[1 - own :]}'} {load}"
 
 
 def _labelled(label: str, text: Text) -> Text:

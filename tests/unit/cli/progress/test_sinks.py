@@ -20,12 +20,12 @@ from model_analyzer.cli.console import TerminalView, is_ci
 from model_analyzer.cli.progress.jsonlines import JsonLines
 from model_analyzer.cli.progress.live import LiveView
 from model_analyzer.cli.progress.plain import Lines
-from model_analyzer.cli.progress.screen import Screen
+from model_analyzer.cli.progress.screen import Screen, _named
 from model_analyzer.cli.progress.values import clock, duration, values_text
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.settings import ProgressMode
 from model_analyzer.domain.slots import Overdue
-from tests.unit.builders import at_most, goal, objectives
+from tests.unit.builders import at_most, goal, objectives, trial, variant
 from tests.unit.builders import measurement as one
 from tests.unit.builders import together as two_models
 from tests.unit.cli.progress.runs import Clock, in_windows, play_overdue, play_run
@@ -52,7 +52,7 @@ def test_the_screen_in_eighty_columns() -> None:
         "best  210 infer/s · p99 20.0 ms  +50 % over the default  (measured once)",
         "      m_config_0 at concurrency 1",
         "limit Max p99 Latency: 80 ms   ○ misses it",
-        "trend ▄▆▆█!  100 to 210 infer/s",
+        "trend ▄█  100 to 210 infer/s at concurrency 1",
         "✓  1  100 infer/s · p99 10.0 ms  m_config_default at concurrency 1",
         "○  2  150 infer/s · p99 90.0 ms  m_config_default at concurrency 2",
         "✓  3  140 infer/s · p99 60.0 ms  m_config_default at concurrency 4",
@@ -302,6 +302,13 @@ def test_the_screen_claims_no_gain_that_the_answer_would_not() -> None:
         assert best.endswith(says)
 
 
+def test_a_name_that_is_too_long_is_cut_and_the_load_is_not() -> None:
+    long = trial(variant("a_model_with_a_name_as_long_as_names_are_config_12"), concurrency=64)
+    assert _named(long, 80).endswith("_config_12 at concurrency 64")
+    assert _named(long, 30) == "…_are_config_12 concurrency 64"
+    assert len(_named(long, 5)) == len("…config_12 concurrency 64")
+
+
 # -- JSON ------------------------------------------------------------------------------------------
 
 
@@ -327,6 +334,19 @@ def test_json_names_units_and_trials() -> None:
     assert events[0]["schema"] == 1
     assert events[-1]["event"] == "run_finished"
     assert all(event["elapsed_s"] >= 0 for event in events)
+
+
+def test_json_has_the_constraints_and_the_settings_of_variants() -> None:
+    events = documents()
+
+    (started,) = (event for event in events if event["event"] == "model_started")
+    assert started["constraints"] == [
+        {"model": "m", "metric": "perf_latency_p99", "minimum": None, "maximum": 80}
+    ]
+    trials = [event for event in events if event["event"] == "trial_started"]
+    settings = [trial["workloads"][0]["settings"] for trial in trials]
+    assert {name for each in settings for name in each} == {"m_config_default", "m_config_0"}
+    assert settings[-1]["m_config_0"]["instance_group"] == [{"count": 2}]
 
 
 def test_json_has_the_metrics_of_each_of_several_models() -> None:
