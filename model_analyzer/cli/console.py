@@ -160,7 +160,7 @@ class TerminalView:
                     self.print(line)
         for page, tables in answers.pages:
             for summary, table in zip(page.parts, tables, strict=True):
-                self.answer(summary.statement, table)
+                self.answer(summary.statement, table, summary.swept)
                 if summary.shortage:
                     log.warning("%s", summary.shortage)
             if page.hardware is not None:
@@ -177,9 +177,9 @@ class TerminalView:
         for model, command in delivery.deployments:
             self.print(f"to deploy {model} on Kubernetes: {command}")
 
-    def answer(self, statement: Statement, table: Table) -> None:
-        """The result of one model: the sentence, the best configurations, and up to two lines.
-        Remarks are counted; a verbose view has them.
+    def answer(self, statement: Statement, table: Table, swept: Table | None) -> None:
+        """The result of one model: the sentence, the best configurations, the best for each value
+        that was `swept`, and up to two lines. Remarks are counted; a verbose view has them.
         """
         if self._verbosity < 0:
             return
@@ -188,6 +188,9 @@ class TerminalView:
         self._sentence(statement.sentence, f"bold {color if table.rows else 'red'}")
         if table.rows:
             self._table(table)
+        if swept is not None:
+            self._sentence("Best for each value:", "bold")
+            self._table(swept)
         for text in statement.lines:
             self._sentence(text)
         if self._with_remarks:

@@ -38,7 +38,7 @@ from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline, settings_text, values_text
 from model_analyzer.reports.map_grid import MapView, map_view
 from model_analyzer.reports.method import method_of
-from model_analyzer.reports.parameters import Importance, importance_rows
+from model_analyzer.reports.parameters import Importance, importance_rows, swept_table
 from model_analyzer.reports.plots import (
     Chart,
     detailed_charts,
@@ -193,7 +193,8 @@ class Summary:
     lists the GPUs whose metrics are shown, or "". `budget` is what a page needs to rank again at
     another limit, None if it cannot; `limit_note` says why. `winners` is the number of table rows
     before the default. `same_memory` is a sentence about memory that is the
-    same everywhere, or "". `method` describes the measurements, as pairs of name and text.
+    same everywhere, or "". `swept` is the best result for each value that a user chose,
+    or None. `method` describes the measurements, as pairs of name and text.
     """
 
     model: str
@@ -215,6 +216,7 @@ class Summary:
     budget: Budget | None
     limit_note: str
     importance: Importance | None
+    swept: Table | None
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
     difference: str
@@ -382,6 +384,7 @@ def build_summary(
     """
     ranking = answer.ranking
     origin = origin.on_kind_of(ranking)
+    varied = effects(ranking)
     chosen = top_with_default(ranking, best)
     charts = _charts(ranking, chosen, offline=offline, start=start)
     statement = state_answer(answer, complete=complete)
@@ -406,7 +409,8 @@ def build_summary(
         limit_note=_GOODPUT_NOTE if GOODPUT in ranking.goal.tags else "",
         same_memory="" if offline else same_memory_text(chosen),
         search_map=map_view(ranking),
-        importance=importance_rows(effects(ranking)),
+        importance=importance_rows(varied),
+        swept=swept_table(varied),
         failures=ranking.failed,
         notices=_notices(chosen, statement.folded),
         difference=deployment.difference,

@@ -7,10 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import decimals_of, number_text
+from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import Cell
 from model_analyzer.results.effects import Effects, ParameterEffect, ValueEffect
 
@@ -27,6 +29,12 @@ _NAMES = {
     "dynamic_batching.preferred_batch_size": "Preferred batch sizes",
 }
 _MOST_VALUES = 10
+
+# What a search varies by itself.
+_SEARCHED = {
+    "concurrency", "request_rate", "batch_size", "max_batch_size", "instance_group",
+    "instance_group.count", "instance_group.kind", "dynamic_batching",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +91,33 @@ def importance_rows(effects: Effects | None) -> Importance | None:
         ),
         rows=tuple(_row(effect) for effect in effects.parameters),
     )
+
+
+def swept_table(effects: Effects | None) -> Table | None:
+    """The best result for each value of the fields that only a user sweeps, in few columns; None if
+    there are none. Searches vary instances, batch limits and loads by themselves.
+    """
+    if effects is None:
+        return None
+    metric = METRICS[effects.tag]
+    rows: list[tuple[Cell, ...]] = []
+    for effect in effects.parameters:
+        if _field(effect.parameter) not in _SEARCHED:
+            row = _row(effect)
+            names = chain([row.name], repeat(""))
+            rows += (
+                (name, bar.value, bar.best, bar.load, bar.measurements)
+                for name, bar in zip(names, row.bars, strict=False)
+            )
+    headers = ("Parameter", "Value", f"Best {metric.header}", "Load", "Measured")
+    return Table(headers=headers, rows=tuple(rows)) if rows else None
+
+
+def _field(parameter: str) -> str:
+    """The field of a parameter, also of a composing model."""
+    field = re.sub(r"\.0(?=\.|$)", "", parameter.removeprefix("config."))
+    _, _, rest = field.partition(".")
+    return rest if rest in _SEARCHED else field
 
 
 def _row(effect: ParameterEffect) -> ParameterRow:

@@ -15,9 +15,11 @@ from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.reports.build import Statement, state_answer
+from model_analyzer.reports.parameters import swept_table
 from model_analyzer.reports.tables import Table, answer_table, hardware_table
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer, answer_of
+from model_analyzer.results.effects import effects
 from model_analyzer.results.model_answer import ModelAnswer, by_model
 from model_analyzer.results.selection import top_with_default
 from model_analyzer.state.checkpoint import Checkpoint
@@ -50,6 +52,10 @@ class BestVariants:
             state_answer(answer, complete=True),
             answer_table(results, answer.ranking.goal),
         )
+
+    def swept(self, answer: Answer) -> Table | None:
+        """The best result for each value that the user swept."""
+        return swept_table(effects(answer.ranking))
 
     def write(self, answer: Answer) -> Sequence[Path]:
         """Writes the best variants with their measurements; the paths of the configurations."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
+from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind
@@ -19,7 +20,7 @@ from model_analyzer.reports.figures import figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.method import method_of
-from model_analyzer.reports.parameters import importance_rows, parameter_name
+from model_analyzer.reports.parameters import importance_rows, parameter_name, swept_table
 from model_analyzer.reports.plots import Chart
 from model_analyzer.results.answer import AnswerVerdict, answer_of
 from model_analyzer.results.effects import effects
@@ -420,3 +421,32 @@ def test_all_measurements_are_best_first_across_variants() -> None:
     assert [row[place] for row in table.rows] == [100, 90, 50, 20, 300]
     assert json.loads(explorer.to_json())["best_first"] == list(explorer.best_first or ())
     assert [row[place] for row in explorer.first(2).rows] == [100, 90]
+
+
+def test_the_best_of_each_value_that_a_user_swept_is_a_small_table() -> None:
+    def swept(delay: int, size: int) -> ModelVariant:
+        batching = {"max_queue_delay_microseconds": delay}
+        return variant(f"m_config_{delay}", max_batch_size=size, dynamic_batching=batching)
+
+    ranked = ranking(
+        record(swept(0, 4), measurement(100)),
+        record(swept(100, 8), measurement(300), concurrency=4),
+        record(swept(100, 8), measurement(200), concurrency=2),
+    )
+
+    table = swept_table(effects(ranked))
+
+    assert table is not None
+    assert table.headers == (
+        "Parameter",
+        "Value",
+        "Best Throughput (infer/sec)",
+        "Load",
+        "Measured",
+    )
+    assert table.rows == (
+        ("Max queue delay (µs)", "0", "100", "concurrency 1", 1),
+        ("", "100", "300", "concurrency 4", 2),
+    )
+    assert swept_table(effects(example())) is None
+    assert swept_table(None) is None
