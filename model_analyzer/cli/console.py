@@ -189,6 +189,7 @@ class TerminalView:
         if table.rows:
             self._table(table)
         if swept is not None:
+            self._console.print()
             self._sentence("Best for each value:", "bold")
             self._table(swept)
         for text in statement.lines:

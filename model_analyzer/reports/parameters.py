@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
 
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS
@@ -104,10 +103,8 @@ def swept_table(effects: Effects | None) -> Table | None:
     for effect in effects.parameters:
         if _field(effect.parameter) not in _SEARCHED:
             row = _row(effect)
-            names = chain([row.name], repeat(""))
             rows += (
-                (name, bar.value, bar.best, bar.load, bar.measurements)
-                for name, bar in zip(names, row.bars, strict=False)
+                (row.name, bar.value, bar.best, bar.load, bar.measurements) for bar in row.bars
             )
     headers = ("Parameter", "Value", f"Best {metric.header}", "Load", "Measured")
     return Table(headers=headers, rows=tuple(rows)) if rows else None

@@ -446,7 +446,7 @@ def test_the_best_of_each_value_that_a_user_swept_is_a_small_table() -> None:
     )
     assert table.rows == (
         ("Max queue delay (µs)", "0", "100", "concurrency 1", 1),
-        ("", "100", "300", "concurrency 4", 2),
+        ("Max queue delay (µs)", "100", "300", "concurrency 4", 2),
     )
     assert swept_table(effects(example())) is None
     assert swept_table(None) is None
