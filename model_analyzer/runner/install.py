@@ -140,7 +140,7 @@ def _install_anew(
         _make_environment(new, interpreter, environment, say)
         say("Fetching tritonserver and perf_analyzer (about 70 MB)")
         for wheel in Pip(new.python, environment).fetch_server(Path(temporary, "wheels")):
-            _unpack(wheel, new.root, interpreter.version)
+            unpack(wheel, new.root, interpreter.version)
         _finish(new, interpreter)
         if runtime.root.exists():
             runtime.root.rename(Path(temporary, "old"))
@@ -301,7 +301,7 @@ def _library_from_package(
     raise RuntimeNotFound(f"package {package} has no shared library; {fix}")
 
 
-def _unpack(wheel: Path, root: Path, python: str) -> None:
+def unpack(wheel: Path, root: Path, python: str) -> None:
     """Unpacks the binaries and licences of a wheel, writable only for the owner."""
     wanted = (
         "nvidia_pytriton.libs/",
@@ -313,7 +313,8 @@ def _unpack(wheel: Path, root: Path, python: str) -> None:
     with zipfile.ZipFile(wheel) as archive:
         for item in archive.infolist():
             name = Path(item.filename)
-            if item.is_dir() or "__pycache__" in name.parts or ".." in name.parts:
+            leads_out = name.is_absolute() or ".." in name.parts
+            if item.is_dir() or leads_out or "__pycache__" in name.parts:
                 continue
             if item.filename.startswith(wanted):
                 target = root / name
