@@ -85,8 +85,8 @@ class TritonMetrics:
 
 
 def parse_gpu_metrics(text: str) -> Mapping[str, Values]:
-    """The values of each GPU, by UUID, from the text of a metrics endpoint; of one GPU more than any
-    server has, if there are so many.
+    """The values of each GPU, by UUID, from the text of a metrics endpoint; if there are
+    too many, of one more than any server has.
 
     Raises ValueError if what it says about GPUs is no metrics text.
     """
