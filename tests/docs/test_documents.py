@@ -29,6 +29,7 @@ OF_OTHERS = {
         "--request-count",
     },
     "tritonserver": {
+        "--allow-client-shm",
         "--backend-directory",
         "--disable-auto-complete-config",
         "--model-control-mode",

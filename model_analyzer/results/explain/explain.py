@@ -207,6 +207,7 @@ def _situation(item: MeasuredTrial, *, cores: int | None) -> Situation:
         cores=cores,
         gpus=item.trial.gpus,
         uncached=item.trial.setup.uncached,
+        server=item.trial.setup.version,
     )
 
 
