@@ -24,7 +24,7 @@ Open = Callable[..., Page]
 ANSWERS = """limits => {
   const [data] = dom.data("instruments").budgets;
   const ranked = ranking.create(data, data.choices[0]);
-  const name = row => `${measurements.title(row)} ${measurements.loadOf(row)}`;
+  const name = row => `${measurements.title(row)} at ${measurements.loadOf(row).split(" ").pop()}`;
   return limits.map(limit => {
     const { best, ties, passes } = ranked.at(limit);
     return { limit, best: name(best), ties: ties.map(name).sort(), passes };
@@ -87,7 +87,7 @@ def test_answer_ring_table_and_points_follow_the_field(open_report: Open) -> Non
     before = page.evaluate(f"{hollow}.length")
     field(page).fill("13")
     expect(page.locator(".budget .outcome")).to_have_text(
-        "At 13 ms: m_config_5 at 8, 855 infer/sec (\N{MINUS SIGN}36 %)."
+        "At 13 ms: m_config_5 at concurrency 8, 855 infer/sec (-36 %)."
     )
     answer = page.get_by_label("Recommendation")
     expect(answer).to_contain_text("At 13 ms instead of 40 ms")

@@ -10,7 +10,8 @@ when it did.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from model_analyzer.domain.measurements import (
     few_requests,
 )
 from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
@@ -48,7 +50,7 @@ from model_analyzer.runner.load.output import (
 )
 from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_rate
 from model_analyzer.runner.load.rates import ExportSizes
-from model_analyzer.runner.load.time_limits import AnsweringLimit, GivenLimit, TimeLimit
+from model_analyzer.runner.load.time_limits import AnsweringLimit, GivenLimit, Patience, TimeLimit
 
 log = logging.getLogger(__name__)
 
@@ -63,12 +65,21 @@ _Kind = tuple[str, int, str]
 
 
 class CarefulMeasuring:
-    """Measures with windows that the user or perf_analyzer chose, and remembers larger ones."""
+    """Measures with windows that the user or perf_analyzer chose, and remembers larger ones. `tell`
+    is called if that takes long.
+    """
 
-    def __init__(self, launches: Launches, sizes: ExportSizes, user_directory: Path) -> None:
+    def __init__(
+        self,
+        launches: Launches,
+        sizes: ExportSizes,
+        user_directory: Path,
+        tell: Callable[[Overdue], None],
+    ) -> None:
         self._launches = launches
         self._sizes = sizes
         self._user_directory = user_directory
+        self._tell = tell
         # enlarged windows that were stable: later loads of the same kind start with them
         self._learned: dict[_Kind, Window] = {}
 
@@ -79,15 +90,15 @@ class CarefulMeasuring:
         windows = [self._learned.get(_kind(work), Window.of(work.flags)) for work in workloads]
         variants = [work.variant for work in workloads]
         unstable = uncounted = 0
+        began = time.monotonic()
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
             generators = [
                 Generator(work, window, exports=work.times_tokens or self._may_export(work, window))
                 for work, window in zip(workloads, windows, strict=True)
             ]
-            ended = self._launches.launch(
-                generators, server, self._limit(generators, server, earlier)
-            )
+            limit = Patience(self._limit(generators, server, earlier), began, self._tell)
+            ended = self._launches.launch(generators, server, limit)
             self._sizes.learn_from(generators, ended)
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < UNCOUNTED_LAUNCHES
