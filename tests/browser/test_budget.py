@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,7 +71,9 @@ def handle(page: Page) -> Locator:
 
 def wait_until(page: Page, expression: str) -> None:
     """Waits for an expression of the page; the page's policy lets it wait for none by itself."""
+    deadline = time.monotonic() + 180
     while not page.evaluate(expression):
+        assert time.monotonic() < deadline, f"never true: {expression}"
         page.wait_for_timeout(20)
 
 

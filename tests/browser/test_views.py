@@ -98,7 +98,8 @@ def test_two_measurements_are_compared(open_report: Open) -> None:
     names = (
         "['pinned', 'chosen'].map(name => new URLSearchParams(location.hash.slice(1)).get(name))"
     )
-    wait_until(page, f"{names}.join() === 'm_config_5 at 16,m_config_4 at 8'")
+    pair_names = "m_config_5 at concurrency 16,m_config_4 at concurrency 8"
+    wait_until(page, f"{names}.join() === '{pair_names}'")
     page.reload()
     expect(page.get_by_role("complementary").locator("h2")).to_contain_text(" and ")
     page.get_by_role("button", name="Unpin").click()
