@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,8 +57,9 @@ log = logging.getLogger(__name__)
 # perf_analyzer's own default
 _STABILITY_PERCENT = 10.0
 
-# The number of launches, each with a larger window, before an unstable result is accepted.
-_STRICT_LAUNCHES = 3
+# The number of launches, each with a larger window, before an unstable result is accepted; and so
+# many seconds, if the user sized no window.
+_STRICT_LAUNCHES, _STRICT_S = 3, 60.0
 
 # The variant, the batch size and the conditions of a measurement.
 _Kind = tuple[str, int, str]
@@ -113,7 +114,10 @@ class CarefulMeasuring:
             if outcome is not None:
                 break
             unstable += any(run.verdict is OutputVerdict.UNSTABLE for run in ended)
-            is_last = launch + 1 == self._launches.most or unstable >= _STRICT_LAUNCHES
+            has_taken_long = not _is_sized(workloads) and time.monotonic() - began > _STRICT_S
+            is_last = (
+                launch + 1 == self._launches.most or unstable >= _STRICT_LAUNCHES or has_taken_long
+            )
             for index, (work, run) in enumerate(zip(workloads, ended, strict=True)):
                 if run.verdict is not OutputVerdict.DONE:
                     windows[index] = self._enlarge(work, windows[index], run, accept=is_last)
@@ -126,7 +130,7 @@ class CarefulMeasuring:
     ) -> TimeLimit:
         """The time limit of a launch: that of the user alone, if the user sized a window."""
         timeout_s = self._launches.timeout_s
-        if any(Window.of(each.work.flags) != Window() for each in generators):
+        if _is_sized(each.work for each in generators):
             return GivenLimit(timeout_s)
         return AnsweringLimit(generators, server, earlier, timeout_s)
 
@@ -241,6 +245,11 @@ class CarefulMeasuring:
         elif run.export is not None or own_rate(work, self._intervals(work)) is None:
             unknown = "it is not known when perf_analyzer had to send its requests"
         return remarks_on_sending(work, values, in_instalments=False, unknown=unknown)
+
+
+def _is_sized(workloads: Iterable[Workload]) -> bool:
+    """Whether the user sized a window."""
+    return any(Window.of(work.flags) != Window() for work in workloads)
 
 
 def _unstable(work: Workload, report: Report) -> Notice:
