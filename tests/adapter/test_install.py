@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from model_analyzer.runner.install import unpack
+from model_analyzer.runner.install import remove_leftovers, unpack
+from model_analyzer.runner.owner import boot_id, this_process
 
 # As an interpreter for the models: it answers the question about itself, and makes environments
 # for ever.
@@ -56,6 +58,35 @@ def test_a_killed_installation_leaves_no_process(
     if number is not signal.SIGKILL:
         assert error.strip() == "model-analyzer: interrupted"
         assert not [*tmp_path.rglob(".installing-*")]
+
+
+OF_ANOTHER_MACHINE = "another-boot pid:[1] 1 1"
+
+
+@pytest.mark.parametrize(
+    ("owner", "hours", "stays"),
+    [
+        ("", 0, False),
+        (f"{boot_id()} pid:[1] 1 1", 0, True),  # of a container, whose processes are unknown
+        (this_process(), 0, True),
+        (f"{this_process()}0", 0, False),
+        (OF_ANOTHER_MACHINE, 0, True),
+        (OF_ANOTHER_MACHINE, 3, False),
+    ],
+)
+def test_an_installation_is_removed_once_its_process_has_ended(
+    tmp_path: Path, owner: str, hours: float, stays: bool
+) -> None:
+    directory = tmp_path / ".installing-x"
+    directory.mkdir()
+    if owner:
+        (directory / "owner").write_text(owner)
+        then = time.time() - 3600 * hours
+        os.utime(directory / "owner", (then, then))
+
+    remove_leftovers(tmp_path)
+
+    assert directory.exists() is stays
 
 
 @pytest.mark.parametrize("name", ["/{}", "/a/{}", "//{}", "a/../../{}"])
