@@ -220,7 +220,12 @@ def explorer_of(
     # of a language model, other metrics come on request: all together are wider than a page
     usual = token_tags(goal) if _TOKENS[0] in metrics.tags else _USUAL
     explorer = _explorer(
-        results, metrics, marks, goal.tags, {*usual, *goal.tags}, always_gpus=always_gpus
+        results,
+        metrics,
+        marks,
+        goal.wishes_first(goal.tags),
+        {*usual, *goal.tags},
+        always_gpus=always_gpus,
     )
     explorer = replace(explorer, best_first=_best_first(rankings))
     if len(rankings) == 1:

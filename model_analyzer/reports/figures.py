@@ -50,8 +50,8 @@ class Limit:
 
 
 def figures_of(answer: Answer) -> tuple[Figure, ...]:
-    """The figures of the recommendation, token metrics first. For several models, figures are by
-    model, since gains are by model, too.
+    """The figures of the recommendation: the gain, what the goal wishes for, token metrics, then
+    others. For several models, figures are by model, since gains are by model, too.
     """
     ranking, best = answer.ranking, answer.best
     if best is None:
@@ -64,7 +64,7 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
     tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram", *EFFICIENCY) if tag not in tags]
     default_measurement = None if default is None else default.best.measurement
     figures = []
-    for tag in tags:
+    for tag in ranking.goal.wishes_first(tags):
         for name, index, value, base in _values(best, tag, default_measurement):
             text, interval = value_texts(
                 value, best.noise_model.interval(best.best.runs, tag, index)

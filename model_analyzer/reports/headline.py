@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import METRICS, Source, Unit, canonical
+from model_analyzer.domain.metrics import METRICS, Source, Unit
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.numbers import number_text, percent_text
 from model_analyzer.domain.words import capitalized, counted
@@ -83,9 +81,9 @@ def settings_text(result: VariantResult) -> str:
 
 
 def values_text(result: VariantResult, goal: Goal, currency: str) -> str:
-    """The best measurement of a result, without its load. It shows throughput and the constrained
-    latency (otherwise the p99). If tokens were counted, it shows the token metrics of the goal
-    instead, or token throughput and time to first token. The other objectives follow, up to three
+    """The best measurement of a result, without its load: what the goal wishes for, then throughput
+    and the constrained latency (otherwise the p99). If tokens were counted, it shows the token
+    metrics of the goal instead, or token throughput and time to first token. There are up to three
     values in all. Values of instalments have their noise; `currency` is the unit of costs.
     """
     measurement = result.best.measurement
@@ -98,15 +96,16 @@ def values_text(result: VariantResult, goal: Goal, currency: str) -> str:
             tags.append("time_to_first_token_p99")
     shown = [
         tag
-        for tag in dict.fromkeys([*tags, *_objectives(goal)])
+        for tag in goal.wishes_first((*tags, *goal.wishes))
         if _value(tag, latency, measurement) is not None
     ][:_MOST_VALUES]
     texts = [
         _latency_text(latency, result) if tag == latency.tag else _value_text(tag, result, currency)
         for tag in shown
     ]
-    if shown[:2] == ["perf_throughput", latency.tag]:
-        texts[:2] = [f"{texts[0]} at {texts[1]}"]
+    for place in range(len(shown) - 1):
+        if shown[place : place + 2] == ["perf_throughput", latency.tag]:
+            texts[place : place + 2] = [f"{texts[place]} at {texts[place + 1]}"]
     return ", ".join(texts)
 
 
@@ -131,12 +130,6 @@ def over_models(goal: Goal) -> str:
     """What a gain means for models that are measured together."""
     weighted = "weighted " if len({model.weighting for model in goal.models}) > 1 else ""
     return f"{weighted}mean of the models"
-
-
-def _objectives(goal: Goal) -> Sequence[str]:
-    """The metrics that any model optimizes, without duplicates."""
-    tags = [objective.tag for model in goal.models for objective in model.objectives]
-    return list(dict.fromkeys(canonical(tag) for tag in tags))
 
 
 def _value(tag: str, latency: Quantity, measurement: Measurement) -> float | None:

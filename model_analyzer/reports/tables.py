@@ -283,20 +283,24 @@ _LOAD = Column[MeasuredTrial](key="load", name="Load", value=lambda item: load_w
 def summary_table(
     results: Sequence[VariantResult], ranking: Ranking, *, always_gpus: bool = False
 ) -> Table:
-    """One row for each variant, with its best measurement: how good it is, then what it is."""
+    """One row for each variant, with its best measurement: how good it is, by what the goal wishes
+    for first, then what it is.
+    """
     goal = ranking.goal
     is_sum = len(goal.models) > 1
     tokens = _measured_tags(results, token_tags(goal))
+    names = {
+        "perf_throughput": f"{'Total ' * is_sum}Throughput",
+        "perf_latency_p99": f"{'Average ' * is_sum}p99 Latency",
+    }
 
     def metric(tag: str) -> Column[VariantResult]:
-        return _by_model(tag, ranking.default) if is_sum else metric_of_each(tag).adapted(_best)
+        of_all = _by_model(tag, ranking.default)
+        column = of_all if is_sum else metric_of_each(tag).adapted(_best)
+        return column.renamed(names.get(tag, column.name))
 
-    first = [
-        *map(metric, tokens),
-        metric("perf_throughput").renamed(f"{'Total ' * is_sum}Throughput"),
-        metric("perf_latency_p99").renamed(f"{'Average ' * is_sum}p99 Latency"),
-        *map(metric, _goal_tags(results, goal, (*_IN_SUMMARY, *tokens))),
-    ]
+    others = _goal_tags(results, goal, (*_IN_SUMMARY, *tokens))
+    first = [metric(tag) for tag in _wishes_first(results, goal, (*tokens, *_IN_ANSWER, *others))]
     at_best = [
         _LOAD,
         _on_lines(INSTANCE_GROUP.renamed("Instances")),
@@ -311,7 +315,8 @@ def summary_table(
     columns = [NAME, *first]
     if goal.has_constraints:
         columns.append(_constraints(goal))
-    columns += [column.adapted(_best) for column in at_best]
+    shown = {column.key for column in columns}
+    columns += [column.adapted(_best) for column in at_best if column.key not in shown]
     if _has_repeated(results):
         columns.append(_MEASURED)
     return table_of(columns, results)
@@ -417,11 +422,12 @@ def _answer_columns(
         others.append(HIT_RATE)
     has_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
     usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not has_tokens]
+    shown = (*usual, *others, *_efficiency_tags(results, goal))
     at_best = [
         INSTANCE_GROUP.renamed("Instances"),
         MAX_BATCH_SIZE.renamed("Batch"),
         Column[MeasuredTrial](key="load", name="Load", value=_short_loads),
-        *map(_short_metric, (*usual, *others, *_efficiency_tags(results, goal))),
+        *map(_short_metric, _wishes_first(results, goal, shown)),
         *(quantity.column for quantity in Axes(goal, results).of_single_models),
     ]
     columns = [NAME, *(column.adapted(_best) for column in at_best)]
@@ -495,6 +501,15 @@ def _measured_tags(results: Sequence[VariantResult], tags: Iterable[str]) -> lis
 def _goal_tags(results: Sequence[VariantResult], goal: Goal, shown: Collection[str]) -> list[str]:
     """The measured metrics of the goal that are not shown otherwise."""
     return _measured_tags(results, (tag for tag in goal.tags if tag not in shown))
+
+
+def _wishes_first(
+    results: Sequence[VariantResult], goal: Goal, tags: Iterable[str]
+) -> Sequence[str]:
+    """The metrics in the order to show; wishes that nobody measured are not shown."""
+    measured = _measured_tags(results, goal.wishes)
+    known = {*tags, *measured}
+    return [tag for tag in goal.wishes_first(tags) if tag in known]
 
 
 def _efficiency_tags(results: Sequence[VariantResult], goal: Goal) -> list[str]:

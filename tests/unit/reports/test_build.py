@@ -170,7 +170,7 @@ def test_a_default_without_rivals_is_only_called_the_default() -> None:
 def test_the_sentence_gives_the_values_of_other_objectives() -> None:
     wished = goal(wished=objectives(perf_throughput=1, perf_server_queue=1))
     ranked = ranking(record(DEFAULT, measurement(80, 22.5, perf_server_queue=1.5)), by=wished)
-    assert "gives 80.0 infer/sec at p99 22.5 ms, Server Queue time 1.50 ms (" in sentence(ranked)
+    assert "gives 80.0 infer/sec, Server Queue time 1.50 ms, p99 22.5 ms (" in sentence(ranked)
 
 
 TOKENS: dict[str, Any] = {
@@ -192,7 +192,7 @@ TOKENS: dict[str, Any] = {
         ),
         (
             goal(wished=objectives(time_to_first_token_p99=1, perf_latency_p99=1)),
-            "p99 Time To First Token 41.5 ms, 640 tokens/sec, p99 22.5 ms",
+            "p99 Time To First Token 41.5 ms, p99 22.5 ms, 640 tokens/sec",
         ),
     ],
 )
