@@ -16,7 +16,7 @@ from model_analyzer.domain.noise import Noise, ratio_noise
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import gain_text, value_texts
-from model_analyzer.reports.headline import is_plain_throughput, over_models, unit_text
+from model_analyzer.reports.headline import by_what, is_plain_throughput, over_models, unit_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.ranking import VariantResult
 from model_analyzer.results.selection import Gain, compared_default
@@ -155,9 +155,7 @@ def _gain(answer: Answer) -> tuple[Figure, ...]:
     if gain is None or answer.verdict is not AnswerVerdict.RECOMMENDED:
         return ()
     goal = ranking.goal
-    note = "" if is_plain_throughput(goal) else "by the objectives"
-    if len(goal.models) > 1:
-        note = over_models(goal)
+    note = over_models(goal) if len(goal.models) > 1 else by_what(goal)
     if ranking.default is not None and not ranking.default.passes:
         note = "default fails the constraints"
     return (

@@ -109,12 +109,6 @@ def values_text(result: VariantResult, goal: Goal, currency: str) -> str:
     return ", ".join(texts)
 
 
-def latency_text(result: VariantResult, goal: Goal) -> str:
-    """The constrained latency (otherwise the p99) of the best measurement; "" if unknown."""
-    latency = Axes(goal, [result]).quantity("perf_latency_p99")
-    return "" if latency.value(result.best.measurement) is None else _latency_text(latency, result)
-
-
 def unit_text(tag: str, currency: str) -> str:
     """The unit of a metric; `currency` is that of costs."""
     unit = METRICS[tag].unit
@@ -202,10 +196,11 @@ def _against_default(answer: Answer) -> str:
         is_elsewhere = compared_default(ranking) is None
         only = "; the default configuration was measured only at another load"
         return only if is_elsewhere else fails.replace(", which", "; the default configuration")
+    better = " ".join(filter(None, ("better", by_what(ranking.goal))))
     verdict = (
         f"no clear gain over the default configuration ({gain_text(gain)} %)"
         if answer.verdict is AnswerVerdict.EQUAL
-        else f"{gain_text(gain)} % better{_by_what(ranking.goal)} than the default configuration"
+        else f"{gain_text(gain)} % {better} than the default configuration"
     )
     return f": {verdict}{fails}"
 
@@ -228,11 +223,13 @@ def default_text(answer: Answer) -> str:
     return f"The default configuration gives {values} {under(default.best.trial)}{note}."
 
 
-def _by_what(goal: Goal) -> str:
-    """The metrics that a gain refers to, unless that is the shown throughput. For models that are
-    measured together, it is a mean over the models, and may be positive although their total
-    throughput is lower.
+def by_what(goal: Goal) -> str:
+    """What a gain refers to, unless that is the shown throughput. For models that are measured
+    together, it is a mean over the models, and may be positive although their total throughput is
+    lower.
     """
     if is_plain_throughput(goal):
         return ""
-    return f" by the {over_models(goal)}" if len(goal.models) > 1 else " by the objectives"
+    if len(goal.models) > 1:
+        return f"by the {over_models(goal)}"
+    return f"by {METRICS[goal.wishes[0]].name}" if len(goal.wishes) == 1 else "by the objectives"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.app.selection.circumstances import circumstances_tables, default_rankings
+from model_analyzer.app.selection.goals import completed_records, wishes_of_runs
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.hardware import Machine, with_place
@@ -33,10 +34,11 @@ TitledTable = tuple[str, Table]
 _REASON = "reason"
 
 
-def content_tables(
-    checkpoint: Checkpoint, metric: str = DEFAULT_OBJECTIVE
-) -> Iterator[TitledTable]:
-    """Everything in a checkpoint, each variant at its best value of the `metric`."""
+def content_tables(checkpoint: Checkpoint, metric: str | None = None) -> Iterator[TitledTable]:
+    """Everything in a checkpoint, each variant at its best value of the `metric`; by default, that
+    is what the run wished for.
+    """
+    metric = metric or next(iter((*wishes_of_runs(checkpoint), DEFAULT_OBJECTIVE)))
     yield "Checkpoint", pairs_table(_identity(checkpoint))
     yield from _hardware(checkpoint)
     yield from _shared_hosts(checkpoint)
@@ -137,7 +139,7 @@ def _variants(
         for part in ranking.left_out
         for record in part.records
     }
-    rows = pooled_rows(checkpoint.records.items())
+    rows = pooled_rows(completed_records(checkpoint))
     header = METRICS[metric].header
     current = best_of_variants((row for row in rows if row["trial"] not in reasons), metric)
     if current:

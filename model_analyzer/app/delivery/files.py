@@ -384,7 +384,8 @@ def write_results(
         paths.append(directory.write(text, "results", "results.json"))
     tables = _TABLES.intersection(formats)
     rows = _rows([answer.ranking for answer in answers]) if tables else ()
-    return [*paths, *_write_rows(directory, rows, tables, "results")]
+    wishes = [tag for answer in answers for tag in answer.ranking.goal.wishes_first(())]
+    return [*paths, *_write_rows(directory, rows, tables, wishes, "results")]
 
 
 def results_text(answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None) -> str:
@@ -409,14 +410,18 @@ def _write_rows(
     directory: ExportDirectory,
     rows: Sequence[Row],
     formats: Collection[OutputFormat],
+    wishes: Sequence[str],
     *folders: str,
 ) -> Sequence[Path]:
-    """Writes the rows as `measurements.csv` and `measurements.parquet`; returns the paths."""
+    """Writes the rows as `measurements.csv` and `measurements.parquet`, the `wishes` as the first
+    metrics; returns the paths.
+    """
     paths = []
     if OutputFormat.CSV in formats:
-        paths.append(directory.write(to_csv(rows), *folders, "measurements.csv"))
+        paths.append(directory.write(to_csv(rows, wishes), *folders, "measurements.csv"))
     if OutputFormat.PARQUET in formats:
-        paths.append(directory.write(parquet.to_parquet(rows), *folders, "measurements.parquet"))
+        content = parquet.to_parquet(rows, wishes)
+        paths.append(directory.write(content, *folders, "measurements.parquet"))
     return paths
 
 
@@ -436,7 +441,8 @@ def write_measurements(
         paths.append(directory.write(text, *folders, "measurements.json"))
     tables = _TABLES.intersection(formats)
     rows = rows_of(map(_record, result.measured)) if tables else ()
-    return [*paths, *_write_rows(directory, rows, tables, *folders)]
+    wishes = ranking.goal.wishes_first(())
+    return [*paths, *_write_rows(directory, rows, tables, wishes, *folders)]
 
 
 def _variant_text(result: VariantResult, ranking: Ranking) -> str:
