@@ -90,6 +90,36 @@ def first_metric(headers: Sequence[str]) -> str:
     return next(header for header in headers if header in METRICS)
 
 
+def values_of(sentence: str) -> str:
+    """The values in a sentence, as they are written."""
+    return re.split(r" \(measured once\)|: |; |\.( |$)", sentence.partition(" gives ")[2])[0]
+
+
+class Said(NamedTuple):
+    """What a run answered, by its results for programs."""
+
+    sentence: str
+    variant: str
+    model: str
+    verdict: str
+    wish: str
+    value: float
+    is_met: bool
+
+    @property
+    def header(self) -> str:
+        return METRICS[self.wish].header
+
+    @classmethod
+    def by(cls, directory: Path, kind: Kind) -> Said:
+        (model,) = json.loads((directory / "results" / "results.json").read_text())["models"]
+        best = model["recommended"]
+        return cls(
+            model["sentence"], best["variant"], model["model"], model["verdict"],
+            kind.wish, best["metrics"][kind.wish], kind.is_met,
+        )  # fmt: skip
+
+
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_every_place_says_the_same(
     setting, pretend, make_model, run: Run, tmp_path: Path, kind: Kind
@@ -104,74 +134,67 @@ def test_every_place_says_the_same(
     status, output = setting.profile(**options)
 
     assert status == 0, output
-    (model,) = json.loads((tmp_path / "results" / "results.json").read_text())["models"]
-    sentence, best = model["sentence"], model["recommended"]
-    name, subject = best["variant"], model["model"]
-    header = METRICS[kind.wish].header
-    value = best["metrics"][kind.wish]
-    assert sentence in words(output)
-    assert name in sentence
-    if kind.wish != "perf_throughput":
-        first = values_of(sentence).split(", ")[0]
-        assert METRICS[kind.wish].name in first or str(METRICS[kind.wish].unit) in first
-
-    # the page, and the same in Markdown
-    pages = tmp_path / "reports" / "summaries" / subject
-    page = seen(pages / "result_summary.html")
-    card = page[page.index("Result summary") : page.index("Best configurations")]
-    assert words(name) in card
-    chart = re.search(
-        r"<figcaption>(.*?)</figcaption>", (pages / "result_summary.html").read_text()
-    )
-    assert chart is not None
-    assert chart[1].startswith(f"{METRICS[kind.wish].name} vs.")
-    assert sentence in words(re.sub(r"[\\*]", "", (pages / "result_summary.md").read_text()))
-
-    # files for programs
-    rows = list(csv.reader((tmp_path / "results" / "measurements.csv").read_text().splitlines()))
-    assert first_metric(rows[0]) == kind.wish
-    assert rows[1][rows[0].index("variant")] in name
-    columns = (tmp_path / "results" / "metrics-model-inference.csv").read_text().splitlines()[0]
-    assert header in columns
-
-    # a run that goes on, for programs
+    said = Said.by(tmp_path, kind)
+    assert said.sentence in words(output)
+    assert said.variant in said.sentence
+    if said.wish != "perf_throughput":
+        first = values_of(said.sentence).split(", ")[0]
+        assert METRICS[said.wish].name in first or str(METRICS[said.wish].unit) in first
+    check_files(tmp_path, said)
     status, events = setting.profile("--progress", "json", **options)
     lines = [json.loads(line) for line in events.splitlines() if line.startswith("{")]
     (answer,) = (line for line in lines if line["event"] == "answer")
-    assert (status, answer["sentence"], answer["verdict"]) == (0, sentence, model["verdict"])
-    assert next(iter(answer["metrics"])).startswith(kind.wish)
+    assert (status, answer["sentence"], answer["verdict"]) == (0, said.sentence, said.verdict)
+    assert next(iter(answer["metrics"])).startswith(said.wish)
+    check_commands(run, said)
+    check_overview(run, tmp_path, said)
 
-    # commands
-    misses = [] if kind.is_met else ["--allow-miss"]
-    checkpoints = ("-s", "checkpoints")
-    status, text, error = run("best", *checkpoints, "--format", "kubernetes", *misses)
-    assert (status, sentence in words(error)) == (0, True), error
+
+def check_files(directory: Path, said: Said) -> None:
+    """The page, the same in Markdown, and tables."""
+    folder = directory / "reports" / "summaries" / said.model
+    page = folder / "result_summary.html"
+    text = seen(page)
+    assert words(said.variant) in text[: text.index("Best configurations")]
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", page.read_text())
+    assert captions[0].startswith(f"{METRICS[said.wish].name} vs.")
+    written = (folder / "result_summary.md").read_text()
+    assert said.sentence in words(re.sub(r"[\\*]", "", written))
+    rows = csv.reader((directory / "results" / "measurements.csv").read_text().splitlines())
+    headers, best, *_ = rows
+    assert first_metric(headers) == said.wish
+    assert best[headers.index("variant")] in said.variant
+    known = (directory / "results" / "metrics-model-inference.csv").read_text()
+    assert said.header in known.splitlines()[0]
+
+
+def check_commands(run: Run, said: Said) -> None:
+    """What commands say about the checkpoint."""
+    where, misses = ("-s", "checkpoints"), [] if said.is_met else ["--allow-miss"]
+    status, text, error = run("best", *where, "--format", "kubernetes", *misses)
+    assert (status, said.sentence in words(error)) == (0, True), error
     comments = words(" ".join(line.strip("# ") for line in text.splitlines()[:2]))
-    assert f"{name}: {values_of(sentence)}" in comments
-    if not kind.is_met:
-        assert run("best", *checkpoints)[0] == 1
-    status, text, _ = run("checkpoint", "best", *checkpoints, *misses)
-    assert (status, sentence in words(text)) == (0, True), text
-    status, text, _ = run("checkpoint", "show", *checkpoints)
-    assert (status, f"Variants, each at its best {header}" in words(text)) == (0, True), text
-    status, text, _ = run("checkpoint", "trials", *checkpoints, "--format", "csv")
-    assert first_metric(text.splitlines()[0].split(",")) == kind.wish
+    assert f"{said.variant}: {values_of(said.sentence)}" in comments
+    if not said.is_met:
+        assert run("best", *where)[0] == 1
+    status, text, _ = run("checkpoint", "best", *where, *misses)
+    assert (status, said.sentence in words(text)) == (0, True), text
+    status, text, _ = run("checkpoint", "show", *where)
+    assert (status, f"Variants, each at its best {said.header}" in words(text)) == (0, True), text
+    status, text, _ = run("checkpoint", "trials", *where, "--format", "csv")
+    assert first_metric(text.splitlines()[0].split(",")) == said.wish
     status, text, _ = run("compare", "checkpoints", "checkpoints", "--format", "json")
     (compared,) = json.loads(text)["models"]
-    assert (status, compared["best"]["new"]["variant"]) == (0, name)
-    assert next(iter(compared["best"]["metrics"])) == kind.wish
-    assert compared["best"]["metrics"][kind.wish]["new"] == pytest.approx(value)
+    assert (status, compared["best"]["new"]["variant"]) == (0, said.variant)
+    assert next(iter(compared["best"]["metrics"])) == said.wish
+    assert compared["best"]["metrics"][said.wish]["new"] == pytest.approx(said.value)
 
-    # the overview
+
+def check_overview(run: Run, directory: Path, said: Said) -> None:
+    """The overview of all models."""
     assert run("report", "--fleet", ".", "-e", "fleet")[0] == 0
-    overview = (tmp_path / "fleet" / "reports" / "index.html").read_text()
-    assert f'title="{name}: ' in overview
-    headers = re.findall(r'data-key="([^"]*)"', overview)
-    assert headers[headers.index("answer") + 1] == (
-        "throughput" if kind.wish == "perf_throughput" else "goal"
-    )
-
-
-def values_of(sentence: str) -> str:
-    """The values in a sentence, as they are written."""
-    return re.split(r" \(measured once\)|: |; |\.( |$)", sentence.partition(" gives ")[2])[0]
+    overview = (directory / "fleet" / "reports" / "index.html").read_text()
+    assert f'title="{said.variant}: ' in overview
+    keys = re.findall(r'data-key="([^"]*)"', overview)
+    is_plain = said.wish == "perf_throughput"
+    assert keys[keys.index("answer") + 1] == ("throughput" if is_plain else "goal")

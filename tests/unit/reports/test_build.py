@@ -204,7 +204,7 @@ def test_counted_tokens_are_named_before_requests(by: Goal, values: str) -> None
 def test_other_objectives_than_throughput_are_named_beside_the_gain() -> None:
     latency = goal(wished=objectives(perf_latency_p99=1))
     ranked = best_against_default(measurement(100, 2.5), measurement(150, 5.5), latency)
-    assert "120 % better by the objectives than the default configuration" in sentence(ranked)
+    assert "120 % better by p99 Latency than the default configuration" in sentence(ranked)
 
 
 def test_a_gain_of_several_models_is_reported_to_be_a_mean() -> None:
