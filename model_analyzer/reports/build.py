@@ -52,6 +52,7 @@ from model_analyzer.reports.remarks import (
     remarks_of,
     why_not,
 )
+from model_analyzer.reports.swept import swept_text
 from model_analyzer.reports.tables import (
     Table,
     composing_table,
@@ -498,7 +499,10 @@ def _recommended(ranking: Ranking) -> tuple[str, str]:
     if not ranking.results:
         return "", ""
     best = ranking.results[0]
-    return best.name, f"{settings_text(best)}, {under(best.best.trial)}"
+    # what differs from the default is beside it
+    swept = swept_text(ranking) if ranking.default in (None, best) else ""
+    texts = (settings_text(best), swept, under(best.best.trial))
+    return best.name, ", ".join(filter(None, texts))
 
 
 def build_detail(

@@ -27,6 +27,7 @@ from model_analyzer.reports.headline import settings_text, unit_text
 from model_analyzer.reports.html import render_page
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text
 from model_analyzer.reports.sparkline import Sparkline, sparkline
+from model_analyzer.reports.swept import swept_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import instances_text
 from model_analyzer.results.model_answer import ModelAnswer
@@ -241,9 +242,11 @@ def _settings(model: FleetModel, answer: Answer) -> FleetCell:
     best = answer.best
     if best is None:
         return _EMPTY
+    short = map(partial(_short, gpus=best.best.trial.gpus), best.variants)
+    swept = [text for text in [swept_text(answer.ranking)] if text]
     return FleetCell(
-        text="; ".join(map(partial(_short, gpus=best.best.trial.gpus), best.variants)),
-        title=f"{best.name}: {settings_text(best)}",
+        text=", ".join(("; ".join(short), *swept)),
+        title=f"{best.name}: {', '.join((settings_text(best), *swept))}",
     )
 
 

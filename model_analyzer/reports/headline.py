@@ -14,6 +14,7 @@ from model_analyzer.domain.numbers import number_text, percent_text
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.evidence import gain_text, value_texts
+from model_analyzer.reports.swept import swept_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import instances_text
 from model_analyzer.results.ranking import Ranking, VariantResult
@@ -42,7 +43,8 @@ def headline(answer: Answer) -> tuple[str, ...]:
     start = place and f"{capitalized(place)}: "
     if best is None:
         return (f"{start}{_nothing(ranking)}",)
-    load = under(best.best.trial)
+    swept = swept_text(ranking, with_default=True)
+    load = f"({swept}) {under(best.best.trial)}" if swept else under(best.best.trial)
     values = values_text(best, ranking.goal, ranking.currency)
     if not best.passes:
         missed = percent_text(ranking.goal.shortfall(best.best.measurement))

@@ -24,6 +24,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import values_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
+from model_analyzer.reports.swept import swept_text
 from model_analyzer.reports.templating import Commented, render_yaml
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.ranking import Ranking
@@ -82,7 +83,8 @@ def _remarks(answer: Answer, origin: ReportOrigin) -> Iterator[str]:
     if not best.passes:
         yield miss_text(answer)
     name = with_place(best.name, answer.ranking.hardware)
-    yield f"{name}: {_performance(answer.ranking)}"
+    swept = swept_text(answer.ranking, with_default=True)
+    yield f"{name}{swept and f' ({swept})'}: {_performance(answer.ranking)}"
     yield f"from checkpoint {origin.checkpoint}, by {origin.tool}, {origin.written}"
     yield from filter(None, (certainty_text(answer), *remarks_of(answer)))
 

@@ -24,6 +24,7 @@ from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import gain_text, times_text
+from model_analyzer.reports.swept import swept_values
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import (
     BATCH_SIZE,
@@ -307,16 +308,19 @@ def summary_table(
         _on_lines(MAX_BATCH_SIZE.renamed("Max batch size")),
         _on_lines(dynamic_batching("on", "off").renamed("Dynamic batching")),
     ]
+    settings = [*(column.adapted(_best) for column in at_best), *_swept(results)]
+    resources = []
     if _has_ram(results):
-        at_best.append(metric_over_all("cpu_used_ram").renamed(_MAX_RAM))
-    at_best += map(metric_over_all, _efficiency_tags(results, goal))
+        resources.append(metric_over_all("cpu_used_ram").renamed(_MAX_RAM))
+    resources += map(metric_over_all, _efficiency_tags(results, goal))
     items = [result.best for result in results]
-    at_best += with_data(_gpu_columns(always=always_gpus), items)
+    resources += with_data(_gpu_columns(always=always_gpus), items)
     columns = [NAME, *first]
     if goal.has_constraints:
         columns.append(_constraints(goal))
     shown = {column.key for column in columns}
-    columns += [column.adapted(_best) for column in at_best if column.key not in shown]
+    settings += [column.adapted(_best) for column in resources]
+    columns += [column for column in settings if column.key not in shown]
     if _has_repeated(results):
         columns.append(_MEASURED)
     return table_of(columns, results)
@@ -347,8 +351,9 @@ def _dispensable(columns: Sequence[Column[Subject]], goal: Goal) -> tuple[int, .
     tables have; never the load and the metrics of the goal.
     """
     settings = (MAX_BATCH_SIZE.key, _MEASURED.key, INSTANCE_GROUP.key)
-    first = ("cpu_used_ram", HIT_RATE, *settings)
     places = {column.key: place for place, column in enumerate(columns)}
+    swept = (key for key in places if key.startswith(_SWEPT))
+    first = ("cpu_used_ram", HIT_RATE, *settings, *swept)
     return tuple(places[key] for key in first if key in places and key not in goal.tags)
 
 
@@ -423,19 +428,42 @@ def _answer_columns(
     has_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
     usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not has_tokens]
     shown = (*usual, *others, *_efficiency_tags(results, goal))
+    settings = [INSTANCE_GROUP.renamed("Instances"), MAX_BATCH_SIZE.renamed("Batch")]
     at_best = [
-        INSTANCE_GROUP.renamed("Instances"),
-        MAX_BATCH_SIZE.renamed("Batch"),
         Column[MeasuredTrial](key="load", name="Load", value=_short_loads),
         *map(_short_metric, _wishes_first(results, goal, shown)),
         *(quantity.column for quantity in Axes(goal, results).of_single_models),
     ]
-    columns = [NAME, *(column.adapted(_best) for column in at_best)]
+    columns = [
+        NAME,
+        *(column.adapted(_best) for column in settings),
+        *_swept(results),
+        *(column.adapted(_best) for column in at_best),
+    ]
     if _has_repeated(results):
         columns.append(_MEASURED)
     if goal.has_constraints:
         columns.append(Column(key="meets", name="Meets", value=lambda result: _meets(result, goal)))
     return columns
+
+
+# The beginning of the keys of columns of swept parameters.
+_SWEPT = "swept."
+
+
+def _swept(results: Sequence[VariantResult]) -> Iterator[Column[VariantResult]]:
+    """A column for each parameter that a user swept, and that has no other."""
+    rows = dict(zip(map(id, results), swept_values(results), strict=True))
+    for name in next(iter(rows.values()), {}):
+        yield _swept_column(name, rows)
+
+
+def _swept_column(name: str, rows: Mapping[int, Mapping[str, Cell]]) -> Column[VariantResult]:
+    def value(result: VariantResult) -> Cell:
+        return rows[id(result)][name]
+
+    is_number = all(isinstance(row[name], (int, float)) for row in rows.values())
+    return Column(key=f"{_SWEPT}{name}", name=name, value=value, is_number=is_number)
 
 
 def _best(result: VariantResult) -> MeasuredTrial:

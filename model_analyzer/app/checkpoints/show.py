@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from model_analyzer.app.checkpoints.trials import parameters_of
 from model_analyzer.app.selection.circumstances import circumstances_tables, default_rankings
 from model_analyzer.app.selection.goals import completed_records, wishes_of_runs
 from model_analyzer.domain.conclusions import Conclusion
@@ -164,7 +165,6 @@ def _variants(
 
 def _columns(rows: Sequence[Row], metric: str) -> list[tuple[str, str]]:
     """The columns of variants, each with its header."""
-    parameters = dict.fromkeys(name for row in rows for name in row if name.startswith("config."))
     metrics = dict.fromkeys((metric, "perf_throughput", "perf_latency_p99"))
     has_kinds = len({row["hardware"] for row in rows}) > 1
     return [
@@ -172,7 +172,7 @@ def _columns(rows: Sequence[Row], metric: str) -> list[tuple[str, str]]:
         ("Model", "model"),
         ("Variant", "variant"),
         ("Calls", "composing"),
-        *((name.removeprefix("config."), name) for name in parameters),
+        *parameters_of(rows),
         *((name.replace("_", " ").title(), name) for name in NUMBERS),
         *((METRICS[name].header, name) for name in metrics),
         ("Measured", "measurements"),
