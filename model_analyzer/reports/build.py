@@ -25,6 +25,7 @@ from model_analyzer.reports.by_hand import measuring_commands
 from model_analyzer.reports.cautions import caution_text, evidence_text, is_unsure
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.choices_text import choices_text
+from model_analyzer.reports.deployment import Deployment
 from model_analyzer.reports.evidence import basis_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
@@ -96,18 +97,6 @@ class ReportOrigin:
             return self
         names = ranking.group.sample.setup.devices
         return replace(self, devices=[each for each in self.devices if each.name in names])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deployment:
-    """How to use the recommendation: its config.pbtxt (of each model, if there are several), their
-    `difference` from those in the model repository, and the `command` that prints a Kubernetes
-    manifest. "" if unknown.
-    """
-
-    configuration: str = ""
-    difference: str = ""
-    command: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,11 +99,24 @@ def configuration_difference(
     `originals` are the configurations in the model repository, by model. With `masks`, secrets in
     parameters are masked, for report pages.
     """
+    if not ranking.results:
+        return ""
+    return difference_of(ranking.results[0], ranking, originals, masks=masks)
+
+
+def difference_of(
+    result: VariantResult,
+    ranking: Ranking,
+    originals: Mapping[str, ModelConfig],
+    *,
+    masks: bool = False,
+) -> str:
+    """The same for a result of the ranking."""
     shown: Callable[[ModelConfig], ModelConfig] = masked_values if masks else dict
-    if not ranking.results or ranking.is_across_models:
+    if ranking.is_across_models:
         return ""
     lines: list[str] = []
-    for variant in parts_of(ranking.results[0]):
+    for variant in parts_of(result):
         if variant.model in originals:
             lines += difflib.unified_diff(
                 to_text(shown(originals[variant.model])).splitlines(),

@@ -52,6 +52,11 @@ def goals_of(
     return goals, remarks
 
 
+def other_goals(checkpoint: Checkpoint, goals: Mapping[str, Goal]) -> Mapping[str, Goal]:
+    """The goals that differ from those of the run in the checkpoint, by subject."""
+    return {subject: goal for subject, goal in goals.items() if checkpoint.goal_of(subject) != goal}
+
+
 def wishes_of_runs(checkpoint: Checkpoint) -> Sequence[str]:
     """What the runs of a checkpoint wished for, each metric once; none for plain throughput."""
     goals = filter(None, map(checkpoint.goal_of, measured_subjects(checkpoint)))

@@ -15,12 +15,12 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.reports.build import (
-    Deployment,
     Summary,
     build_detail,
     build_summary,
     constraints_text,
 )
+from model_analyzer.reports.deployment import Deployment
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import details_of, remarks_of
