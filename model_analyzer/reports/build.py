@@ -19,6 +19,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.reports.alternatives import Alternatives, alternatives_of
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import Budget, budget_of
 from model_analyzer.reports.by_hand import measuring_commands
@@ -181,10 +182,11 @@ class Summary:
     name and the settings of the first variant, both "" if there is none. `choices` are what else
     one could choose. `shortage` says that there are fewer configurations than wanted, or "". `gpus`
     lists the GPUs whose metrics are shown, or "". `budget` is what a page needs to rank again at
-    another limit, None if it cannot; `limit_note` says why. `winners` is the number of table rows
-    before the default. `same_memory` is a sentence about memory that is the
-    same everywhere, or "". `swept` is the best result for each value that a user chose,
-    or None. `method` describes the measurements, as pairs of name and text.
+    another limit, None if it cannot; `limit_note` says why. `alternatives` are what is said of
+    other measurements. `winners` is the number of table rows before the default. `same_memory` is a
+    sentence about memory that is the same everywhere, or "". `swept` is the best result for each
+    value that a user chose, or None. `method` describes the measurements, as pairs of name and
+    text.
     """
 
     model: str
@@ -211,6 +213,7 @@ class Summary:
     notices: tuple[str, ...]
     difference: str
     actions: Actions
+    alternatives: Alternatives
     why: ExplainReport | None
     method: tuple[tuple[str, str], ...]
     origin: ReportOrigin
@@ -378,6 +381,7 @@ def build_summary(
     chosen = top_with_default(ranking, best)
     charts = _charts(ranking, chosen, offline=offline, start=start)
     statement = state_answer(answer, complete=complete)
+    budget = budget_of(ranking, charts, chosen, start=start, always_gpus=always_gpus)
     return Summary(
         model=ranking.model,
         hardware=ranking.hardware,
@@ -395,7 +399,7 @@ def build_summary(
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
         charts=charts,
-        budget=budget_of(ranking, charts, chosen, start=start, always_gpus=always_gpus),
+        budget=budget,
         limit_note=_GOODPUT_NOTE if GOODPUT in ranking.goal.tags else "",
         same_memory="" if offline else same_memory_text(chosen),
         search_map=map_view(ranking),
@@ -405,6 +409,7 @@ def build_summary(
         notices=_notices(chosen, statement.folded),
         difference=deployment.difference,
         actions=_actions(ranking, deployment),
+        alternatives=alternatives_of(ranking, budget, deployment),
         why=_why(ranking, origin),
         method=method_of(
             ranking.measured,
@@ -424,6 +429,7 @@ def _actions(ranking: Ranking, deployment: Deployment) -> Actions:
     best, default = ranking.results[0], ranking.default
     texts = {
         "config.pbtxt": deployment.configuration,
+        "config.diff": deployment.difference,
         "Kubernetes command": deployment.command,
         "measuring command": measuring_commands(best.best),
     }

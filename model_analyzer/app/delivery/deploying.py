@@ -16,14 +16,16 @@ from model_analyzer.app.delivery.files import (
     head_of,
     masked_configurations,
 )
-from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ProfileSettings, ReportSettings
-from model_analyzer.reports.deployment import Deployment
+from model_analyzer.reports.deployment import Deployment, goal_flags
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.ranking import Ranking
 
 _NO_GOALS: Mapping[str, Goal] = {}
+
+_MANIFEST = " --format kubernetes"
 
 # Pages have the configurations of so many of the best variants.
 _MOST_CONFIGURATIONS = 200
@@ -112,10 +114,10 @@ class Deploying:
         goal = self.other_goals.get(ranking.model)
         words = [*self._words(ranking)]
         if goal is not None and len(set(goal.models)) == 1:
-            words += goal_flags(goal.models[0])
-        elif goal is not None and self.config_file is not None:
+            return f"{shlex.join(words)} {goal_flags(goal.models[0], ends=True)}{_MANIFEST}"
+        if goal is not None and self.config_file is not None:
             words += ["-f", _short(self.config_file)]
-        return shlex.join([*words, "--format", "kubernetes"])
+        return f"{shlex.join(words)}{_MANIFEST}"
 
     def _is_named(self, ranking: Ranking) -> bool:
         """Whether a command can name the model of the ranking."""
@@ -135,21 +137,6 @@ class Deploying:
         if ranking.group is not None and len(ranking.groups) > 1:
             words += ["--circumstances", str(ranking.group.number)]
         return words
-
-
-def goal_flags(goal: ModelGoal) -> Sequence[str]:
-    """The flags of `best` that stand for a goal."""
-    weights = [f":{objective.weight:.15g}" for objective in goal.objectives]
-    if len(weights) == 1:
-        weights = [""]
-    weighted = zip(goal.objectives, weights, strict=True)
-    flags = ["--metric", ",".join(f"{objective.tag}{weight}" for objective, weight in weighted)]
-    for bound in goal.constraints:
-        if bound.minimum is not None:
-            flags += ["--constraint", f"{bound.tag}>{bound.minimum:.15g}"]
-        if bound.maximum is not None:
-            flags += ["--constraint", f"{bound.tag}<{bound.maximum:.15g}"]
-    return flags if goal.constraints else [*flags, "--constraint", "none"]
 
 
 def _short(path: Path) -> str:

@@ -327,10 +327,9 @@ const ranking = (() => {
 
     // ------------------------------------------------------------------ all together
 
-    /** The best row at a limit (null: none) and its ties; `passes` says whether it meets the
-        constraints, `chance` how likely that is. Null without measurements. */
-    function at(limit) {
-      if (!count) return null;
+    /** The constraints at a limit (null: none), by how much each row misses them, and the rows that
+        may be the best. */
+    function situationAt(limit) {
       const constraints = constraintsAt(limit);
       const missed = Float64Array.from(missedOthers);
       const [ofLimit] = constraints;
@@ -340,7 +339,28 @@ const ranking = (() => {
           if (value > limit) missed[row] += -margin(ofLimit, value) * 100;
         }
       }
-      const rows = closest(missed);
+      return { constraints, missed, rows: closest(missed) };
+    }
+
+    /** The default to compare with, and whether it meets the constraints. */
+    function baseOf(missed) {
+      const base = firstDefault(missed);
+      return { base, basePasses: base !== undefined && missed[base] === 0 };
+    }
+
+    /** Of one row, what `at` says of the best. */
+    function about(row, limit) {
+      const { constraints, missed, rows } = situationAt(limit);
+      const passes = missed[row] === 0;
+      return { passes, chance: passes ? chance(constraints, expectedErrors(rows), row, 0) : null, ...baseOf(missed) };
+    }
+
+    /** The best row at a limit (null: none) and its ties; `passes` says whether it meets the
+        constraints, `chance` how likely that is, `base` is the row of the default to compare with.
+        Null without measurements. */
+    function at(limit) {
+      if (!count) return null;
+      const { constraints, missed, rows } = situationAt(limit);
       const passing = rows.filter((row) => missed[row] === 0);
       let tie = rows.slice(0, 1);
       let chanceOf = () => null;
@@ -361,7 +381,7 @@ const ranking = (() => {
         chanceOf = met;
       }
       const { best, ties } = defaultFirst(tie[0], tie.slice(1), missed);
-      return { best, ties: ties.filter((row) => !isSameTrial(row, best)), passes: missed[best] === 0, chance: chanceOf(best) };
+      return { best, ties: ties.filter((row) => !isSameTrial(row, best)), passes: missed[best] === 0, chance: chanceOf(best), ...baseOf(missed) };
     }
 
     /** Whether two rows are the same trial under two names. */
@@ -391,7 +411,7 @@ const ranking = (() => {
     /** Whether a row meets all constraints but the limit. */
     const meetsOthers = (row) => missedOthers[row] === 0;
 
-    return { at, count, gainPercent, over, value: objectiveValues[0], meetsOthers, isDefault };
+    return { at, about, count, gainPercent, over, value: objectiveValues[0], meetsOthers, isDefault };
   }
 
   return { create };
