@@ -7,7 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from model_analyzer.domain.parameters import PARAMETER
 from model_analyzer.results.columns import Cell
+from model_analyzer.results.flat_rows import Row
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.varied import varied_parameters
 
@@ -53,6 +55,12 @@ def parameter_name(parameter: str) -> str:
         return f"{key['key']}{key['inner'] or ''}{of_model}"
     model, _, rest = field.partition(".")
     return f"{_NAMES[rest]} of {model}" if rest in _NAMES else field
+
+
+def parameters_of(rows: Sequence[Row]) -> Sequence[tuple[str, str]]:
+    """The columns of the parameters in which rows differ: the display name and the name of each."""
+    names = dict.fromkeys(name for row in rows for name in row if name.startswith(PARAMETER))
+    return [(parameter_name(name), name) for name in names]
 
 
 def is_swept(parameter: str) -> bool:

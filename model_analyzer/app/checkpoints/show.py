@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.app.checkpoints.trials import parameters_of
 from model_analyzer.app.selection.circumstances import circumstances_tables, default_rankings
 from model_analyzer.app.selection.goals import completed_records, wishes_of_runs
 from model_analyzer.domain.conclusions import Conclusion
@@ -23,6 +22,7 @@ from model_analyzer.domain.shared_hosts import Shift
 from model_analyzer.domain.words import setting_text
 from model_analyzer.reports.flat_text import to_table
 from model_analyzer.reports.method import end_of_search
+from model_analyzer.reports.swept import parameters_of
 from model_analyzer.reports.tables import Table, pairs_table
 from model_analyzer.results.flat_rows import NUMBERS, Row, best_of_variants, pooled_rows
 from model_analyzer.results.ranking import Ranking

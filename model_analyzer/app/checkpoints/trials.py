@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 from model_analyzer.app.selection.goals import completed_records, wishes_of_runs
 from model_analyzer.domain.metrics import METRICS, is_best_high
-from model_analyzer.domain.parameters import PARAMETER
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.reports.flat_text import to_table
 from model_analyzer.reports.formats import encode_rows
-from model_analyzer.reports.swept import parameter_name
+from model_analyzer.reports.swept import parameters_of
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.conditions import Condition, column_named
 from model_analyzer.results.flat_rows import NUMBERS, Row, Rows, pooled_rows, sort_rows
@@ -85,12 +84,6 @@ class Trials:
     def encoded(self, form: str) -> bytes:
         """The rows for programs, as csv, json or parquet."""
         return encode_rows(self.rows, form, self.wishes)
-
-
-def parameters_of(rows: Sequence[Row]) -> Sequence[tuple[str, str]]:
-    """The columns of the parameters in which rows differ, searched ones and those of users."""
-    names = dict.fromkeys(name for row in rows for name in row if name.startswith(PARAMETER))
-    return [(parameter_name(name), name) for name in names]
 
 
 def places_of(rows: Sequence[Row]) -> Sequence[tuple[str, str]]:
