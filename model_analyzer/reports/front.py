@@ -44,7 +44,7 @@ _MOST_POINTS = 800
 _CELLS = 40  # in each direction
 _MOST_ON_FRONT = 1000
 
-_NOISE_CAPTION = " Whiskers are 95 % intervals; the pale band is that of the recommendation."
+_NOISE_CAPTION = " Whiskers are 95 % intervals; the pale band is that of the best."
 
 
 def front_charts(

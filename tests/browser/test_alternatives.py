@@ -89,7 +89,14 @@ def test_a_selected_measurement_has_what_an_answer_has(page: Page) -> None:
     name = page.locator("#chosen-name").inner_text()
     assert copied(page, "#chosen-facts", "config.pbtxt") == f"# {name}\n"
     assert copied(page, "#chosen-facts", "link to this view") == ""
+    expect(facts.locator('[data-name="Kubernetes command"]')).to_have_count(0)
     assert violations(page) == []
+
+    rows.nth(0).locator("button").click()
+    command = copied(page, "#chosen-facts", "Kubernetes command")
+    assert command == (
+        f"{START} --metric perf_throughput --constraint 'perf_latency_p99<40' --format kubernetes"
+    )
 
     page.locator("figure input").first.fill("5")
     expect(facts.locator("p").first).to_have_class("unsure")

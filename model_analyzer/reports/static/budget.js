@@ -121,12 +121,15 @@ const budgets = (() => {
         make("p", { class: "what" }, `${settingsOf(data.start + row)}, ${loadOf(data.start + row)}`),
         make("dl", { class: "figures" }, ...tiles),
         make("p", { class: "sentence" }, `${sentence(answer)}${ties ? ` Ties with it: ${ties}.` : ""}`),
-        ...alternatives.usesOf(data.start + row, {
-          "Kubernetes command": answer.passes && alternatives.commandAt(data.start + row, choice, data.limit, limit),
-        }),
+        ...alternatives.usesOf(data.start + row, deploying(answer)),
         make("p", {}, back),
       );
     }
+
+    /** The command that gives an answer, if there is one to deploy. */
+    const deploying = ({ best, passes }) => ({
+      "Kubernetes command": passes && alternatives.commandAt(data.start + best, choice, data.limit, limit),
+    });
 
     function mark(answer) {
       lines.forEach((line, place) => {
@@ -443,7 +446,7 @@ const budgets = (() => {
     return {
       figure, connect, set, update,
       has: (row) => row >= data.start && row < data.start + ranked.count,
-      /** What is said of a row (of the page) at the limit: its gain, whether it passes, and a text. */
+      /** What is said of a row (of the page) at the limit, and what to copy if it is the answer. */
       about(row) {
         const about = ranked.about(row - data.start, limit);
         const gain = gainOf(row - data.start, about);
@@ -451,7 +454,9 @@ const budgets = (() => {
           gain ? alternatives.gainText(gain) : "",
           hasLimits() ? (about.passes ? chanceText(about) : "misses the constraints") : "",
         ];
-        return { text: `${atLimit()}: ${texts.filter(Boolean).join("; ")}`, isUnsure: !about.passes || isUnsure(about), isEmpty: !texts.some(Boolean) };
+        const answer = ranked.at(limit);
+        const uses = answer.best === row - data.start ? deploying(answer) : {};
+        return { uses, text: `${atLimit()}: ${texts.filter(Boolean).join("; ")}`, isUnsure: !about.passes || isUnsure(about), isEmpty: !texts.some(Boolean) };
       },
       onSet(newFollower) { follower = newFollower; },
       isBrushed: () => isBrushed,

@@ -70,10 +70,10 @@ const chosen = (() => {
   /** What an answer says: the gain over the default, the chance to meet the constraints, what changes,
       and the buttons. */
   function fillFacts() {
-    const { text, isUnsure, isEmpty } = budgets.find((each) => each.has(row))?.about(row) ?? ofRun();
+    const { text, isUnsure, isEmpty, uses } = budgets.find((each) => each.has(row))?.about(row) ?? ofRun();
     byId("chosen-facts").replaceChildren(
       ...(isEmpty ? [] : [make("p", { class: isUnsure ? "unsure" : null }, `${isUnsure ? "⚠ " : ""}${text}.`)]),
-      ...alternatives.usesOf(row),
+      ...alternatives.usesOf(row, uses),
     );
   }
 
