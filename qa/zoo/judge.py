@@ -141,7 +141,7 @@ def judge_surfaces(results: Document, told: Sequence[str], page: str) -> Iterato
         sentence, answer = model["sentence"], model["recommended"]
         if sentence not in told:
             yield f"the progress ends with another answer than {sentence!r}"
-        words = len(f"{sentence} {model['changes'] or ''} {model['certainty'] or ''}".split())
+        words = len(f"{sentence} {model['changes'] or ''}".split())
         if words > MOST_WORDS:
             yield f"the answer has {words} words"
         if answer is None:

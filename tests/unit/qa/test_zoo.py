@@ -113,9 +113,7 @@ PAGE = """<h1>m</h1><p>m<wbr>_config<wbr>_0 at concurrency 8</p><script>9</scrip
 <p>1,200 &#177; 60 infer/sec</p> <p>p99 31 ms</p>"""
 
 
-def judged(
-    page: str = PAGE, told: str = SENTENCE, certainty: str = "", **changes: Any
-) -> list[str]:
+def judged(page: str = PAGE, told: str = SENTENCE, lines: str = "", **changes: Any) -> list[str]:
     recommended = {
         "variant": "m_config_0",
         "satisfies_constraints": True,
@@ -124,8 +122,7 @@ def judged(
     }
     model = {
         "sentence": SENTENCE,
-        "changes": None,
-        "certainty": certainty,
+        "changes": lines,
         "default": "m_config_default",
         "recommended": recommended,
     }
@@ -141,8 +138,8 @@ def test_surfaces_that_tell_another_answer_are_named() -> None:
     assert old.startswith("the page lacks '1,200")
     (without,) = judged(gain_over_default=None)
     assert without.startswith("no gain over the default")
-    (long,) = judged(certainty=60 * "word ")
-    assert long == "the answer has 71 words"
+    (long,) = judged(lines=60 * "word ")
+    assert long == "the answer has 73 words"
 
 
 def test_an_interval_that_holds_the_true_value_is_no_fault() -> None:
