@@ -20,6 +20,7 @@ Numbered = Iterator[tuple[int, str]]
 # The columns of rows that are made here.
 ACCESS_TIME = "time"
 EXPORT_TIME = "requests.timestamp"
+TRACE_TIME = "timestamps.REQUEST_START"
 
 # nginx and Apache: ADDRESS - USER [10/Oct/2000:13:55:36 -0700] "
 _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "')
@@ -79,11 +80,9 @@ def cell_of(row: Row, column: str) -> Any:
 def columns_of(row: Row) -> list[str]:
     """The names of all columns, those in an object as OBJECT.NAME."""
     return [
-        name
+        f"{key}.{inner}" if inner else key
         for key, value in row.items()
-        for name in (
-            [f"{key}.{inner}" for inner in value] if isinstance(value, Mapping) and value else [key]
-        )
+        for inner in (columns_of(value) if isinstance(value, Mapping) and value else [""])
     ]
 
 
@@ -107,6 +106,8 @@ def _document_rows(text: str) -> Iterator[tuple[int, Row]]:
     content = _parsed(0, text, "write one JSON object per line, or one array of objects")
     if isinstance(content, dict):
         content = list(_exported(content))
+    elif content and _is_traced(content[0]):
+        content = list(_traced(content))
     if not content or not all(isinstance(row, dict) for row in content):
         raise LogProblem(0, "is JSON without a list of requests", _JSON_LINES)
     for row in content:
@@ -128,6 +129,32 @@ def _exported(content: Mapping[str, Any]) -> Iterator[Row]:
     requests = experiments[0].get("requests") if isinstance(experiments[0], dict) else None
     for request in requests if isinstance(requests, list) else ():
         yield {EXPORT_TIME: request.get("timestamp") if isinstance(request, dict) else None}
+
+
+def _is_traced(item: Any) -> bool:
+    """Whether it is an event in a trace of Triton."""
+    return isinstance(item, dict) and "id" in item and isinstance(item.get("timestamps"), list)
+
+
+def _traced(items: Iterable[Any]) -> Iterator[Row]:
+    """The requests in a trace of Triton: events of requests, mixed. Requests that an ensemble or
+    another model sends have a parent, which is told before they start; no user sent them.
+    """
+    sent_by_models: set[str] = set()
+    for item in items:
+        if not isinstance(item, dict):
+            raise LogProblem(0, "is no trace of Triton: it has events that are not objects")
+        request = str(item.get("id"))
+        if "parent_id" in item:
+            sent_by_models.add(request)
+        events = item.get("timestamps")
+        for event in events if isinstance(events, list) else ():
+            if not isinstance(event, dict) or event.get("name") != "REQUEST_START":
+                continue
+            if request in sent_by_models:
+                sent_by_models.remove(request)
+            else:
+                yield {TRACE_TIME: event.get("ns")}
 
 
 def _json_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:

@@ -19,7 +19,7 @@ from enum import Enum
 from math import inf
 from typing import Any
 
-from model_analyzer.domain.log_rows import EXPORT_TIME, LogProblem, Row, columns_of
+from model_analyzer.domain.log_rows import EXPORT_TIME, TRACE_TIME, LogProblem, Row, columns_of
 from model_analyzer.domain.numbers import number_text
 
 _NS_PER_S = 10**9
@@ -44,10 +44,15 @@ _SINCE_1970 = (1_200_000_000, 2_200_000_000)
 # Requests per second that people replay.
 _LIKELY = (0.01, 100_000.0)
 
-# Names of the column with the times, in lower case, the most likely one first.
+# The most requests per second that a name alone makes credible: the unit in the name of a column
+# may be wrong, or that of another column.
+_MOST_NAMED = 10_000.0
+
+# Names of the column with the times, in lower case, the most likely one first. `request_time` is
+# none of them: nginx writes there how long a request took.
 _COLUMNS = (
     "timestamp", "@timestamp", "time", "ts", "datetime", "date", "arrival_time", "arrival",
-    "arrived_at", "start_time", "request_time", "time_iso8601", "time_local", "msec",
+    "arrived_at", "start_time", "time_iso8601", "time_local", "msec",
 )  # fmt: skip
 _UNIT_IN_NAME = re.compile(
     r"(?:[._\-\s(]|(?<=[a-z])(?=[A-Z]))"
@@ -80,6 +85,7 @@ class _Kind:
 
 
 _SECONDS = _Kind(_Rule(_S, least=0.01), _Rule(_S, least=0.01))
+_FINE_SECONDS = _Kind(_Rule(_S, least=0.5), _Rule(_S, least=0.1))
 _WHOLE_MILLISECONDS = _Rule(_MS, least=0.05 / 1000, most=0.5)
 _MILLISECONDS = _Kind(_WHOLE_MILLISECONDS, None)
 _NANOSECONDS = _Kind(_Rule(_NS), None)
@@ -107,7 +113,7 @@ def _known(name: str, column: str, others: str, kind: _Kind, one_of: str = "") -
 
 # The first one that fits counts. docs/guides/traffic.md has the same table for users.
 _KNOWN_LOGS = (
-    _known("Bailian's traces", "timestamp", "input_length, output_length", _SECONDS,
+    _known("Bailian's traces", "timestamp", "input_length, output_length", _FINE_SECONDS,
            "chat_id, parent_chat_id, turn"),
     _known("AIPerf's inputs", "timestamp", "", _MILLISECONDS, "text_input, payload, messages"),
     _known("Mooncake's traces and AIPerf's inputs", "timestamp", "input_length", _TRACE),
@@ -115,6 +121,7 @@ _KNOWN_LOGS = (
     _known("AIPerf's export", "metadata.request_start_ns", "", _NANOSECONDS),
     _known("inference-perf's reports", "start_time", "end_time, request, response", _SECONDS),
     _known("perf_analyzer's export", EXPORT_TIME, "", _NANOSECONDS),
+    _known("Triton's traces", TRACE_TIME.lower(), "", _NANOSECONDS),
 )  # fmt: skip
 
 
@@ -168,6 +175,9 @@ def _unit_of(
             f"has times in {column!r} whose size is that of {_WORDS[sized]} since 1970",
             f"say unit: {sized.value} or unit: {named.value}",
         )
+    rate = (len(numbers) - 1) * _NS_PER_S / (max(numbers) - min(numbers))
+    if named and rate * _NS_PER_S / _NS_PER[named] > _MOST_NAMED:
+        raise _unclear(rate, f"has times in {column!r} that are hardly {_WORDS[named]}")
     if named:
         return named, ", as the name of the column says"
     if sized:
@@ -175,10 +185,9 @@ def _unit_of(
     kind = _UNKNOWN if known is None else known.kind
     has_fractions = any(number % _NS_PER_S for number in numbers)
     rule = kind.fractions if has_fractions else kind.whole
-    rate = (len(numbers) - 1) * _NS_PER_S / (max(numbers) - min(numbers))
     if rule is None or not rule.least <= rate <= rule.most:
-        raise _unclear(rate)
-    if known is not None and (rule is kind.whole or kind.fractions == kind.whole):
+        raise _unclear(rate, "does not say the unit of its times")
+    if known is not None and kind.whole is not None and rule.unit is kind.whole.unit:
         return rule.unit, f", as in {known.name}"
     if has_fractions:
         return rule.unit, ", since they have fractions"
@@ -197,7 +206,7 @@ def _sized_unit(least: int, most: int) -> LogUnit | None:
     )
 
 
-def _unclear(rate: float) -> LogProblem:
+def _unclear(rate: float, why: str) -> LogProblem:
     """The problem of times that would mean this rate if they were seconds."""
     rates = {unit: rate * _NS_PER_S / ns for unit, ns in _NS_PER.items()}
     least, most = _LIKELY
@@ -205,7 +214,7 @@ def _unclear(rate: float) -> LogProblem:
     texts = (f"{number_text(each)} requests/s in {_WORDS[unit]}" for unit, each in likely.items())
     return LogProblem(
         0,
-        f"does not say the unit of its times: there would be {' or '.join(texts)}",
+        f"{why}: there would be {' or '.join(texts)}",
         f"say {' or '.join(f'unit: {unit.value}' for unit in likely)}",
     )
 

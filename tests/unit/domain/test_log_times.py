@@ -101,13 +101,25 @@ PERF_ANALYZER = (
     '"window_boundaries":[1795757517187976256,1795757520794774549]}],'
     '"version":"2.51.0","service_kind":"triton","endpoint":""}'
 )
+# perf_analyzer sent the first two, and an ensemble the third
+TRITON = (
+    '[{"id":1,"timestamps":[{"name":"GRPC_WAITREAD_START","ns":15209160219659}]},'
+    '{"id":1,"timestamps":[{"name":"HTTP_RECV_START","ns":15209170219659}]},'
+    '{"id":1,"model_name":"m","model_version":1,"request_id":"r1"},'
+    '{"id":1,"timestamps":[{"name":"REQUEST_START","ns":15209170344195}]},'
+    '{"id":3,"model_name":"p","model_version":1,"parent_id":1},'
+    '{"id":3,"timestamps":[{"name":"REQUEST_START","ns":15209170354195}]},'
+    '{"id":1,"timestamps":[{"name":"REQUEST_END","ns":15209206844837}]},'
+    '{"id":2,"model_name":"m","model_version":1,"request_id":"r2","timestamps":['
+    '{"name":"REQUEST_START","ns":15210670344195},{"name":"REQUEST_END","ns":15210680344195}]}]'
+)
 NGINX = """\
 10.0.35.28 - - [02/Nov/2026:09:30:00 +0100] "POST /v2/models/m/infer HTTP/1.1" 200 312 "-" "x"
 10.0.35.28 - joe [02/Nov/2026:08:30:02 +0000] "POST /v2/models/m/infer HTTP/1.1" 200 312 "-" "x"
 """
 NGINX_JSON = """\
-{"time_local": "02/Nov/2026:09:30:00 +0100", "status": "200"}
-{"time_local": "02/Nov/2026:09:30:02 +0100", "status": "200"}
+{"request_time": "0.250", "time_local": "02/Nov/2026:09:30:00 +0100", "status": "200"}
+{"request_time": "0.031", "time_local": "02/Nov/2026:09:30:02 +0100", "status": "200"}
 """
 ENVOY = """\
 [2026-11-02T09:30:00.310Z] "POST /v2/models/m/infer HTTP/2" 200 - 154 0 226 100 "10.0.35.28"\
@@ -133,6 +145,7 @@ ENVOY = """\
         (AZURE, 1.5, "dates"),
         (INFERENCE_PERF, 1.5, "seconds, as in inference-perf's reports"),
         (PERF_ANALYZER, 1.5, "nanoseconds since 1970"),
+        (TRITON, 1.5, "nanoseconds, as in Triton's traces"),
         (NGINX, 2, "dates"),
         (NGINX_JSON, 2, "dates"),
         (ENVOY, 1.5, "dates"),
@@ -205,6 +218,8 @@ HASHED = '{{"timestamp": {}, "input_length": 6, "output_length": 5, "hash_ids": 
         [HASHED.format(time, "") for time in (0.25, 10.5, 20.75)],
         [HASHED.format(time, "") for time in (0, 100_000, 200_000)],  # microseconds of 10/s
         [HASHED.format(time, ', "turn": 1') for time in (0, 1000, 2000)],
+        [HASHED.format(time, ', "turn": 1') for time in (0, 100, 200)],  # of 10/s, or of 0.01/s
+        [HASHED.format(time, ', "turn": 1') for time in (0.5, 100.25, 200.5)],
         ['{"timestamp": 0.5, "text_input": "a"}', '{"timestamp": 1, "text_input": "b"}'],
     ],
 )
@@ -247,6 +262,18 @@ def test_a_name_that_contradicts_the_size_is_refused() -> None:
     assert raised.value.hint == "say unit: us or unit: ms"
 
 
+def test_a_name_that_means_an_impossible_rate_is_refused() -> None:
+    """The times of the case are seconds, whatever the column is called."""
+    with pytest.raises(LogProblem) as raised:
+        log_of("timestamp_ms", *(0.039 * number for number in range(60)))
+
+    assert raised.value.message == (
+        "has times in 'timestamp_ms' that are hardly milliseconds: there would be"
+        " 25.6 requests/s in seconds or 25,641 requests/s in milliseconds"
+    )
+    assert raised.value.hint == "say unit: s or unit: ms"
+
+
 def test_another_column_of_a_known_log_is_read_by_itself() -> None:
     lines = [line.replace("session_num", "sent") for line in AIPERF_EXPORT.splitlines()]
 
@@ -258,8 +285,8 @@ def test_another_column_of_a_known_log_is_read_by_itself() -> None:
 
 def test_the_columns_of_objects_are_offered_by_their_full_names() -> None:
     with pytest.raises(LogProblem) as raised:
-        parse_log(['{"request": {"sent": 1, "id": 3}, "size": 4}'])
-    assert raised.value.hint == "give column: request.sent or request.id or size"
+        parse_log(['{"request": {"sent": {"at": 1}, "id": 3}, "size": 4}'])
+    assert raised.value.hint == "give column: request.sent.at or request.id or size"
 
     with pytest.raises(LogProblem, match=r"has no column 'request\.time'"):
         parse_log(['{"request": {"sent": 1}}'], column="request.time")
