@@ -127,8 +127,7 @@ ADDRESSES = {
     "pynvml": {"runner/monitors/gpu.py", "runner/checks/gpus.py"},
     "vl_convert": {"reports/engines.py"},
     "orjson": {
-        "state/format/lines.py",
-        "runner/load/input_check.py",
+        "domain/foreign_json.py",
         "runner/load/input_data.py",
         "runner/load/profile_export.py",
     },
@@ -181,6 +180,11 @@ CALLS = {
     "time.monotonic": {"runner", "state/stores/upload.py"},
     "time.sleep": set(),
     "sys.exit": {"cli/main.py", "runner/server/container.py"},
+    # JSON may be deep or large: domain/foreign_json.py has limits, and so has what reads in parts
+    "json.loads": {"domain/foreign_json.py", "runner/server/container.py"},
+    "json.load": set(),
+    "json.JSONDecoder": {"domain/json_stream.py"},
+    "orjson.loads": {"domain/foreign_json.py", "runner/load/profile_export.py"},
     "eval": set(),
     "exec": set(),
     "os.execve": {"runner/process.py"},

@@ -7,12 +7,13 @@ document with a list of requests, CSV with a header, or the access log of nginx 
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
+
+from model_analyzer.domain.foreign_json import TooDeep, parse_json
 
 Row = Mapping[str, Any]
 Numbered = Iterator[tuple[int, str]]
@@ -169,11 +170,11 @@ def _json_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:
 
 def _parsed(number: int, text: str, hint: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text, most_bytes=len(text))
+    except TooDeep:
+        raise LogProblem(number, "has too many brackets within brackets", hint) from None
     except ValueError:
         raise LogProblem(number, "is not JSON", hint) from None
-    except RecursionError:
-        raise LogProblem(number, "has too many brackets within brackets", hint) from None
 
 
 def _csv_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:
