@@ -142,6 +142,7 @@ ADDRESSES = {
     "fsspec": {"urls.py"},
     "pandas": {"state/api.py", "state/frame.py"},
     "numpy": {
+        "domain/request_log.py",
         "search/adaptive/acquisition.py",
         "search/adaptive/bottleneck.py",
         "search/adaptive/duration.py",

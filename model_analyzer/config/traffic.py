@@ -24,8 +24,7 @@ from model_analyzer.config.kinds import (
 from model_analyzer.config.mappings import fields_of
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.log_times import LogUnit
-from model_analyzer.domain.request_log import MOST_REQUESTS
-from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
+from model_analyzer.domain.traffic import MOST_REQUESTS, Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
 
 # Bursts with a higher coefficient of variation are rarer than what a measurement can see.

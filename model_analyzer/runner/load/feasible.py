@@ -39,8 +39,6 @@ from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES
 from model_analyzer.runner.load.request_log import ReplayProblem, read_replay
 from model_analyzer.runner.load.shapes import shape_problems, shape_remarks
 
-_NS_PER_S = 1e9
-
 # The server flags that each give it a response cache.
 _CACHES = frozenset({"cache-config", "response-cache-byte-size"})
 
@@ -189,7 +187,7 @@ def own_length_s(model: ModelSettings, user_directory: Path) -> float:
         return 0.0
     if traffic.log:
         replay = read_replay(traffic, model.perf_analyzer_flags, user_directory)
-        return replay.log.times[-1] / _NS_PER_S / traffic.speed
+        return replay.log.seconds / traffic.speed
     return traffic.seconds
 
 

@@ -16,9 +16,7 @@ import orjson
 from model_analyzer.domain.foreign_json import TooDeep, parse_standard
 from model_analyzer.domain.log_rows import LogProblem
 
-# The size of the user's file.
-MOST_FILE_BYTES = 2**30
-# The size of a file for one perf_analyzer, which keeps all of it in memory.
+# The size of the user's file, and of that for one perf_analyzer, which keeps all of it in memory.
 MOST_INPUT_BYTES = 256 * 2**20
 
 # The entries of the user's file, each as JSON.
@@ -28,7 +26,7 @@ InputEntries = Sequence[bytes]
 def parse_entries(raw: bytes) -> InputEntries:
     """The entries of a file of input data. Raises LogProblem if they cannot be selected."""
     try:
-        content = parse_standard(raw, most_bytes=MOST_FILE_BYTES)
+        content = parse_standard(raw, most_bytes=MOST_INPUT_BYTES)
     except json.JSONDecodeError as error:
         raise LogProblem(error.lineno, f"is not JSON: {error.msg}") from None
     except TooDeep as error:

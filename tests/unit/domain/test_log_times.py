@@ -279,7 +279,7 @@ def test_another_column_of_a_known_log_is_read_by_itself() -> None:
 
     log = parse_log(lines, column="metadata.sent", unit="s")
 
-    assert log.times == [0, SECOND]
+    assert log.times.tolist() == [0, SECOND]
     assert log.reading == "seconds, as unit: s says; 1 warm-up request left out"
 
 
