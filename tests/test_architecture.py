@@ -129,7 +129,6 @@ ADDRESSES = {
     "orjson": {
         "domain/foreign_json.py",
         "runner/load/input_data.py",
-        "runner/load/profile_export.py",
     },
     "jinja2": {"reports/templating.py"},
     "msgspec": {
@@ -164,6 +163,8 @@ ADDRESSES = {
         "runner/load/generators.py",
         "runner/load/intended.py",
         "runner/load/own_schedule.py",
+        "runner/load/profile_export.py",
+        "runner/load/requests.py",
         "runner/load/schedule.py",
     },
     "click": {"cli"},
@@ -185,7 +186,7 @@ CALLS = {
     "json.loads": {"domain/foreign_json.py", "runner/server/container.py"},
     "json.load": set(),
     "json.JSONDecoder": {"domain/json_stream.py"},
-    "orjson.loads": {"domain/foreign_json.py", "runner/load/profile_export.py"},
+    "orjson.loads": {"domain/foreign_json.py"},
     "eval": set(),
     "exec": set(),
     "os.execve": {"runner/process.py"},

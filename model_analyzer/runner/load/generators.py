@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from model_analyzer.domain.windows import Window
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.intended import Intended
 from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.requests import Requests
 from model_analyzer.runner.load.schedule import Times
 
 # perf_analyzer's flag for the ids of its sequences, START or START:END; it reads 31-bit numbers.
@@ -103,9 +104,9 @@ def joined_exports(exports: Sequence[Export], *, is_whole: bool) -> Export:
     begins = [export.bounds[0] for export in exports]
     ends = [export.bounds[-1] for export in exports]
     bounds = [min(begins), max(ends)] if is_whole else [max(begins), min(ends)]
-    requests = chain.from_iterable(export.requests for export in exports)
+    requests = Requests.joined([export.requests for export in exports])
     return Export(
-        sorted(requests, key=lambda request: request.ended),
+        requests.take(np.argsort(requests.ended, kind="stable")),
         bounds,
         impossible=sum(export.impossible for export in exports),
     )
@@ -115,9 +116,8 @@ def joined_times(parts: Sequence[Intended], *, is_whole: bool) -> Intended:
     """The requests of all generators at their intended times."""
     if len(parts) == 1:
         return parts[0]
-    order = np.argsort(
-        [request.ended for part in parts for request in part.export.requests], kind="stable"
-    )
+    ended = np.concatenate([part.export.requests.ended for part in parts])
+    order = np.argsort(ended, kind="stable")
     export = joined_exports([part.export for part in parts], is_whole=is_whole)
     return Intended(
         export,

@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-import os
+import errno
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from io import TextIOWrapper
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.log_rows import MOST_PART, LogProblem
 from model_analyzer.domain.request_log import RequestLog, parse_log
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.reading import open_regular, read_regular
+from model_analyzer.reading import open_text, read_regular
 from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, InputEntries, parse_entries
 
 _MOST_BYTES = 2**30
@@ -66,17 +65,14 @@ def _read_log(path: Path, column: str, unit: str, input_column: str, entries: in
 def _parts(path: Path) -> Iterator[str]:
     """The lines of a file, and parts of long ones, each read when it is asked for."""
     try:
-        with open_regular(path) as file:
-            if os.fstat(file.fileno()).st_size > _MOST_BYTES:
-                raise LogProblem(0, f"has more than {_MOST_BYTES // 2**30} GiB", "use a part")
-            # lines end as files end them: str.splitlines() would also split at other characters
-            with TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
-                while line := text.readline(MOST_PART):
-                    yield line
+        with open_text(path, most_bytes=_MOST_BYTES) as text:
+            while part := text.readline(MOST_PART):
+                yield part
     except UnicodeDecodeError:
         raise LogProblem(0, "is not text in UTF-8") from None
     except OSError as error:
-        raise LogProblem(0, error.strerror or str(error)) from None
+        hint = "use a part" if error.errno == errno.EFBIG else ""
+        raise LogProblem(0, error.strerror or str(error), hint) from None
 
 
 @lru_cache(maxsize=8)
