@@ -22,6 +22,13 @@ _NEAR = 16
 _SCANNER = json.JSONDecoder()
 
 
+class TooLong(ValueError):
+    """A value with more characters than may be in memory."""
+
+    def __init__(self, most_characters: int) -> None:
+        super().__init__(f"has a value of more than {most_characters // 2**20} MiB")
+
+
 class JsonStream:
     """A place in a JSON text that comes in blocks. Whoever enters an object or a list reads each
     value in it before going on. Raises ValueError where the text is not JSON.
@@ -97,7 +104,7 @@ class JsonStream:
         """
         left = len(self._text) - self._place
         if left > self._most_characters:
-            raise ValueError(f"a value has more than {self._most_characters // 2**20} MiB")
+            raise TooLong(self._most_characters)
         added: list[str] = []
         size = 0
         for block in self._blocks:

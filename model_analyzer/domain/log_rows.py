@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from model_analyzer.domain.foreign_json import TooDeep, parse_json
-from model_analyzer.domain.json_stream import JsonStream
+from model_analyzer.domain.json_stream import JsonStream, TooLong
 
 Row = Mapping[str, Any]
 Numbered = Iterator[tuple[int, str]]
@@ -224,6 +224,8 @@ def _json_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:
 def _not_json(number: int, error: ValueError, hint: str) -> LogProblem:
     if isinstance(error, TooDeep):
         return LogProblem(number, "has too many brackets within brackets", hint)
+    if isinstance(error, TooLong):
+        return LogProblem(number, str(error), hint)
     return LogProblem(number, "is not JSON", hint)
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.foreign_json import TooDeep
-from model_analyzer.domain.json_stream import JsonStream
+from model_analyzer.domain.json_stream import JsonStream, TooLong
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -74,7 +74,7 @@ def test_an_endless_value_is_refused() -> None:
             read_blocks += 1
             yield "x" * 2**18
 
-    with pytest.raises(ValueError, match="a value has more than 1 MiB"):
+    with pytest.raises(TooLong, match="has a value of more than 1 MiB"):
         JsonStream(endless(), most_characters=2**20).value()
     assert read_blocks <= 16
 

@@ -106,7 +106,7 @@ def test_a_value_without_end_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text('[{"time": 1, "text": "' + "x" * (2**26))
 
-    with pytest.raises(ReplayProblem, match="is not JSON"):
+    with pytest.raises(ReplayProblem, match="has a value of more than 16 MiB"):
         replay_of(path)
 
 
