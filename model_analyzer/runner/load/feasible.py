@@ -19,6 +19,7 @@ from model_analyzer.domain.models import (
     is_decoupled,
     max_batch_size,
 )
+from model_analyzer.domain.ranges import MOST_RATE
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,
@@ -150,6 +151,14 @@ def _traffic(
             message = f"model {model.name}: {error.message}"
             yield Problem(where=where, message=message, hint=error.hint)
             return
+        rate = len(replay.log.times) / replay.log.seconds * traffic.speed
+        if rate > MOST_RATE:
+            yield Problem(
+                where=where,
+                message=f"model {model.name}: {traffic} has {rate:.4g} requests/s, and a load at"
+                f" most {MOST_RATE:,}",
+                hint="give a lower speed",
+            )
         size = 0
         if replay.entries is not None:
             size = size_of(replay.entries, replay.log.inputs, max(model.batch_sizes))
@@ -165,7 +174,7 @@ def _traffic(
     if seconds > timeout_s / 2:
         yield Problem(
             where=where,
-            message=f"model {model.name}: a measurement under {traffic} lasts {seconds:.0f} s, and"
+            message=f"model {model.name}: a measurement under {traffic} lasts {seconds:.6g} s, and"
             f" perf_analyzer may take {timeout_s} s",
             hint="raise perf_analyzer_timeout to twice as long, "
             + (_shorter_log(traffic) if traffic.log else "or shorten the stages"),

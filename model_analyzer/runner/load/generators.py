@@ -30,6 +30,9 @@ _SEQUENCE_IDS = "sequence-id-range"
 _ID_RANGE = re.compile(r"(\d{1,10})(?::(\d{1,10}))?")
 _MOST_ID = 2**31 - 1
 
+# So many requests are worth a process, on average.
+_LEAST_SHARE = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Generator:
@@ -53,16 +56,17 @@ def shares(due: Times, traffic: Traffic) -> Sequence[npt.NDArray[np.intp]]:
     they are due; together all of them.
 
     Generators do not start at the same moment. A random share of Poisson arrivals is Poisson again,
-    so their sum is, too, whenever each of them starts. Constant arrivals are dealt in turn.
+    so their sum is, too, whenever each of them starts. Constant arrivals are dealt in turn. There
+    are fewer generators than asked for where each would have hardly any request: one that has none
+    left waits for nothing.
     """
-    if traffic.generators == 1:
-        return [np.arange(len(due))]
+    count = min(traffic.generators, max(len(due) // _LEAST_SHARE, 1))
     if traffic.arrivals is Arrivals.CONSTANT:
-        owners = np.arange(len(due)) % traffic.generators
+        owners = np.arange(len(due)) % count
     else:
         random = np.random.default_rng([traffic.seed, len(due)])
-        owners = random.integers(traffic.generators, size=len(due))
-    return [np.flatnonzero(owners == owner) for owner in range(traffic.generators)]
+        owners = random.integers(count, size=len(due))
+    return [np.flatnonzero(owners == owner) for owner in range(count)]
 
 
 def with_own_ids(generators: Sequence[Generator]) -> Sequence[Generator]:

@@ -47,6 +47,15 @@ def test_together_they_send_every_request_once(arrivals: Arrivals) -> None:
     assert all(len(due) / 4 < len(part) < len(due) / 2 for part in parts)
 
 
+@pytest.mark.parametrize(("requests", "generators"), [(1, 1), (19, 1), (60, 6), (1000, 64)])
+def test_there_are_no_more_generators_than_the_requests_need(
+    requests: int, generators: int
+) -> None:
+    parts = shares(np.arange(requests), traffic(Arrivals.CONSTANT, 64))
+    assert len(parts) == generators
+    assert min(map(len, parts)) > 0
+
+
 def test_a_single_generator_sends_all() -> None:
     due = due_times(traffic(Arrivals.POISSON, 1), rate=50, seconds=1)
     (part,) = shares(due, traffic(Arrivals.POISSON, 1))
