@@ -64,7 +64,8 @@ def _measured(run: Mapping[str, Any], trial: Mapping[str, Any]) -> Measurement:
     values = {tag: value for tag, value in run.items() if tag not in ("windows", "latencies")}
     if "latencies" in run:
         return instalment(run["latencies"], **values)
-    host = {"cpu_used_ram": trial.get("memory", 300.0)}
+    memory = trial.get("memory", 300.0)  # null: not measured
+    host = {} if memory is None else {"cpu_used_ram": memory}
     return measurement(windows=run.get("windows", ()), host=host, **values)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,6 +46,8 @@ _STEPS = (_SEARCHES, "model_analyzer.runner.load.")
 
 _LOG_WIDTH = 120
 
+_COMMAND = re.compile("`[^` ]+ [^`]+`")  # to copy, so its line is not broken
+
 
 class _LogHandler(logging.Handler):
     """Prints log lines as `[Model Analyzer] text`, above the live view if there is one."""
@@ -62,7 +65,7 @@ class _LogHandler(logging.Handler):
             clock = time.strftime("%H:%M:%S ") if self._with_time else ""
             text = f"{clock}[Model Analyzer] {level}{text}"
         style = {logging.WARNING: "yellow", logging.ERROR: "red", logging.DEBUG: "dim"}
-        is_to_copy = "`" in text  # a command
+        is_to_copy = _COMMAND.search(text) is not None
         self._console.print(
             Text(text, style=style.get(record.levelno, "")),
             soft_wrap=is_to_copy or not self._console.is_terminal,
@@ -217,8 +220,10 @@ class TerminalView:
             self._console.print(Text(printable(text)), soft_wrap=True)
 
     def _sentence(self, text: str, style: str = "") -> None:
-        """A sentence, broken between words."""
-        self._console.print(Text(printable(text), style=style))
+        """A sentence: broken between words on a terminal, one line in a log."""
+        self._console.print(
+            Text(printable(text), style=style), soft_wrap=not self._console.is_terminal
+        )
 
 
 def _write_line(text: str) -> None:

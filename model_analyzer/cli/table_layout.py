@@ -21,7 +21,7 @@ from model_analyzer.domain.printable import one_line, printable
 from model_analyzer.reports.tables import Table
 
 _HEADER_WIDTH = 11  # long headers take more lines, so that names need not
-_BETWEEN = 3  # blanks between columns
+_BETWEEN = 2  # blanks between columns
 # After blanks, and after commas that do not separate thousands.
 _BREAK = re.compile(r"(?<= )(?! )|(?<=[,;])(?! |\d{3}(?!\d))")
 _INDENT = 2  # of the lines of a block below its first
@@ -116,7 +116,13 @@ def _grid(
     columns: Sequence[Sequence[str]],
     widths: Sequence[int],
 ) -> RichTable:
-    grid = RichTable(box=box.SIMPLE_HEAD, header_style="bold", show_edge=False, pad_edge=False)
+    grid = RichTable(
+        box=box.SIMPLE_HEAD,
+        header_style="bold",
+        show_edge=False,
+        padding=(0, 0, 0, _BETWEEN - 1),
+        pad_edge=False,
+    )
     for place, header, width in zip(places, headers, widths, strict=True):
         numbers = all(isinstance(row[place], (int, float, NoneType)) for row in table.rows)
         grid.add_column(

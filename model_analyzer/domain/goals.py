@@ -178,6 +178,15 @@ class Goal:
             ]
         return totals
 
+    def _unknown(self, columns: Columns, measurements: Sequence[Measurement]) -> list[bool]:
+        """Whether each of the measurements, whose metrics are the columns, lacks a metric of a
+        constraint.
+        """
+        if len(self.models) != 1:
+            return [bool(self.unchecked(measurement)) for measurement in measurements]
+        judged = [columns.of(constraint.tag) for constraint in self.models[0].constraints]
+        return [any(column[row] is None for column in judged) for row in range(len(measurements))]
+
     def passes(self, measurement: Measurement) -> bool:
         """Whether every constraint that can be checked is met."""
         return self.shortfall(measurement) == 0
@@ -257,17 +266,21 @@ class Goal:
         return gain / weights if weights else 0.0
 
     def best_first(self, items: Iterable[T], measurement: Callable[[T], Measurement]) -> list[T]:
-        """`items` in order of merit: those that meet the constraints first, by score; then the
-        others, nearest to the constraints first. Equals stay in the order in which they came.
+        """`items` in order of merit: those that meet the constraints first, by score; then those
+        that lack a metric of a constraint, by score; then the others, nearest to the constraints
+        first. Equals stay in the order in which they came.
         """
         ordered = list(items)
         measurements = [measurement(item) for item in ordered]
         columns = Columns(measurements)
         shortfalls = self.shortfalls(columns, measurements)
+        unknown = self._unknown(columns, measurements)
 
         def compare(a: int, b: int) -> int:
-            difference = shortfalls[a] - shortfalls[b] or self.score(
-                measurements[b], measurements[a]
+            difference = (
+                shortfalls[a] - shortfalls[b]
+                or unknown[a] - unknown[b]
+                or self.score(measurements[b], measurements[a])
             )
             return (difference > 0) - (difference < 0)
 
@@ -277,8 +290,10 @@ class Goal:
             metric = metric_of(objectives[0].tag)
             sign = -metric.gain(1, 0)  # gains are differences
             merits = [
-                (shortfall, value is None, sign * (value or 0.0))
-                for shortfall, value in zip(shortfalls, columns.of(metric.tag), strict=True)
+                (shortfall, is_unknown, value is None, sign * (value or 0.0))
+                for shortfall, is_unknown, value in zip(
+                    shortfalls, unknown, columns.of(metric.tag), strict=True
+                )
             ]
             order = sorted(range(len(ordered)), key=merits.__getitem__)
         else:

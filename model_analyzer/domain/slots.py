@@ -45,12 +45,13 @@ class Finished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overdue:
-    """A measurement takes much longer than the seconds that were expected: it has run `for_s`, and
-    is given up after `limit_s` (None if that is not known here).
+    """A measurement takes much longer than the seconds that were expected (None: it lasts until
+    windows are stable): it has run `for_s`, and is given up after `limit_s` (None if that is not
+    known here).
     """
 
     for_s: float
-    expected_s: float
+    expected_s: float | None
     limit_s: float | None
 
 

@@ -16,14 +16,14 @@ def basis_text(item: MeasuredTrial) -> str:
     """The requests and instalments behind the values: `1,240 requests, 3 instalments`."""
     requests = requests_behind(item.measurement)
     words = counted(requests, "request") if isinstance(requests, int) else f"{requests} requests"
-    return f"{words}, {times_text(item)}"
+    is_instalment = item.measurement.is_instalment
+    times = counted(len(item.runs), "instalment") if is_instalment else times_text(item)
+    return f"{words}, {times}"
 
 
 def times_text(item: MeasuredTrial) -> str:
     """How often a trial was measured, in words."""
     count = len(item.runs)
-    if item.measurement.is_instalment:
-        return counted(count, "instalment")
     return "once" if count == 1 else f"{count} times"
 
 

@@ -225,7 +225,10 @@ def _rivals(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Itera
         for result in ranking.results
         if result.passes
     )  # `measured` has the best first
-    passing = [item for item in candidates if item and ranking.goal.passes(item.measurement)]
+    is_met = are_met(ranking.goal, best.measurement)
+    passing = [
+        item for item in candidates if item and are_met(ranking.goal, item.measurement) == is_met
+    ]
     for item in ranking.goal.best_first(passing, _measurement)[:1]:
         gain = ranking.goal.gain_percent(item.measurement, best.measurement)
         if gain >= NO_GAIN:

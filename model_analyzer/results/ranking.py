@@ -54,6 +54,7 @@ from model_analyzer.results.circumstances import (
     Wanted,
     comparable,
 )
+from model_analyzer.results.met import are_met
 
 # Percent; smaller gains count as no gain.
 NO_GAIN = 0.5
@@ -485,7 +486,10 @@ def _ordered(
     concluded = [index for index in by_mean if conclusion and keys[index] == conclusion.recommended]
     closest = list(dict.fromkeys([*by_mean[:_CLOSEST], *concluded]))
     runs = {index: means[index].runs for index in closest}
-    passing = [index for index in closest if goal.passes(means[index].measurement)]
+    meets = {index: are_met(goal, means[index].measurement) for index in closest}
+    passing = [index for index in closest if meets[index]]
+    # only without any that meets the constraints for sure, one of which that is unknown will do
+    passing = passing or [index for index in closest if meets[index] is None]
     tie = concluded or by_mean[:1]
     if passing:
         comparison, sure = Comparison(goal, runs), assurance(goal, runs)
@@ -557,7 +561,7 @@ def _is_enough(
     The default may be better by less than `most_lead` percent.
     """
     return (
-        goal.passes(default.measurement) == goal.passes(best.measurement)
+        are_met(goal, default.measurement) == are_met(goal, best.measurement)
         and -most_lead < goal.gain_percent(best.measurement, default.measurement) < NO_GAIN
         and not needs_more_resources(default, best)
         and not is_much_sooner(best.measurement, default.measurement)

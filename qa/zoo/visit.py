@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -187,7 +188,9 @@ def _judge_profile(visit: Visit, step: Step, name: str) -> list[dict[str, Any]]:
     answer = visit.call(step, "profile", "-f", f"{name}.yaml", "--progress", "json")
     events = _events(answer.output)
     for event in events:
-        limit_s = GIVEN_UP_S if event["event"] == "trial_failed" else LONGEST_S
+        limit_s: float = GIVEN_UP_S if event["event"] == "trial_failed" else LONGEST_S
+        if name == "windows":  # they last until they are stable
+            limit_s = math.inf
         if not event.get("known") and event.get("duration_s", 0) > limit_s:
             (workload, *_) = event["workloads"]
             step.faults.append(f"{workload['variant']} took {event['duration_s']:.0f} s")

@@ -28,7 +28,7 @@ from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.checks.limits import Group
-from model_analyzer.runner.load import child, launches, time_limits
+from model_analyzer.runner.load import careful, child, launches, time_limits
 from model_analyzer.runner.load.launches import Reading
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.transcript import Transcript
@@ -252,6 +252,25 @@ def test_an_unstable_result_is_accepted_with_a_notice_after_three_larger_windows
     assert stability == [None, None, None, "999"]
     assert [notice.kind for notice in reading.notices] == [NoticeKind.UNSTABLE]
     assert "windows differ by 40 %" in reading.notices[0].text
+
+
+def test_what_stays_unstable_for_long_is_accepted_sooner_unless_the_user_sized_the_window(
+    pretend, make, monkeypatch
+) -> None:
+    monkeypatch.setattr(careful, "_STRICT_S", 0.0)
+    unstable = {"status": 2, "text": "Failed to obtain stable measurement."}
+    noisy = {"windows": [80, 100, 120]}
+    generator = make(pretend.perf_analyzer(unstable, noisy, unstable, noisy))
+
+    reading = generator.generate([work()], AliveServer())
+    stability = [option(launch, "--stability-percentage") for launch in pretend.launches]
+    generator.generate([work(1, measurement_request_count="50")], AliveServer())
+
+    assert isinstance(reading, Reading)
+    assert [notice.kind for notice in reading.notices] == [NoticeKind.UNSTABLE]
+    assert stability == [None, "999"]
+    sized = [option(launch, "--stability-percentage") for launch in pretend.launches[2:]]
+    assert sized == [None, None]
 
 
 def test_the_next_load_starts_with_the_stable_window(pretend, make) -> None:

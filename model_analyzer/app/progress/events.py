@@ -78,15 +78,15 @@ class TrialStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StillMeasuring:
-    """A trial takes much longer than the seconds that were expected: it has been measured `for_s`,
-    and is given up after `limit_s`, None if that is unknown. `slot` is its name, "" if there is one
-    slot.
+    """A trial takes much longer than the seconds that were expected (None: it lasts until windows
+    are stable): it has been measured `for_s`, and is given up after `limit_s`, None if unknown.
+    `slot` is its name, "" if there is one slot.
     """
 
     elapsed_s: float
     trial: Trial
     for_s: float
-    expected_s: float
+    expected_s: float | None
     limit_s: float | None
     slot: str = ""
 

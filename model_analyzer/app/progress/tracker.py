@@ -223,13 +223,13 @@ class Tracker:
         )
 
     def _still_measuring(self, trial: Trial, overdue: Overdue, slot: str) -> None:
-        limit_s = overdue.limit_s
+        limit_s, expected_s = overdue.limit_s, overdue.expected_s
         self._sink.show(
             StillMeasuring(
                 elapsed_s=self._elapsed_s,
                 trial=trial,
                 for_s=round(overdue.for_s, 1),
-                expected_s=round(overdue.expected_s, 2),
+                expected_s=None if expected_s is None else round(expected_s, 2),
                 limit_s=None if limit_s is None else round(limit_s, 1),
                 slot=slot,
             )

@@ -53,6 +53,8 @@ def duration(seconds: float) -> str:
 
 def expectation_text(event: StillMeasuring) -> str:
     """`expected 1 s, given up after 41 s`: the limit is left out if it is unknown."""
+    if event.expected_s is None:
+        return "until its windows are stable"
     limit = "" if event.limit_s is None else f", given up after {duration(event.limit_s)}"
     return f"expected {max(event.expected_s, 1):.0f} s{limit}"
 

@@ -119,15 +119,21 @@ const ranking = (() => {
       return known ? gain / known : 0;
     }
 
+    // the rows that lack a metric of a constraint that no limit changes
+    const lacksOthers = Array.from({ length: count }, (_, row) => others.some(({ valueOf }) => valueOf(row) === null));
+
     // rows by merit: the limit decides only which of them count
     const byMerit = Array.from({ length: count }, (_, row) => row).sort((a, b) => score(b, a) || a - b);
 
-    /** The best rows: those that meet the constraints first, then the nearest to them. */
-    function closest(missed) {
+    /** The best rows: those that meet the constraints first, then those that lack a metric of one, then
+        the nearest to them. */
+    function closest(missed, lacks) {
       const rows = [];
-      for (const row of byMerit) {
-        if (missed[row] === 0) rows.push(row);
-        if (rows.length === CLOSEST) return rows;
+      for (const isUnknown of [false, true]) {
+        for (const row of byMerit) {
+          if (missed[row] === 0 && lacks(row) === isUnknown) rows.push(row);
+          if (rows.length === CLOSEST) return rows;
+        }
       }
       // to sort rows takes many times as long as to sort their numbers
       const places = CLOSEST - rows.length;
@@ -301,27 +307,29 @@ const ranking = (() => {
       return content(row) !== content(than) && compareLists(resources(row), resources(than)) > 0;
     }
 
-    function isEnough(row, best, missed, mostLead) {
+    function isEnough(row, best, missed, lacks, mostLead) {
       const gain = gainPercent(best, row);
-      return (missed[row] === 0) === (missed[best] === 0) && -mostLead < gain && gain < NO_GAIN
+      const standing = (each) => (missed[each] === 0 ? lacks(each) : null);
+      return standing(row) === standing(best) && -mostLead < gain && gain < NO_GAIN
         && !needsMore(row, best) && !(price(row, best) > MOST);
     }
 
     /** The default first, if the gain over it is negligible. */
-    function defaultFirst(best, ties, missed) {
+    function defaultFirst(best, ties, missed, lacks) {
       if (isDefault(best)) return { best, ties };
-      let own = ties.find((row) => isDefault(row) && isEnough(row, best, missed, Infinity));
+      let own = ties.find((row) => isDefault(row) && isEnough(row, best, missed, lacks, Infinity));
       if (own === undefined) {
-        own = firstDefault(missed);
-        if (own === undefined || !isEnough(own, best, missed, NO_GAIN)) return { best, ties };
+        own = firstDefault(missed, lacks);
+        if (own === undefined || !isEnough(own, best, missed, lacks, NO_GAIN)) return { best, ties };
       }
       return { best: own, ties: [best, ...ties.filter((row) => row !== own)] };
     }
 
     const defaults = byMerit.filter(isDefault);
 
-    function firstDefault(missed) {
-      return defaults.find((row) => missed[row] === 0)
+    function firstDefault(missed, lacks) {
+      const meeting = defaults.filter((row) => missed[row] === 0);
+      return meeting.find((row) => !lacks(row)) ?? meeting[0]
         ?? [...defaults].sort((a, b) => missed[a] - missed[b])[0];
     }
 
@@ -340,8 +348,11 @@ const ranking = (() => {
           if (value > limit) missed[row] += -margin(ofLimit, value) * 100;
         }
       }
-      const rows = closest(missed);
-      const passing = rows.filter((row) => missed[row] === 0);
+      const lacks = (row) => lacksOthers[row] || (limit !== null && over(row) === null);
+      const rows = closest(missed, lacks);
+      const meeting = rows.filter((row) => missed[row] === 0);
+      const known = meeting.filter((row) => !lacks(row));
+      const passing = known.length ? known : meeting;
       let tie = rows.slice(0, 1);
       let chanceOf = () => null;
       if (passing.length) {
@@ -360,7 +371,7 @@ const ranking = (() => {
         tie = [first, ...tie.filter((row) => row !== first && tie.includes(first))];
         chanceOf = met;
       }
-      const { best, ties } = defaultFirst(tie[0], tie.slice(1), missed);
+      const { best, ties } = defaultFirst(tie[0], tie.slice(1), missed, lacks);
       return { best, ties: ties.filter((row) => !isSameTrial(row, best)), passes: missed[best] === 0, chance: chanceOf(best) };
     }
 

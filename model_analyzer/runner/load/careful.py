@@ -10,7 +10,8 @@ when it did.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from model_analyzer.domain.measurements import (
     few_requests,
 )
 from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
@@ -48,27 +50,37 @@ from model_analyzer.runner.load.output import (
 )
 from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_rate
 from model_analyzer.runner.load.rates import ExportSizes
-from model_analyzer.runner.load.time_limits import AnsweringLimit, GivenLimit, TimeLimit
+from model_analyzer.runner.load.time_limits import AnsweringLimit, GivenLimit, Patience, TimeLimit
 
 log = logging.getLogger(__name__)
 
 # perf_analyzer's own default
 _STABILITY_PERCENT = 10.0
 
-# The number of launches, each with a larger window, before an unstable result is accepted.
-_STRICT_LAUNCHES = 3
+# The number of launches, each with a larger window, before an unstable result is accepted; and so
+# many seconds, if the user sized no window.
+_STRICT_LAUNCHES, _STRICT_S = 3, 60.0
 
 # The variant, the batch size and the conditions of a measurement.
 _Kind = tuple[str, int, str]
 
 
 class CarefulMeasuring:
-    """Measures with windows that the user or perf_analyzer chose, and remembers larger ones."""
+    """Measures with windows that the user or perf_analyzer chose, and remembers larger ones. `tell`
+    is called if that takes long.
+    """
 
-    def __init__(self, launches: Launches, sizes: ExportSizes, user_directory: Path) -> None:
+    def __init__(
+        self,
+        launches: Launches,
+        sizes: ExportSizes,
+        user_directory: Path,
+        tell: Callable[[Overdue], None],
+    ) -> None:
         self._launches = launches
         self._sizes = sizes
         self._user_directory = user_directory
+        self._tell = tell
         # enlarged windows that were stable: later loads of the same kind start with them
         self._learned: dict[_Kind, Window] = {}
 
@@ -79,15 +91,15 @@ class CarefulMeasuring:
         windows = [self._learned.get(_kind(work), Window.of(work.flags)) for work in workloads]
         variants = [work.variant for work in workloads]
         unstable = uncounted = 0
+        began = time.monotonic()
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
             generators = [
                 Generator(work, window, exports=work.times_tokens or self._may_export(work, window))
                 for work, window in zip(workloads, windows, strict=True)
             ]
-            ended = self._launches.launch(
-                generators, server, self._limit(generators, server, earlier)
-            )
+            limit = Patience(self._limit(generators, server, earlier), began, self._tell)
+            ended = self._launches.launch(generators, server, limit)
             self._sizes.learn_from(generators, ended)
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < UNCOUNTED_LAUNCHES
@@ -102,7 +114,10 @@ class CarefulMeasuring:
             if outcome is not None:
                 break
             unstable += any(run.verdict is OutputVerdict.UNSTABLE for run in ended)
-            is_last = launch + 1 == self._launches.most or unstable >= _STRICT_LAUNCHES
+            has_taken_long = not _is_sized(workloads) and time.monotonic() - began > _STRICT_S
+            is_last = (
+                launch + 1 == self._launches.most or unstable >= _STRICT_LAUNCHES or has_taken_long
+            )
             for index, (work, run) in enumerate(zip(workloads, ended, strict=True)):
                 if run.verdict is not OutputVerdict.DONE:
                     windows[index] = self._enlarge(work, windows[index], run, accept=is_last)
@@ -115,7 +130,7 @@ class CarefulMeasuring:
     ) -> TimeLimit:
         """The time limit of a launch: that of the user alone, if the user sized a window."""
         timeout_s = self._launches.timeout_s
-        if any(Window.of(each.work.flags) != Window() for each in generators):
+        if _is_sized(each.work for each in generators):
             return GivenLimit(timeout_s)
         return AnsweringLimit(generators, server, earlier, timeout_s)
 
@@ -230,6 +245,11 @@ class CarefulMeasuring:
         elif run.export is not None or own_rate(work, self._intervals(work)) is None:
             unknown = "it is not known when perf_analyzer had to send its requests"
         return remarks_on_sending(work, values, in_instalments=False, unknown=unknown)
+
+
+def _is_sized(workloads: Iterable[Workload]) -> bool:
+    """Whether the user sized a window."""
+    return any(Window.of(work.flags) != Window() for work in workloads)
 
 
 def _unstable(work: Workload, report: Report) -> Notice:

@@ -27,7 +27,7 @@ class PerfAnalyzer:
 
     Workloads with genai-perf flags run with `genai_perf`. `transcript` receives the command and the
     output of the last launch of each trial. `guards` may have a guard ready for it. A program that
-    writes more than `most_bytes` is stopped. `tell` is called if an instalment takes much longer
+    writes more than `most_bytes` is stopped. `tell` is called if a measurement takes much longer
     than expected.
     """
 
@@ -56,7 +56,7 @@ class PerfAnalyzer:
             most_bytes=most_bytes,
         )
         sizes = ExportSizes()
-        self._careful = CarefulMeasuring(self._launches, sizes, user_directory)
+        self._careful = CarefulMeasuring(self._launches, sizes, user_directory, tell)
         self._instalments = InstalmentMeasuring(self._launches, sizes, user_directory, tell)
         self._transcript = transcript
 

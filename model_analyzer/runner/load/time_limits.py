@@ -37,6 +37,9 @@ _UNANSWERED_S = given_up_s(1.0)
 # the last window.
 _ROUNDS = 2
 
+# Users hear of a measurement in windows first after so many seconds, and then at least so often.
+_TOLD_FIRST_S, _TOLD_EVERY_S = 30.0, 60.0
+
 # What is left of a budget is at least so much.
 _LEAST_LEFT_S = 10.0
 
@@ -112,6 +115,31 @@ class AnsweringLimit:
             # often enough to see when it fell silent
             self._check = min(self._check, now + _UNANSWERED_S / 4)
         return self._given.look()
+
+
+class Patience:
+    """A time limit that tells how long a measurement in windows takes, which began at `began`.
+
+    It tells after some seconds, then each time after twice as long, and at least every minute.
+    """
+
+    def __init__(self, limit: TimeLimit, began: float, tell: Callable[[Overdue], None]) -> None:
+        self._limit = limit
+        self._began = began
+        self._tell = tell
+        self._next_s = _TOLD_FIRST_S
+        while self._next_s < time.monotonic() - began:
+            self._wait_longer()
+
+    def look(self) -> Stop | None:
+        for_s = time.monotonic() - self._began
+        if for_s > self._next_s:
+            self._wait_longer()
+            self._tell(Overdue(for_s=for_s, expected_s=None, limit_s=None))
+        return self._limit.look()
+
+    def _wait_longer(self) -> None:
+        self._next_s += min(self._next_s, _TOLD_EVERY_S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from model_analyzer.runner.load.time_limits import (
     Bounds,
     GivenLimit,
     InstalmentLimit,
+    Patience,
     end_of_budget,
 )
 from tests.unit.builders import trial
@@ -243,3 +244,18 @@ def test_windows_that_the_user_sized_have_the_limit_of_the_user(monkeypatch) -> 
         "perf_analyzer did not finish within 600 s",
         "the model may hang; otherwise raise --perf-analyzer-timeout",
     )
+
+
+def test_a_measurement_in_windows_is_named_while_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, told = 0.0, list[Overdue]()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    for began_launch_s in (0, 50):  # the second launch has larger windows
+        now = float(began_launch_s)
+        limit = Patience(GivenLimit(200), 0.0, told.append)
+        for second in range(began_launch_s, began_launch_s + 300):
+            now = float(second)
+            if limit.look() is not None:
+                break
+    times = [each.for_s for each in told]
+    assert times == [31, 61, 121, 181, 61, 121, 181, 241]
+    assert {(each.expected_s, each.limit_s) for each in told} == {(None, None)}
