@@ -113,6 +113,4 @@ def read_ends(path: Path, *, most_bytes: int) -> str:
 def _size(count: int) -> str:
     if count < 2**10:
         return f"{count} bytes"
-    if count >= 2**30:
-        return f"{count / 2**30:.3g} GiB"
     return f"{count / _MIB:.0f} MiB" if count >= _MIB else f"{count / 2**10:.0f} KiB"

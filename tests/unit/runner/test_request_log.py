@@ -76,7 +76,7 @@ def test_a_log_is_refused_early_by_its_size(tmp_path: Path) -> None:
     with pytest.raises(ReplayProblem) as raised:
         replay_of(path)
     assert (raised.value.message, raised.value.hint) == (
-        f"{path}: Larger than 1 GiB",
+        f"{path}: Larger than 1024 MiB",
         "use a part",
     )
 
