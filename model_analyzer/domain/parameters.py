@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,7 +18,9 @@ Setting = str | int | float | None
 
 
 def differing_parameters(variants: Iterable[ModelVariant]) -> Mapping[str, Mapping[str, Setting]]:
-    """The parameters (`config.…`) in which the variants of one model differ, by identity."""
+    """The parameters (`config.…`) in which the variants of one model differ, by identity; those in
+    JSON texts, too.
+    """
     parameters = {variant.identity: dict(_parameters(variant)) for variant in variants}
     names = dict.fromkeys(name for values in parameters.values() for name in values)
     differing = [
@@ -40,7 +43,20 @@ def _parameters(variant: ModelVariant) -> Iterator[tuple[str, Setting]]:
             yield f"{PARAMETER}{part.model}.{name.removeprefix(PARAMETER)}", cell
 
 
+def unpacked(value: Any) -> Any:
+    """A text that is a JSON object as a mapping, with numbers as they are written; any other value
+    as it is.
+    """
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    try:
+        return json.loads(value, parse_int=str, parse_float=str, parse_constant=str)
+    except (ValueError, RecursionError):
+        return value
+
+
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Setting]]:
+    value = unpacked(value)
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from _leaves(f"{name}.{key}", inner)

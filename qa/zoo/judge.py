@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from html import unescape
 from typing import Any
 
 from qa.zoo.truth import Truth, value_range
@@ -18,6 +19,8 @@ UNSURE_PERCENT = 10
 # No measurement of these models is worth more, and one that does not end is given up.
 LONGEST_S = 30
 GIVEN_UP_S = 45
+# An answer is read at a glance.
+MOST_WORDS = 60
 # Server and client begin and end to count at other moments.
 CALLS_TOLERANCE = 0.25
 # In flight = throughput x latency, up to this: in values from perf_analyzer's table, the first
@@ -126,6 +129,39 @@ def _judge_doubts(truth: Truth, model: Document) -> Iterator[str]:
     for text in sorted(doubts):
         if not any(re.search(pattern, text) for pattern in truth.doubts):
             yield f"doubt: {text}"
+
+
+def judge_surfaces(results: Document, told: Sequence[str], page: str) -> Iterator[str]:
+    """The answer of results.json is that of the progress (`told`, sentences) and of the page, is
+    short, and has the gain.
+    """
+    text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]+>", "", page, flags=re.DOTALL)
+    shown = _without_blanks(unescape(text))
+    for model in results["models"]:
+        sentence, answer = model["sentence"], model["recommended"]
+        if sentence not in told:
+            yield f"the progress ends with another answer than {sentence!r}"
+        words = len(f"{sentence} {model['changes'] or ''}".split())
+        if words > MOST_WORDS:
+            yield f"the answer has {words} words"
+        if answer is None:
+            continue
+        for part in _numbers(answer, sentence):
+            if _without_blanks(part) not in shown:
+                yield f"the page lacks {part!r} of {sentence!r}"
+        is_default = answer["variant"] == model["default"]
+        if not is_default and answer["satisfies_constraints"] and not answer["gain_over_default"]:
+            yield f"no gain over the default in {sentence!r}"
+
+
+def _numbers(answer: Document, sentence: str) -> Iterator[str]:
+    """What every surface has of an answer: its name and the numbers of its sentence."""
+    yield answer["variant"]
+    yield from re.findall(r"\d[\d,.]*(?:\s\N{PLUS-MINUS SIGN}\s[\d,.]+)?(?<=\d)", sentence)
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(text.split())
 
 
 def judge_explanation(truth: Truth, explanation: Document) -> Iterator[str]:

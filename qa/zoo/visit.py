@@ -21,7 +21,14 @@ from typing import Any
 
 import yaml
 
-from qa.zoo.judge import GIVEN_UP_S, LONGEST_S, judge_capacity, judge_explanation, judge_run
+from qa.zoo.judge import (
+    GIVEN_UP_S,
+    LONGEST_S,
+    judge_capacity,
+    judge_explanation,
+    judge_run,
+    judge_surfaces,
+)
 from qa.zoo.truth import Kind
 
 PROGRAM = str(Path(sys.executable).with_name("model-analyzer"))
@@ -198,6 +205,10 @@ def _judge_profile(visit: Visit, step: Step, name: str) -> list[dict[str, Any]]:
         results = json.loads((visit.scene / name / "results" / "results.json").read_text())
         is_searched = name not in SINGLE
         step.faults += judge_run(visit.kind.truth, results, is_searched=is_searched)
+        if is_searched:
+            told = [event["sentence"] for event in events if event["event"] == "answer"]
+            for page in visit.scene.glob(f"{name}/reports/summaries/*/result_summary.html"):
+                step.faults += judge_surfaces(results, told, page.read_text())
     return events
 
 

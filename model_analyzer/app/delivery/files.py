@@ -99,11 +99,24 @@ def configuration_difference(
     `originals` are the configurations in the model repository, by model. With `masks`, secrets in
     parameters are masked, for report pages.
     """
+    if not ranking.results:
+        return ""
+    return difference_of(ranking.results[0], ranking, originals, masks=masks)
+
+
+def difference_of(
+    result: VariantResult,
+    ranking: Ranking,
+    originals: Mapping[str, ModelConfig],
+    *,
+    masks: bool = False,
+) -> str:
+    """The same for a result of the ranking."""
     shown: Callable[[ModelConfig], ModelConfig] = masked_values if masks else dict
-    if not ranking.results or ranking.is_across_models:
+    if ranking.is_across_models:
         return ""
     lines: list[str] = []
-    for variant in parts_of(ranking.results[0]):
+    for variant in parts_of(result):
         if variant.model in originals:
             lines += difflib.unified_diff(
                 to_text(shown(originals[variant.model])).splitlines(),
@@ -384,7 +397,8 @@ def write_results(
         paths.append(directory.write(text, "results", "results.json"))
     tables = _TABLES.intersection(formats)
     rows = _rows([answer.ranking for answer in answers]) if tables else ()
-    return [*paths, *_write_rows(directory, rows, tables, "results")]
+    wishes = [tag for answer in answers for tag in answer.ranking.goal.wishes_first(())]
+    return [*paths, *_write_rows(directory, rows, tables, wishes, "results")]
 
 
 def results_text(answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None) -> str:
@@ -409,14 +423,18 @@ def _write_rows(
     directory: ExportDirectory,
     rows: Sequence[Row],
     formats: Collection[OutputFormat],
+    wishes: Sequence[str],
     *folders: str,
 ) -> Sequence[Path]:
-    """Writes the rows as `measurements.csv` and `measurements.parquet`; returns the paths."""
+    """Writes the rows as `measurements.csv` and `measurements.parquet`, the `wishes` as the first
+    metrics; returns the paths.
+    """
     paths = []
     if OutputFormat.CSV in formats:
-        paths.append(directory.write(to_csv(rows), *folders, "measurements.csv"))
+        paths.append(directory.write(to_csv(rows, wishes), *folders, "measurements.csv"))
     if OutputFormat.PARQUET in formats:
-        paths.append(directory.write(parquet.to_parquet(rows), *folders, "measurements.parquet"))
+        content = parquet.to_parquet(rows, wishes)
+        paths.append(directory.write(content, *folders, "measurements.parquet"))
     return paths
 
 
@@ -436,7 +454,8 @@ def write_measurements(
         paths.append(directory.write(text, *folders, "measurements.json"))
     tables = _TABLES.intersection(formats)
     rows = rows_of(map(_record, result.measured)) if tables else ()
-    return [*paths, *_write_rows(directory, rows, tables, *folders)]
+    wishes = ranking.goal.wishes_first(())
+    return [*paths, *_write_rows(directory, rows, tables, wishes, *folders)]
 
 
 def _variant_text(result: VariantResult, ranking: Ranking) -> str:

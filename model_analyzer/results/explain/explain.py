@@ -40,6 +40,7 @@ _RULES: Sequence[Rule] = (
     pipeline.bottleneck,
     pipeline.serial_calls,
     queueing.queue_delay,
+    queueing.queue_policy,
     queueing.batches,
     falling.large_batches,
     queueing.arrivals,

@@ -25,6 +25,7 @@ class Cause(Enum):
     COMPOSING_MODEL = "one composing model is the bottleneck"
     SERIAL_CALLS = "calls of other models one after the other"
     QUEUE_DELAY = "queue delay too long"
+    QUEUE_POLICY = "Triton lets requests wait: its queue has a policy"
     BATCHES = "batches are not filled"
     LARGE_BATCHES = "large batches are slower"
     ARRIVALS = "requests arrive in bursts"
@@ -56,6 +57,7 @@ CONSEQUENCES: Mapping[Cause, Set[Cause]] = MappingProxyType(
         Cause.QUEUE_DELAY: {
             Cause.BATCHES, Cause.ARRIVALS, Cause.TOO_FEW_INSTANCES, Cause.HELD_BACK,
         },
+        Cause.QUEUE_POLICY: {Cause.HELD_BACK, Cause.ARRIVALS, Cause.SLOW_REQUESTS},
         Cause.HELD_BACK: {Cause.ARRIVALS, Cause.TOO_FEW_INSTANCES, Cause.COMPOSING_MODEL},
         # whether a batch takes less than its requests one by one is not known: more instances help
         Cause.BATCHES: {Cause.MACHINE_FULL, Cause.GPU_FULL},

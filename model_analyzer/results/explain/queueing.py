@@ -32,6 +32,9 @@ _GAINS = 1.1
 # the instances is free, about one of several at least; if requests arrive at random, only beyond
 # what that explains.
 _HELD, _UNUSED, _ABOUT_ONE, _BEYOND = 0.3, 0.25, 0.75, 2.0
+# What gives the queue of a dynamic batcher a policy; and the share of the latency that counts.
+_POLICIES = ("priority_levels", "default_queue_policy", "priority_queue_policy")
+_LATE = 0.05
 # Batches are not filled if they have less than this part of what would fit.
 _FILLED = 0.5
 
@@ -64,6 +67,37 @@ def queue_delay(picture: Picture) -> Iterator[Finding]:
                 model=station.model,
                 parameters={"dynamic_batching": {"max_queue_delay_microseconds": 0}},
             ),
+        )
+
+
+def queue_policy(picture: Picture) -> Iterator[Finding]:
+    """Requests that wait although each one finds a free instance, where the queue has priorities or
+    a policy: then Triton wakes its batcher up to half a second late
+    (`findings/tritonserver-queue-policies-wait.sh`).
+    """
+    situation = picture.lowest
+    for station in situation.stations:
+        batching = station.variant.config.get("dynamic_batching", {})
+        policies = [name for name in _POLICIES if batching.get(name)]
+        waiting = situation.times.share(station.waiting_ms)
+        is_never_full = situation.is_closed and situation.work.load.value <= station.instances
+        if not policies or not is_never_full or queue_delay_us(station.variant.config):
+            continue
+        if waiting < _LATE or station.queue_ms < NEGLIGIBLE_MS:
+            continue
+        yield Finding(
+            cause=Cause.QUEUE_POLICY,
+            under=situation,
+            weight=waiting,
+            evidence=(
+                f"{situation.under}, a request finds a free instance, but waits"
+                f" {ms(station.waiting_ms)} of {ms(situation.times.total)} in the queue of"
+                f" {station.model}: that is few requests which wait for half a second",
+                f"dynamic_batching has {' and '.join(policies)}: then Triton wakes its batcher too"
+                " late for some requests; the next request wakes it, too",
+            ),
+            advice=f"leave out {' and '.join(policies)} where few requests are in flight: more of"
+            " them wait less for this",
         )
 
 

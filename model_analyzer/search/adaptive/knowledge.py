@@ -45,6 +45,7 @@ from model_analyzer.search.adaptive.duration import (
 )
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import success_chances
+from model_analyzer.search.adaptive.goodput import with_goodput
 from model_analyzer.search.adaptive.precision import relative_errors
 from model_analyzer.search.adaptive.queueing import Floats
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
@@ -572,7 +573,8 @@ class Knowledge:
             groups = [*self.measured.values()]
             relative = {tag: relative_errors(groups, tag, index) for tag in values}
             surrogate.learn(trained, values, shares, relative)
-            predictions.append(surrogate.predict(points))
+            predicted = surrogate.predict(points)
+            predictions.append(with_goodput(predicted, self.goal.models[index], measured, index))
             request_s = surrogate.waiting(points, predictions[-1])
             waiting = np.maximum(waiting, request_s)
             if self.in_instalments:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from qa.zoo.judge import judge_capacity, judge_explanation, judge_run
+from qa.zoo.judge import judge_capacity, judge_explanation, judge_run, judge_surfaces
 from qa.zoo.truth import Truth, kinds, value_range
 
 TRUTH = Truth(about="", throughput="served(0.02)", best="2 * 2 / 0.02")
@@ -106,6 +106,40 @@ def test_a_wrong_measurement_is_named(wrong: dict[str, Any], fault: str) -> None
     faults = list(judge_run(Truth(about="", throughput="served(0.02)"), results(wrong)))
 
     assert f"m_config_0 at concurrency 8: {fault}" in faults
+
+
+SENTENCE = "m_config_0 at concurrency 8 gives 1,200 \N{PLUS-MINUS SIGN} 60 infer/sec at p99 31 ms."
+PAGE = """<h1>m</h1><p>m<wbr>_config<wbr>_0 at concurrency 8</p><script>9</script>
+<p>1,200 &#177; 60 infer/sec</p> <p>p99 31 ms</p>"""
+
+
+def judged(page: str = PAGE, told: str = SENTENCE, lines: str = "", **changes: Any) -> list[str]:
+    recommended = {
+        "variant": "m_config_0",
+        "satisfies_constraints": True,
+        "gain_over_default": {"percent": 90.0},
+        **changes,
+    }
+    model = {
+        "sentence": SENTENCE,
+        "changes": lines,
+        "default": "m_config_default",
+        "recommended": recommended,
+    }
+    return list(judge_surfaces({"models": [model]}, [told], page))
+
+
+def test_surfaces_that_tell_another_answer_are_named() -> None:
+    assert judged() == []
+    assert judged(gain_over_default=None, satisfies_constraints=False) == []
+    (other,) = judged(told="m_config_1 at concurrency 8 gives …")
+    assert other.startswith("the progress ends with another answer")
+    (old,) = judged(page=PAGE.replace("1,200", "1,190"))
+    assert old.startswith("the page lacks '1,200")
+    (without,) = judged(gain_over_default=None)
+    assert without.startswith("no gain over the default")
+    (long,) = judged(lines=60 * "word ")
+    assert long == "the answer has 73 words"
 
 
 def test_an_interval_that_holds_the_true_value_is_no_fault() -> None:

@@ -13,14 +13,19 @@ import pytest
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import Profile
-from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
+from model_analyzer.search.choose import choose
 from model_analyzer.search.completed import CompletedSearch
 from tests.unit import builders
 from tests.unit.search.surfaces import (
+    batch_limit,
+    config,
     instances,
+    latency_within,
     limits,
     load,
     search,
@@ -81,3 +86,42 @@ def test_every_search_maximizes_goodput(mode: SearchMode) -> None:
         best = pool(outcomes[asked.conclusion.recommended]).totals["perf_goodput"]
         assert best > 0.85 * goodputs(outcomes)[0]
         assert asked.conclusion.goal == TARGET.goal.identity
+
+
+def slept(trial: Trial) -> Measurement:
+    """Each execution takes 50 ms, for one request or a batch; the default does not batch."""
+    most = batch_limit(trial) if "dynamic_batching" in config(trial) else 1
+    together = min(most, max(1, load(trial) // instances(trial)))
+    rate = 20 * together * min(instances(trial), load(trial))
+    latency, random = 1000 * load(trial) / rate, Random(trial.key)
+    count = max(round(rate), 10)
+    latencies = [latency * random.uniform(0.98, 1.02) for _ in range(count)]
+    return replace(builders.instalment(latencies, count / rate), duration_s=1.2)
+
+
+def test_a_goodput_of_zero_is_no_reason_to_stay_at_low_loads() -> None:
+    """The default misses the limit under the higher load: what that has is found all the same."""
+    target = subject(
+        objective="perf_goodput", constraints=[latency_within(180.0)], in_instalments=True
+    )
+    where = limits(
+        mode=SearchMode.ADAPTIVE,
+        instances=(1, 2),
+        batch=(1, 2),
+        concurrency=(1, 8),
+        adaptive=AdaptiveSettings(max_trials=10),
+    )
+    complete = Profile().completion(target.goal)
+    asked = CompletedSearch(choose(target, where, VariantNames()), complete)
+    outcomes: list[Measurement] = []
+
+    def respond(trial: Trial) -> Outcome:
+        measured = slept(trial)
+        completed = complete(trial, measured)
+        assert isinstance(completed, Measurement)
+        outcomes.append(completed)
+        return measured
+
+    sequence(asked, respond)
+
+    assert max(each.totals["perf_goodput"] for each in outcomes) == pytest.approx(80, rel=0.05)

@@ -223,6 +223,22 @@ def test_a_delay_for_batches_that_never_fill_is_too_long() -> None:
     assert "max_queue_delay_microseconds is 100000" in finding.evidence[1]
 
 
+@pytest.mark.parametrize(
+    "policy", [{"priority_levels": 2}, {"default_queue_policy": {"max_queue_size": 4}}]
+)
+def test_a_queue_with_a_policy_lets_requests_wait_although_the_instance_is_free(policy) -> None:
+    late = model(max_batch_size=4, dynamic_batching=policy)
+    plain = model(max_batch_size=4, dynamic_batching={})
+
+    (finding,) = explained(observed(late, 1, 18, 20, queue=35)).findings
+    assert finding.cause.name == "QUEUE_POLICY"
+    assert next(iter(policy)) in finding.evidence[1]
+    assert next(iter(policy)) in finding.advice
+    assert "QUEUE_POLICY" not in names(observed(plain, 1, 18, 20, queue=35))
+    assert "QUEUE_POLICY" not in names(observed(late, 1, 49, 20))
+    assert "QUEUE_POLICY" not in names(observed(late, 8, 49, 20, queue=140)), "they wait in turn"
+
+
 def test_a_model_that_could_batch_but_does_not() -> None:
     of = model(max_batch_size=8)
     records = [observed(of, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 8)]
