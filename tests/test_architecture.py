@@ -147,6 +147,7 @@ ADDRESSES = {
         "search/adaptive/duration.py",
         "search/adaptive/encoding.py",
         "search/adaptive/failures.py",
+        "search/adaptive/goodput.py",
         "search/adaptive/knowledge.py",
         "search/adaptive/latency.py",
         "search/adaptive/queueing.py",

@@ -71,12 +71,21 @@ def parse_with(
     deepest: int = DEEPEST,
     pairs: Callable[[Pairs], Any] | None = None,
     constant: Callable[[str], Any] | None = None,
+    number: Callable[[str], Any] | None = None,
 ) -> Any:
-    """The value of a text, in which `pairs` makes objects, and `constant` NaN and infinity."""
+    """The value of a text, in which `pairs` makes objects, `constant` NaN and infinity, and
+    `number` all other numbers.
+    """
     _check_size(text, most_bytes)
     characters = text.decode() if isinstance(text, bytes) else text
     try:
-        value = json.loads(characters, object_pairs_hook=pairs, parse_constant=constant)
+        value = json.loads(
+            characters,
+            object_pairs_hook=pairs,
+            parse_constant=constant,
+            parse_int=number,
+            parse_float=number,
+        )
     except RecursionError:
         raise TooDeep from None
     check_depth(text, value, deepest)
