@@ -23,6 +23,7 @@ from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
 from model_analyzer.reports import html, markdown, parquet, pdf
 from model_analyzer.reports.build import Detail, Page, PageLink, ReportOrigin, build_detail
+from model_analyzer.reports.card import render_card
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.flat_text import to_csv
 from model_analyzer.reports.fleet import FleetModel, fleet_page, render_fleet
@@ -214,7 +215,27 @@ def write_summary(
     page = replace(page, links=_links(related, place))
     paths = _write_pages(directory, page, images, drawings, renderers, formats, place)
     _write_charts(directory, drawings, pictures, "simple", *folders, page.model)
+    _write_cards(directory, page, images, formats, *folders)
     return paths
+
+
+def _write_cards(
+    directory: ExportDirectory,
+    page: Page,
+    images: Images,
+    formats: Collection[OutputFormat],
+    *folders: str,
+) -> None:
+    """Writes the answer as a picture beside the page, for each kind of hardware its own."""
+    cards = {}
+    for part in page.parts:
+        name = "-".join(["answer", kind_folder(part.hardware)] if part.hardware else ["answer"])
+        cards[name] = Picture(render_card(part).encode())
+    pictures = _pictures(images, cards, formats)
+    for form, drawn in pictures.items():
+        for name, picture in drawn.items():
+            place = ("reports", "summaries", *folders, page.model, f"{name}.{form.value}")
+            _write_picture(directory, picture, *place)
 
 
 def write_fleet(
