@@ -127,10 +127,8 @@ ADDRESSES = {
     "pynvml": {"runner/monitors/gpu.py", "runner/checks/gpus.py"},
     "vl_convert": {"reports/engines.py"},
     "orjson": {
-        "state/format/lines.py",
-        "runner/load/input_check.py",
+        "domain/foreign_json.py",
         "runner/load/input_data.py",
-        "runner/load/profile_export.py",
     },
     "jinja2": {"reports/templating.py"},
     "msgspec": {
@@ -143,6 +141,7 @@ ADDRESSES = {
     "fsspec": {"urls.py"},
     "pandas": {"state/api.py", "state/frame.py"},
     "numpy": {
+        "domain/request_log.py",
         "search/adaptive/acquisition.py",
         "search/adaptive/bottleneck.py",
         "search/adaptive/duration.py",
@@ -165,6 +164,8 @@ ADDRESSES = {
         "runner/load/generators.py",
         "runner/load/intended.py",
         "runner/load/own_schedule.py",
+        "runner/load/profile_export.py",
+        "runner/load/requests.py",
         "runner/load/schedule.py",
     },
     "click": {"cli"},
@@ -182,6 +183,11 @@ CALLS = {
     "time.monotonic": {"runner", "state/stores/upload.py"},
     "time.sleep": set(),
     "sys.exit": {"cli/main.py", "runner/server/container.py"},
+    # JSON may be deep or large: domain/foreign_json.py has limits, and so has what reads in parts
+    "json.loads": {"domain/foreign_json.py", "runner/server/container.py"},
+    "json.load": set(),
+    "json.JSONDecoder": {"domain/json_stream.py"},
+    "orjson.loads": {"domain/foreign_json.py"},
     "eval": set(),
     "exec": set(),
     "os.execve": {"runner/process.py"},

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from model_analyzer.domain.foreign_json import parse_with
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.secrets import masked_values
 
@@ -50,8 +50,8 @@ def unpacked(value: Any) -> Any:
     if not isinstance(value, str) or not value.lstrip().startswith("{"):
         return value
     try:
-        return json.loads(value, parse_int=str, parse_float=str, parse_constant=str)
-    except (ValueError, RecursionError):
+        return parse_with(value, number=str, constant=str)
+    except ValueError:
         return value
 
 
