@@ -8,12 +8,17 @@ credentials in their texts: here, they become one line without secrets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any, TypeVar
 
 from model_analyzer.domain.secrets import masked_url, without_secrets_of
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem
+
+_Listing = TypeVar("_Listing", bound=Collection[Any])
 
 
 def open_url(url: str, contents: str) -> tuple[Any, str]:
@@ -43,16 +48,62 @@ def can_rename(files: Any) -> bool:
     return type(files).mv is not AbstractFileSystem.mv
 
 
-def find_all(files: Any, path: str) -> Mapping[str, Mapping[str, Any]]:
-    """What a file system tells of all files and directories below a path, by their own paths."""
+@dataclass(frozen=True, slots=True)
+class ListingLimits:
+    """How many objects a listing may have, and how many seconds it may take."""
+
+    objects: int = 200_000
+    seconds: float = 300.0
+
+
+LIMITS = ListingLimits()
+
+
+def find_all(
+    files: Any, path: str, limits: ListingLimits = LIMITS
+) -> Mapping[str, Mapping[str, Any]]:
+    """What a file system tells of all files and directories below a path, by their own paths.
+    Raises ValueError beyond the limits.
+    """
     from fsspec import AbstractFileSystem
 
     # this one leaves out directories that it cannot list; others raise, and do not know the word
     is_lenient = getattr(files.find, "__func__", None) is AbstractFileSystem.find
     words = {"on_error": "raise"} if is_lenient else {}
     files.invalidate_cache()
-    entries: Mapping[str, Mapping[str, Any]] = files.find(path, withdirs=True, detail=True, **words)
-    return entries
+    return _limited(lambda: files.find(path, withdirs=True, detail=True, **words), limits)
+
+
+def names_in(files: Any, folder: str, limits: ListingLimits = LIMITS) -> Sequence[str]:
+    """The paths of what is in a folder. Raises FileNotFoundError, and ValueError beyond the
+    limits.
+    """
+    files.invalidate_cache()
+    return _limited(lambda: files.ls(folder, detail=False), limits)
+
+
+def _limited(list_all: Callable[[], _Listing], limits: ListingLimits) -> _Listing:
+    """A listing of a file system, which asks for one page after the other: it does not end before
+    the last one, and can only be left behind.
+    """
+    answers: Queue[_Listing | Exception] = Queue()
+
+    def answer() -> None:
+        try:
+            answers.put(list_all())
+        except Exception as error:  # noqa: BLE001 (raised in the other thread)
+            answers.put(error)
+
+    Thread(target=answer, daemon=True).start()
+    try:
+        listing = answers.get(timeout=limits.seconds)
+    except Empty:
+        raise ValueError(f"the listing takes more than {limits.seconds:g} s") from None
+    if isinstance(listing, Exception):
+        raise listing
+    if len(listing) > limits.objects:
+        raise ValueError(f"there are more than {limits.objects:,} objects")
+    return listing
 
 
 @contextmanager

@@ -53,8 +53,11 @@ def main() -> int:
         print(f"seed {options.seed}, {len(faults)} faults, findings are kept in {out}", flush=True)
         counts = Counts()
         try:
-            expected = undisturbed(out / "undisturbed", venue) if venue.nodes is None else None
-            cards = (deck.draw(n, venue.task(n).trials) for n in _numbers(options))
+            expected = None
+            if venue.nodes is None:
+                expected, patience = undisturbed(out / "undisturbed", venue)
+                venue = replace(venue, patience=patience)
+            cards = (deck.draw(n, venue.task(n).outcomes) for n in _numbers(options))
             _soak(cards, out, venue, expected, counts)
         except KeyboardInterrupt:
             print("interrupted")

@@ -87,6 +87,7 @@ ADDRESSES = {
         "state/lock.py",
         "state/slot_journal.py",
         "state/stores/upload.py",
+        "urls.py",
     },
     "multiprocessing": set(),
     "asyncio": set(),

@@ -12,13 +12,13 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
 from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import originals_of
+from model_analyzer.app.delivery.formats import writable
 from model_analyzer.app.selection.circumstances import ranked
 from model_analyzer.app.selection.goals import given_or_of_run, other_goals
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.settings import ProfileSettings
-from model_analyzer.reports.libraries import check_installed
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.state.checkpoint import Checkpoint, load_chosen
 
@@ -36,7 +36,8 @@ def analyze(job: Job) -> tuple[Answers, Delivery]:
     for remark in job.remarks:
         log.warning("%s", remark)
     if not settings.export.skip_summary:
-        check_installed(settings.export.formats)
+        export = replace(settings.export, formats=writable(settings.export.formats))
+        settings = replace(settings, export=export)
     checkpoint = settings.checkpoint
     loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
     for warning in loaded.damage_warnings:

@@ -14,6 +14,7 @@ from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.launch import launcher
 from model_analyzer.app.bench.models import read_models, repository_facts
+from model_analyzer.app.bench.packages import left_out_formats, missing_packages
 from model_analyzer.app.bench.preflight import without_gpus
 from model_analyzer.app.bench.programs import installs_load_generator, installs_server
 from model_analyzer.app.bench.repository import fetched_for_user
@@ -107,13 +108,15 @@ Findings = Iterator[Finding]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
     """What to examine: a run, with the origins of its options; and whether models are loaded.
-    `unfetched` are problems of a model repository with a URL.
+    `unfetched` are problems of a model repository with a URL. `of_slot` tells that this machine
+    only measures: it neither searches nor writes reports.
     """
 
     job: Job
     origins: Sequence[OptionOrigin]
     with_models: bool
     unfetched: Sequence[Problem] = ()
+    of_slot: bool = False
 
     @classmethod
     def of(
@@ -163,7 +166,7 @@ def examine(examination: Examination) -> Iterator[tuple[str, Finding]]:
 
 def examine_slot(job: Job) -> Iterator[tuple[str, Finding]]:
     """Every finding about a slot of this run on this machine. Models are not loaded."""
-    return examine(Examination(job=job, origins=(), with_models=False))
+    return examine(Examination(job=job, origins=(), with_models=False, of_slot=True))
 
 
 def _concealed(finding: Finding, conceal: Conceal) -> Finding:
@@ -223,11 +226,15 @@ class _Doctor:
         """Options that the models or the machine cannot satisfy."""
         facts, places = self._known.facts, self._job.places
         problems = [*infeasible(self._settings, facts, places)]
-        warnings: Sequence[Problem] = ()
+        warnings: list[Problem] = []
+        if not self._examination.of_slot:
+            problems += missing_packages(self._settings, places)
+            warnings += left_out_formats(self._settings, places)
         with ExitStack() as stack:
             if not _devices(self._job, stack).present:
-                refused, warnings = without_gpus(self._settings, facts, places)
+                refused, cautions = without_gpus(self._settings, facts, places)
                 problems += refused
+                warnings += cautions
         for error in (*self._examination.unfetched, *problems):
             fix = error.hint or f"change {error.where}"
             yield problem("option", f"{error.where}: {error.message}", fix)

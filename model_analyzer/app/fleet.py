@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from model_analyzer.app.delivery.files import (
     write_fleet,
     write_summary,
 )
+from model_analyzer.app.delivery.formats import writable
 from model_analyzer.app.selection.circumstances import ranked, run_of
 from model_analyzer.app.selection.goals import goals_of, other_goals
 from model_analyzer.app.selection.prices import priced
@@ -29,7 +30,6 @@ from model_analyzer.errors import CheckpointError, UnusableCheckpoint
 from model_analyzer.reports.build import build_page
 from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
-from model_analyzer.reports.libraries import check_installed
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import answers_of
 from model_analyzer.results.model_answer import by_model
@@ -59,7 +59,7 @@ def fleet(settings: ReportSettings, directories: Sequence[Path]) -> Iterator[Pat
     What cannot be read is left out, and mentioned on the overview. Raises CheckpointError about it
     at the end, or before anything is written if nothing can be read.
     """
-    check_installed(settings.formats)
+    settings = replace(settings, formats=writable(settings.formats))
     sources, errors = _read(directories, settings.checkpoint_prefix)
     if not sources:
         raise _together(errors)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.models import Models
 from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.repository import fetched_for_user
-from model_analyzer.app.bench.subjects import searched_subjects, with_complete_models
+from model_analyzer.app.bench.subjects import examined_subjects, with_complete_models
 from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
@@ -26,12 +27,12 @@ from model_analyzer.search.plan import Subject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The plan of each subject, in the order of the run; warnings about variants that will be left
-    out; and problems. The run first observes the idle server for `idle_s` seconds.
+    """The plan of each subject, in the order of the run; warnings; and problems. The run first
+    observes the idle server for `idle_s` seconds.
     """
 
     plans: Sequence[Plan]
-    warnings: Sequence[Problem]
+    warnings: Sequence[str]
     problems: Sequence[Problem]
     idle_s: float
 
@@ -48,23 +49,33 @@ def preview(job: Job) -> Preview:
         settings = job.settings
         checked = preflight(job, stack)
         has_gpus = bool(checked.devices.present)
-        plans = () if checked.problems else tuple(_plans(settings, checked))
+        remarks: Sequence[str] = ()
+        plans: Sequence[Plan] = ()
+        if not checked.problems:
+            subjects, remarks = _searched(job, checked.models)
+            plans = tuple(_plans(settings, checked, subjects))
     return Preview(
         plans=plans,
-        warnings=checked.warnings,
+        warnings=[*map(str, checked.warnings), *checked.remarks, *remarks],
         problems=checked.problems,
         idle_s=settings.monitors.idle_s if has_gpus and settings.observes_idle else 0,
     )
 
 
-def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
-    facts, unknown = checked.models.facts, checked.models.unknown
+def _searched(job: Job, models: Models) -> tuple[Sequence[Subject], Sequence[str]]:
+    """The subjects that are known without a server, and remarks about the search."""
+    complete = with_complete_models(job.settings, models.unknown)
+    return ((), ()) if complete is None else examined_subjects(complete, models.facts, job.places)
+
+
+def _plans(
+    settings: ProfileSettings, checked: Preflight, searched: Sequence[Subject]
+) -> Iterator[Plan]:
+    unknown = checked.models.unknown
     setups = checked.devices.setups
     goals = {model.name: model.goal for model in settings.models}
     of_models = {model.name: model for model in settings.models}
     groups = settings.subjects
-    complete = with_complete_models(settings, unknown)
-    searched = () if complete is None else searched_subjects(complete, facts)
     subjects = {subject.name: subject for subject in searched}
     previous: ServerSetup | None = None
     for names in groups:

@@ -10,7 +10,6 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.run.caller import Caller, followed
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAnalyzerError
-from model_analyzer.reports.libraries import check_installed
 from model_analyzer.reports.renderer import Renderer
 
 
@@ -67,9 +66,7 @@ def _profile(job: Job, caller: Caller) -> int:
 
 def _begin_charts(job: Job, stack: ExitStack) -> Renderer:
     """What draws charts at the end. It starts now, while a core has nothing to do."""
-    export = job.settings.export
     charts = stack.enter_context(Renderer())
-    if not export.skip_summary:
-        check_installed(export.formats)
+    if not job.settings.export.skip_summary:
         charts.begin()
     return charts

@@ -16,6 +16,7 @@ from model_analyzer.app.delivery.files import (
     write_detail,
     write_measurements,
 )
+from model_analyzer.app.delivery.formats import writable
 from model_analyzer.app.selection.circumstances import ranked, run_of
 from model_analyzer.app.selection.goals import given_or_of_run
 from model_analyzer.app.selection.subjects import measured_subjects
@@ -27,7 +28,6 @@ from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.reports.images import Images
-from model_analyzer.reports.libraries import check_installed
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.state.checkpoint import Checkpoint, load_chosen
@@ -41,7 +41,7 @@ def report(settings: ReportSettings) -> Iterator[Path]:
 
     Raises ConfigError, before it writes anything, if a variant was not measured.
     """
-    check_installed(settings.formats)
+    settings = replace(settings, formats=writable(settings.formats))
     loaded = load_chosen(
         settings.checkpoint_file, settings.checkpoint_directory, settings.checkpoint_prefix
     )

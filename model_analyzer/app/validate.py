@@ -51,13 +51,15 @@ class CheckedFile:
 def validate(name: str, environment: Mapping[str, str], *, with_models: bool) -> CheckedFile:
     """Checks the file `name`; `with_models`, also the models and GPUs that it names."""
     cwd = Path.cwd()
+    unknown = [*misspelled(environment)]
     try:
         yaml = read_yaml(Path(name))
         resolved = check_file(yaml, cwd, environment=read_environment(environment))
     except ConfigError as error:
-        return CheckedFile(name=name, problems=sorted(error.problems, key=_place))
-    problems: Sequence[Problem] = ()
-    remarks = [*resolved.remarks, *misspelled(environment)]
+        problems = sorted(error.problems, key=_place)
+        return CheckedFile(name=name, problems=problems, remarks=unknown)
+    problems = []
+    remarks = [*resolved.remarks, *unknown]
     if with_models:
         job = Job.of(resolved, environment)
         with ExitStack() as stack:

@@ -24,6 +24,12 @@ def main(timings: "Timings | None" = None) -> None:
         _leave_signals()
         _complain("interrupted")
         status = 1
+    except (MemoryError, ImportError, OSError) as error:
+        reason = _exhausted(error)
+        if not reason:
+            raise
+        _complain(reason)
+        status = 1
     _leave_signals()
     sys.exit(status)
 
@@ -45,6 +51,21 @@ def _run(timings: "Timings | None") -> int:
         _complain(f"cannot write to standard output: {reason}")
         status = status or 1
     return status
+
+
+def _exhausted(error: MemoryError | ImportError | OSError) -> str:
+    """What the system has too little of, in one line; "" if that is not why it failed. Libraries
+    are loaded when they are needed: that may fail anywhere.
+    """
+    from errno import EMFILE, ENFILE, ENOMEM
+
+    number, text = getattr(error, "errno", None), str(error)
+    if number in (EMFILE, ENFILE) or "Too many open files" in text:
+        return "too many open files: raise the limit, for example `ulimit -n 4096`"
+    is_memory = isinstance(error, MemoryError) or number == ENOMEM
+    if is_memory or "failed to map segment" in text or "annot allocate memory" in text:
+        return "out of memory: free some, or raise the limit (`ulimit -v`, or the container's)"
+    return ""
 
 
 def _leave_signals() -> None:

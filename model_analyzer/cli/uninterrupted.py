@@ -25,6 +25,15 @@ def hear_interrupts() -> None:
     _hear_dropped_ones()
 
 
+def hear_terminations() -> None:
+    """From now on, SIGTERM and SIGHUP interrupt the program, which then tidies up. A SIGHUP that
+    `nohup` has it ignore stays ignored.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+
+
 def leave_signals() -> None:
     """From now on, signals end the program at once and silently: it has nothing to do any more."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -123,7 +123,7 @@ _BOOLEANS = (
     "model-namespacing", "enable-peer-access", "allow-http", "reuse-http-port", "allow-grpc",
     "reuse-grpc-port", "grpc-use-ssl", "grpc-use-ssl-mutual", "grpc-keepalive-permit-without-calls",
     "allow-sagemaker", "allow-vertex-ai", "allow-metrics", "allow-gpu-metrics",
-    "allow-cpu-metrics", "strict-model-config",
+    "allow-cpu-metrics", "strict-model-config", "allow-client-shm",
 )  # fmt: skip
 _WHOLE_NUMBERS = (
     "exit-timeout-secs", "repository-poll-secs", "model-load-thread-count",

@@ -12,6 +12,7 @@ from model_analyzer.config.flag_values import ignored_part
 from model_analyzer.config.goals import SHORTHANDS
 from model_analyzer.config.model_options import PERF_ANALYZER, TRITON_SERVER, ModelEntry
 from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
+from model_analyzer.domain.client_shm import NEEDS_FLAG, shares_memory
 from model_analyzer.domain.flags import (
     PERF_ANALYZER_OWNED,
     PERF_ANALYZER_SWITCHES,
@@ -66,9 +67,6 @@ _MOST_INSTANCES = 10_000
 
 # perf_analyzer flags that define loads and batch sizes.
 _LOADS_IN_FLAGS = frozenset({"concurrency-range", "request-rate-range", "batch-size"})
-
-# The value of perf_analyzer's flag shared-memory that is its default.
-_NO_REGIONS = "none"
 
 _MODE = "run_config_search_mode"
 _TOGETHER = "run_config_profile_models_concurrently_enable"
@@ -591,9 +589,7 @@ def _shared_memory(
 ) -> Iterator[Problem]:
     """perf_analyzer names its regions of shared memory by tensor, and no flag changes that."""
     key, flag = "perf_analyzer_flags", "shared-memory"
-    sharing = [
-        model for model in models if model.perf_analyzer_flags.get(flag, _NO_REGIONS) != _NO_REGIONS
-    ]
+    sharing = [model for model in models if shares_memory(model.perf_analyzer_flags)]
     entries = {entry.name: entry.given for entry in values["profile_models"] or ()}
     for model in sharing:
         several = _several_at_once(model, values, are_together=len(sharing) > 1)
@@ -684,6 +680,7 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         _ignored_of_models,
         _odd_flags,
         _limited_twice,
+        _memory_of_remote,
     ):
         yield from remarks(given, values)
 
@@ -709,6 +706,14 @@ def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
             f"{given.where['reload_model_disable']}: measuring only the configuration that the"
             " server has loaded"
         )
+
+
+def _memory_of_remote(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """A server that we do not start has to allow shared memory itself."""
+    key = "perf_analyzer_flags"
+    for place in _places(given, values) if _is_remote(values) else ():
+        if shares_memory(place.values.get(key, {})):
+            yield f"{place.where[key]}: shared-memory with a remote server: {NEEDS_FLAG}"
 
 
 def _ignored_without_llm(given: Given, values: Mapping[str, Any]) -> Iterator[str]:

@@ -124,7 +124,7 @@ TRITON_SERVER_FLAGS = (
     "min-supported-compute-capability", "buffer-management-thread-count",
     "buffer-manager-thread-count", "host-policy",
     "model-load-gpu-limit", "strict-model-config", "response-cache-byte-size", "trace-file",
-    "trace-level", "trace-rate", "trace-count", "trace-log-frequency",
+    "allow-client-shm", "trace-level", "trace-rate", "trace-count", "trace-log-frequency",
 )  # fmt: skip
 
 # Each of these may be given several times.

@@ -10,19 +10,18 @@ import json
 from collections.abc import Collection, Sequence
 from operator import methodcaller
 
+from model_analyzer.reports.csv_cells import UnixLines
 from model_analyzer.reports.tables import Table, table_of
 from model_analyzer.results.columns import Column, with_data
 from model_analyzer.results.flat_rows import Row, columns_of
 
 
 def to_csv(rows: Collection[Row], first: Sequence[str] = ()) -> bytes:
-    """CSV with a header line; missing values are empty."""
+    """CSV with a header line; missing values are empty, and texts exact."""
     file = io.BytesIO()
     # not as a text first: that may take as much memory as the checkpoint
     text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="")
-    writer = csv.DictWriter(
-        text, columns_of(rows, first), extrasaction="ignore", lineterminator="\n"
-    )
+    writer = csv.DictWriter(UnixLines(text), columns_of(rows, first), extrasaction="ignore")
     writer.writeheader()
     writer.writerows(rows)
     text.flush()

@@ -4,22 +4,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import Any
 
 from model_analyzer.domain.settings import OutputFormat
 from model_analyzer.errors import OutputError
 
 
-def check_installed(formats: Collection[OutputFormat]) -> None:
-    """Checks that the libraries for these formats are installed, before hours of measuring.
-
-    Raises OutputError that says what to install.
+def possible(formats: Sequence[OutputFormat]) -> tuple[tuple[OutputFormat, ...], str]:
+    """These formats, and "". If PDF is one of them and cannot be made, the others and the reason:
+    HTML is written in any case.
     """
     if OutputFormat.PDF in formats:
-        check_weasyprint()
-    if OutputFormat.PARQUET in formats:
-        pyarrow()
+        try:
+            check_weasyprint()
+        except OutputError as error:
+            others = tuple(each for each in formats if each is not OutputFormat.PDF)
+            return others, f"PDF is left out, HTML is written: {error}"
+    return tuple(formats), ""
 
 
 def check_weasyprint() -> None:

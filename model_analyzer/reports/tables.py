@@ -23,6 +23,7 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.reports.axes import Axes, token_tags
+from model_analyzer.reports.csv_cells import UnixLines, as_text
 from model_analyzer.reports.evidence import gain_text, times_text
 from model_analyzer.reports.swept import swept_values
 from model_analyzer.results.answer import Answer, AnswerVerdict
@@ -77,11 +78,15 @@ class Table:
         return list(zip(*columns, strict=True))
 
     def to_csv(self) -> str:
-        """CSV with a header line, and an empty line at the end."""
+        """CSV with a header line, and an empty line at the end. People open it in spreadsheets: no
+        text is a formula.
+        """
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.headers)
-        writer.writerows([data_text(cell) for cell in row] for row in self.rows)
+        writer = csv.writer(UnixLines(text))
+        for row in (self.headers, *self.rows):
+            writer.writerow(
+                as_text(cell) if isinstance(cell, str) else data_text(cell) for cell in row
+            )
         return text.getvalue() + "\n"
 
 

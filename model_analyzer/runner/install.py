@@ -14,6 +14,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from model_analyzer.domain.places import cache_directory
 from model_analyzer.errors import RuntimeNotFound, wrong
+from model_analyzer.runner.owner import boot_id, has_ended, this_process
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import InstalledRuntime, installed_runtime
 from model_analyzer.runner.wheels import (
@@ -52,7 +54,8 @@ _LIBRARY_PLACES = (
 
 _NUMPY = "numpy<2"
 
-_INSTALLING = ".installing-"
+_INSTALLING, _OWNER = ".installing-", "owner"
+_LONGEST_S = 2 * 3600
 
 _PROBE = """
 import sys, sysconfig
@@ -95,7 +98,7 @@ def install(
     pip = Pip(runtime.python, environment)
     cache = cache_directory(environment)
     with _locked(cache):
-        _remove_leftovers(cache)
+        remove_leftovers(cache)
         if runtime.exists and python is None:
             say(f"The runtime is installed in {runtime.root}.")
         else:
@@ -110,7 +113,7 @@ def install(
             say(f"Installing for the models, not verified: {', '.join(unverified)}")
             runtime.record_verified(())
             pip.install_unverified(_NUMPY, *unverified)
-        _remove_leftovers(cache)  # again: programs of a killed installation may have written on
+        remove_leftovers(cache)  # again: programs of a killed installation may have written on
     return runtime
 
 
@@ -135,12 +138,13 @@ def _install_anew(
     with tempfile.TemporaryDirectory(
         dir=cache_directory(environment), prefix=_INSTALLING
     ) as temporary:
+        Path(temporary, _OWNER).write_text(this_process())
         new = InstalledRuntime(Path(temporary, "runtime"))
         new.root.mkdir()
         _make_environment(new, interpreter, environment, say)
         say("Fetching tritonserver and perf_analyzer (about 70 MB)")
         for wheel in Pip(new.python, environment).fetch_server(Path(temporary, "wheels")):
-            _unpack(wheel, new.root, interpreter.version)
+            unpack(wheel, new.root, interpreter.version)
         _finish(new, interpreter)
         if runtime.root.exists():
             runtime.root.rename(Path(temporary, "old"))
@@ -148,10 +152,24 @@ def _install_anew(
     say(f"Installed in {runtime.root}.")
 
 
-def _remove_leftovers(cache: Path) -> None:
-    """Removes what killed installations left. Only whoever holds the lock may call it."""
+def remove_leftovers(cache: Path) -> None:
+    """Removes what killed installations left. Only whoever holds the lock may call it: but machines
+    that share the directory may not share locks.
+    """
     for path in cache.glob(f"{_INSTALLING}*"):
-        shutil.rmtree(path, ignore_errors=True)
+        if _is_left(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_left(directory: Path) -> bool:
+    """Whether nobody installs there: its process has ended, or no installation takes so long."""
+    try:
+        owner = (directory / _OWNER).read_text("utf-8", "replace")
+        age_s = time.time() - (directory / _OWNER).stat().st_mtime
+    except OSError:
+        return True
+    is_of_here = owner.split()[:1] == [boot_id()]
+    return (is_of_here and has_ended(owner)) or age_s > _LONGEST_S
 
 
 def _check_machine() -> None:
@@ -301,7 +319,7 @@ def _library_from_package(
     raise RuntimeNotFound(f"package {package} has no shared library; {fix}")
 
 
-def _unpack(wheel: Path, root: Path, python: str) -> None:
+def unpack(wheel: Path, root: Path, python: str) -> None:
     """Unpacks the binaries and licences of a wheel, writable only for the owner."""
     wanted = (
         "nvidia_pytriton.libs/",
@@ -313,7 +331,8 @@ def _unpack(wheel: Path, root: Path, python: str) -> None:
     with zipfile.ZipFile(wheel) as archive:
         for item in archive.infolist():
             name = Path(item.filename)
-            if item.is_dir() or "__pycache__" in name.parts or ".." in name.parts:
+            leads_out = name.is_absolute() or ".." in name.parts
+            if item.is_dir() or leads_out or "__pycache__" in name.parts:
                 continue
             if item.filename.startswith(wanted):
                 target = root / name

@@ -103,7 +103,8 @@ class ReadyGuard:
 class Process:
     """A running child with all processes in its process group.
 
-    Its output (both streams) is appended to `output`. A context manager: leaving it kills running
+    Its output (both streams) is appended to `output`, a file or an open descriptor, which is closed
+    here. A context manager: leaving it kills running
     processes. At the end, shared memory whose name begins with `shm_prefix` is removed. Before the
     child is killed, or if model-analyzer ends, it gets SIGHUP and `farewell_s` seconds. It runs
     behind `guard`, or behind a new one.
@@ -114,7 +115,7 @@ class Process:
         command: Sequence[str],
         *,
         environment: Mapping[str, str],
-        output: Path,
+        output: Path | int,
         directory: Path | None = None,
         shm_prefix: str = "",
         farewell_s: float = 0,
@@ -230,27 +231,20 @@ def run(
 
     If it cannot be started, does not end in time, or prints too much: 127 and the reason.
     """
+    environment = os.environ if environment is None else environment
+    reader, writer = os.pipe()
     try:
-        with subprocess.Popen(
-            command,
-            env=environment,
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        ) as child:
-            try:
-                output = _output_of(child, time.monotonic() + timeout_s)
-            except BaseException:
-                child.kill()
-                raise
+        with Process(command, environment=environment, output=writer, directory=directory) as child:
+            output = _output_of(reader, time.monotonic() + timeout_s)
     except _Endless:
         return 127, f"{command[0]}: prints more than {_MOST_OUTPUT // 2**20} MiB"
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         return 127, f"{command[0]}: still running after {timeout_s:g} s"
     except OSError as error:
         return 127, f"{command[0]}: {error.strerror}"
-    return child.returncode, output.decode(errors="replace")
+    finally:
+        os.close(reader)
+    return child.status or 0, output.decode(errors="replace")
 
 
 def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
@@ -265,16 +259,14 @@ class _Endless(Exception):
     """A program prints too much."""
 
 
-def _output_of(child: subprocess.Popen[bytes], deadline: float) -> bytes:
-    """The complete output of the child."""
-    assert child.stdout is not None, "its output is a pipe"
+def _output_of(reader: int, deadline: float) -> bytes:
+    """The complete output of a child, whose guard closes the other end when all has ended."""
     output = bytearray()
-    while select.select([child.stdout], [], [], max(deadline - time.monotonic(), 0))[0]:
-        block = os.read(child.stdout.fileno(), 2**16)
+    while select.select([reader], [], [], max(deadline - time.monotonic(), 0))[0]:
+        block = os.read(reader, 2**16)
         if not block:
-            child.wait(max(deadline - time.monotonic(), 0))
             return bytes(output)
         output += block
         if len(output) > _MOST_OUTPUT:
             raise _Endless
-    raise subprocess.TimeoutExpired(child.args, deadline)
+    raise TimeoutError

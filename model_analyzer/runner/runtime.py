@@ -287,6 +287,13 @@ def why_server_fails(program: Program) -> str:
     return f"{program.path} does not start: {_reason(status, output)}"
 
 
+def knows_flag(server: Program, flag: str) -> bool:
+    """Whether this tritonserver has the flag: its version may not be known before it runs."""
+    command = [str(server.path), "--help"]
+    _, output = run(command, environment=server.environment, timeout_s=_CHECK_S)
+    return f"--{flag}" in output
+
+
 def perf_analyzer_version(program: Program) -> tuple[str, str]:
     """The version of this perf_analyzer, and the reason why it does not start or ""."""
     status, output = run(

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
+from model_analyzer.errors import OutputError
 from model_analyzer.runner.leftovers import remove_leftovers
 
 _PREFIX = "model-analyzer-"
@@ -26,6 +27,8 @@ class Workspace:
     """
 
     def __enter__(self) -> Path:
+        if not Path("/proc/self/stat").exists():
+            raise OutputError("/proc is not mounted, which is needed to watch processes: mount it")
         _sweep()
         remove_leftovers()
         self._path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))

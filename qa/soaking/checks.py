@@ -27,12 +27,15 @@ _CRASHES = re.compile(
 
 @dataclass(frozen=True)
 class Outcome:
-    """One outcome of a trial, acknowledged or stored in the checkpoint."""
+    """One outcome of a trial, acknowledged or stored in the checkpoint. The trial may be the
+    `repetition` of an earlier one; 0 is none.
+    """
 
     trial: str
     variant: str
     started: float
     has_failed: bool
+    repetition: int = 0
 
 
 def event_of(line: str) -> Event | None:
@@ -52,6 +55,7 @@ def acknowledged(events: Iterable[Event]) -> list[Outcome]:
             event["workloads"][0]["variant"],
             event["started"],
             event["event"] == "trial_failed",
+            event["repetition"],
         )
         for event in events
         if event["event"] in ("trial_finished", "trial_failed") and not event["known"]
@@ -66,6 +70,7 @@ def kept(export: str) -> list[Outcome]:
             row["variant"],
             datetime.fromisoformat(row["started"]).timestamp(),
             bool(row.get("failure")),
+            row["repetition"],
         )
         for row in json.loads(export)
     ]
@@ -109,9 +114,20 @@ def measured_again(acknowledged: Iterable[Outcome], in_next_run: Iterable[Outcom
     return [f"trial {trial} was acknowledged, and measured again" for trial in sorted(repeated)]
 
 
+def trials_of(stored: Iterable[Outcome]) -> Set[tuple[str, str]]:
+    """The trials that were measured, with their variants, without repetitions."""
+    return {
+        (outcome.trial, outcome.variant)
+        for outcome in stored
+        if not (outcome.has_failed or outcome.repetition)
+    }
+
+
 def differences(stored: Iterable[Outcome], undisturbed: Set[tuple[str, str]]) -> list[str]:
-    """Differences between the stored measurements and those of a run without a fault."""
-    measured = {(outcome.trial, outcome.variant) for outcome in stored if not outcome.has_failed}
+    """Differences between the stored measurements and those of a run without a fault. What is
+    measured again at the end depends on what was measured.
+    """
+    measured = trials_of(stored)
     return [
         *(f"missing: {variant}, trial {trial}" for trial, variant in undisturbed - measured),
         *(f"not expected: {variant}, trial {trial}" for trial, variant in measured - undisturbed),
@@ -135,7 +151,11 @@ def wrong_status(
         problems.append(f"exit status {status}, but run_finished says {announced}")
     if status == 0 and not announced:
         problems.append("exit status 0 without run_finished")
-    finished = {event["trial"] for event in events if event["event"] == "trial_finished"}
+    finished = {
+        event["trial"]
+        for event in events
+        if event["event"] == "trial_finished" and not event["repetition"]
+    }
     has_failures = any(event["event"] == "trial_failed" for event in events)
     if status == 0 and len(finished) < trials and not has_failures:
         problems.append(f"exit status 0 after {len(finished)} of {trials} trials")

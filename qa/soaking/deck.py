@@ -65,7 +65,7 @@ class Deck:
     size: int = 1
 
     def draw(self, number: int, trials: int) -> Card:
-        """The card of a round (from 1), whose runs have so many trials without a fault."""
+        """The card of a round (from 1), whose runs have about so many outcomes without a fault."""
         name = f"{self.seed} round {number}"
         first = (number - 1) * self.size
         blows = (self._blow(first + n, f"{name} blow {n}", trials) for n in range(self.size))

@@ -241,7 +241,7 @@ def _start_another(strike: Strike) -> bool:
     is_in_time = not strike.run.has_ended
     own = ["--output-model-repository-path", "other_models"]
     another = strike.scene.start("another", *strike.dice.choice([[], own]))
-    another.wait(_ENDS_S)
+    another.wait(strike.scene.patience * _ENDS_S)
     return is_in_time
 
 

@@ -28,19 +28,21 @@ COMMAND = Path(sys.executable).with_name("model-analyzer")
 
 @dataclass(frozen=True)
 class Task:
-    """What the runs of a round do: their settings, and at least so many trials without a fault.
-    Nothing of a run is left `settles_s` seconds after it.
+    """What the runs of a round do: their settings, and at least so many different trials without a
+    fault. With repetitions, they have about so many outcomes. Nothing of a run is left `settles_s`
+    seconds after it.
     """
 
     settings: Mapping[str, Any]
     trials: int
+    outcomes: int
     settles_s: float
 
 
 class Scene:
     """Runs work in `work`; their output is in its parent `directory`. `mends` reverts the changes
     of a fault before the next run; `closes` cleans up at the end of the round. `nodes` are those of
-    the cluster, if there is one.
+    the cluster, if there is one. Limits of time are longer by the factor `patience`.
     """
 
     def __init__(
@@ -49,7 +51,9 @@ class Scene:
         closes: ExitStack,
         task: Task,
         nodes: RayNodes | None,
+        patience: float,
     ) -> None:
+        self.patience = patience
         self.directory = directory
         self.work = directory / "work"
         self.closes = closes

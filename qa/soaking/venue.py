@@ -21,12 +21,13 @@ FAULTS = {"local": faults.FAULTS, "ray": cluster_faults.FAULTS}
 @dataclass(frozen=True)
 class Venue:
     """`faults` are those that are possible there. Rounds take turns with the `tasks`. `nodes` are
-    those of the cluster, if there is one.
+    those of the cluster, if there is one. `patience` is how much slower than usual the machine is.
     """
 
     faults: Mapping[str, Fault]
     tasks: Sequence[Task]
     nodes: RayNodes | None = None
+    patience: float = 1.0
 
     def task(self, number: int) -> Task:
         """That of a round, from 1."""
@@ -34,11 +35,12 @@ class Venue:
 
     def scene(self, directory: Path, closes: ExitStack, number: int) -> Scene:
         """The scene of a round."""
-        return Scene(directory, closes, self.task(number), self.nodes)
+        return Scene(directory, closes, self.task(number), self.nodes, self.patience)
 
 
 def on_one_machine() -> Venue:
-    return Venue(faults.FAULTS, [Task(_listed(loads=3, instances=2), trials=6, settles_s=15.0)])
+    task = Task(_listed(loads=3, instances=2), trials=6, outcomes=18, settles_s=15.0)
+    return Venue(faults.FAULTS, [task])
 
 
 def on_cluster(nodes: RayNodes) -> Venue:
@@ -49,7 +51,7 @@ def on_cluster(nodes: RayNodes) -> Venue:
         "slots_per_host": SLOTS,
     }
     tasks = [
-        Task({**settings, **slots}, trials=trials, settles_s=5.0)
+        Task({**settings, **slots}, trials=trials, outcomes=trials, settles_s=5.0)
         for settings, trials in (
             (_listed(loads=8, instances=3), 24),
             (_searched("quick"), 8),

@@ -105,6 +105,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
             docker: DockerSettings | None = None,
             *,
             gpus: Sequence[str] = (),
+            shares_memory: bool = False,
             timings: Timings = PATIENT,
             **changes: Any,
         ) -> TritonServer:
@@ -128,7 +129,12 @@ def make(tmp_path: Path) -> Iterator[Make]:
             client = connect()
             stack.callback(client.close)
             launcher = ContainerLauncher(
-                client, docker or settings(), chosen, tmp_path / "models", gpus
+                client,
+                docker or settings(),
+                chosen,
+                tmp_path / "models",
+                gpus,
+                shares_memory=shares_memory,
             )
             log = ServerLog(tmp_path / "server.log")
             server = TritonServer(launcher, chosen, log, settles=False, timings=timings)
@@ -184,6 +190,22 @@ def test_the_container_is_created_with_what_a_run_needs(engine, make: Make, tmp_
     assert "CUDA_VISIBLE_DEVICES=" in body["Env"]
     assert "DeviceRequests" not in host
     assert "Binds" not in host
+
+
+@pytest.mark.parametrize(
+    ("version", "asks", "allows"),
+    [("2.68.0", True, True), ("2.68.0", False, False), ("2.51.0", True, False), ("", True, False)],
+)
+def test_a_server_allows_shared_memory_if_its_version_has_to_be_asked(
+    engine, make: Make, pretend, mark, version: str, asks: bool, allows: bool
+) -> None:
+    engine.plan(images={IMAGE: image(pretend, mark, TRITON_SERVER_VERSION=version)})
+    server = make(shares_memory=asks)
+
+    assert server.serve([variant()], setup()) is None
+
+    (body,) = engine.created
+    assert ("--allow-client-shm=true" in body["Cmd"]) is allows
 
 
 def test_the_users_settings_are_merged_with_what_a_run_needs(

@@ -373,6 +373,14 @@ def test_a_server_reports_its_gpus(endpoint: Endpoint) -> None:
     )
 
 
+def test_very_many_gpus_of_a_server_are_cut_with_one_line(endpoint: Endpoint, caplog) -> None:
+    lines = (f'nv_gpu_utilization{{gpu_uuid="GPU-{number}"}} 0\n' for number in range(20_000))
+    endpoint.answers = [(200, "".join(lines))]
+    assert len(TritonMetrics(endpoint.url, {}).gpus()) == 256
+    (line,) = caplog.messages
+    assert line == "The server's metrics name more than 256 GPUs: the others are left out"
+
+
 def test_only_the_devices_in_use_are_read(endpoint: Endpoint) -> None:
     endpoint.answers = [(200, text(2_000_000))]
     chosen = Device(uuid="GPU-x", name="GPU", memory=16000.0)

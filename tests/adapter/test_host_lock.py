@@ -25,7 +25,7 @@ from model_analyzer.errors import ClusterError
 from model_analyzer.runner.cluster.host_lock import HostLock
 run, directory, wait_s = sys.argv[1:]
 try:
-    with HostLock(run, directory=Path(directory), wait_s=float(wait_s)):
+    with HostLock(run, directories=[Path(directory)], wait_s=float(wait_s)):
         print("held", flush=True)
         sys.stdin.read()
 except ClusterError as error:
@@ -72,7 +72,7 @@ def test_another_run_is_refused_and_told_who_measures(directory: Path, start: St
 
     with (
         pytest.raises(ClusterError) as raised,
-        HostLock("two", directory=directory, wait_s=0),
+        HostLock("two", directories=[directory], wait_s=0),
     ):
         pass
 
@@ -88,7 +88,7 @@ def test_slots_of_the_same_run_share_the_host(directory: Path, start: Start) -> 
     first.kill()
     first.wait()
 
-    with pytest.raises(ClusterError), HostLock("two", directory=directory, wait_s=0):
+    with pytest.raises(ClusterError), HostLock("two", directories=[directory], wait_s=0):
         pass
 
 
@@ -106,10 +106,10 @@ def test_the_death_of_the_last_slot_frees_the_host(
 
 
 def test_a_child_of_a_slot_does_not_keep_the_lock(directory: Path, tmp_path: Path) -> None:
-    with HostLock("one", directory=directory):
+    with HostLock("one", directories=[directory]):
         child = subprocess.Popen(["sleep", "300"], close_fds=False)
     try:
-        with HostLock("two", directory=directory, wait_s=0):
+        with HostLock("two", directories=[directory], wait_s=0):
             assert child.poll() is None
     finally:
         child.kill()
@@ -137,18 +137,18 @@ def _has_answered(process: subprocess.Popen[str]) -> bool:
 
 
 def test_releasing_twice_is_fine(directory: Path) -> None:
-    lock = HostLock("one", directory=directory)
+    lock = HostLock("one", directories=[directory])
     with lock:
         lock.release()
     lock.release()
 
 
 def test_a_removed_lock_file_is_made_again(directory: Path) -> None:
-    with HostLock("one", directory=directory):
+    with HostLock("one", directories=[directory]):
         pass
     [file] = directory.iterdir()
     file.unlink()
-    with HostLock("two", directory=directory):
+    with HostLock("two", directories=[directory]):
         assert [path.name for path in directory.iterdir()] == [file.name]
 
 
@@ -158,13 +158,27 @@ def test_a_directory_that_is_not_ours_is_refused(directory: Path, tmp_path: Path
 
     with (
         pytest.raises(ClusterError, match="is not a directory of this user"),
-        HostLock("one", directory=directory),
+        HostLock("one", directories=[directory]),
+    ):
+        pass
+
+
+def test_a_name_that_somebody_has_taken_does_not_stop_runs(directory: Path, tmp_path: Path) -> None:
+    """Each of them goes to the same other place."""
+    taken = tmp_path / "taken"
+    taken.symlink_to(tmp_path)
+    places = [taken, directory]
+
+    with (
+        HostLock("one", directories=places),
+        pytest.raises(ClusterError, match="in use by another run"),
+        HostLock("two", directories=places, wait_s=0),
     ):
         pass
 
 
 def test_a_lock_file_that_is_a_link_is_refused(directory: Path, tmp_path: Path) -> None:
-    with HostLock("one", directory=directory):
+    with HostLock("one", directories=[directory]):
         pass
     [file] = directory.iterdir()
     file.unlink()
@@ -172,7 +186,7 @@ def test_a_lock_file_that_is_a_link_is_refused(directory: Path, tmp_path: Path) 
 
     with (
         pytest.raises(ClusterError, match="cannot be opened: Is a symbolic link"),
-        HostLock("one", directory=directory),
+        HostLock("one", directories=[directory]),
     ):
         pass
     assert not (tmp_path / "victim").exists()

@@ -32,7 +32,10 @@ from tests.adapter.test_perf_analyzer import AliveServer, make, option, sent_at,
 __all__ = ["make"]
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "perf_analyzer"
-EMPTY = {"status": 3, "text": "No valid requests recorded within time interval."}
+EMPTY = {
+    "status": 3,
+    "text": "No valid requests recorded within time interval. Please use a larger time window.",
+}
 
 
 def lengths(pretend: Any) -> list[float]:
@@ -188,6 +191,35 @@ def test_an_empty_instalment_is_followed_by_a_longer_one(pretend, make, caplog) 
     assert "no request ended in the measurement, measuring for 6 s" in caplog.text
 
 
+GAP = {"status": 2, "text": "Failed to obtain stable measurement.", "windows": [90, 0, 80]}
+
+
+def test_an_empty_window_between_others_is_called_so(pretend, make, caplog) -> None:
+    """As after a stall: perf_analyzer calls any windows unstable that include an empty one."""
+    caplog.set_level("INFO")
+    generator = make(pretend.perf_analyzer(GAP, {"service_ms": 5}))
+    measured(generator, seconds=2.0)
+    assert lengths(pretend) == pytest.approx([2.0, 6.0], abs=0.02)
+    told = "no request ended in one of perf_analyzer's windows, measuring for 6 s"
+    assert told in caplog.text
+
+
+@pytest.mark.parametrize("status", [1, 2, 3])
+def test_the_last_words_of_a_wrapper_are_quoted(pretend, make, status: int) -> None:
+    """Its status 2 is not perf_analyzer's: nothing is measured again."""
+    words = "Checking the licence\n\nLicense expired for this host\nAsk your administrator"
+    step = {"status": status, "text": words, "windows": []}
+    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer(), 0.0)
+    assert isinstance(failure, Failure)
+    assert len(pretend.launches) == 1
+    said = (
+        "m_config_0: perf_analyzer failed: exit status %d; its last words: Checking the licence"
+        " / License expired for this host / Ask your administrator"
+    )
+    assert failure.message == said % status
+    assert failure.log == tuple(filter(None, words.splitlines()))
+
+
 def test_a_model_that_never_answers_in_time_fails(pretend, make) -> None:
     generator = make(pretend.perf_analyzer(EMPTY), timeout_s=20)
     failure = generator.generate([work()], AliveServer(), 0.0)
@@ -326,6 +358,12 @@ def test_an_open_load_that_nobody_answered_for_a_while_has_a_notice(pretend, mak
     (notice,) = reading.notices
     assert notice.kind is NoticeKind.STOOD_STILL
     assert "no request was answered for 1.08 s" in notice.text
+
+
+def test_the_notice_of_an_empty_window_says_how_long_that_was(pretend, make) -> None:
+    reading = measured(make(pretend.perf_analyzer(GAP, IN_TIME)), evenly())
+    (notice,) = reading.notices
+    assert "no request was answered for 0.36 s" in notice.text
 
 
 def test_a_server_that_is_too_slow_gets_no_longer_queue(pretend, make, caplog) -> None:

@@ -151,7 +151,10 @@ def test_server_statistics_are_part_of_the_reading(pretend, make) -> None:
 
 
 def test_statistics_of_unused_windows_are_left_out(pretend, make) -> None:
-    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    short = {
+        "status": 3,
+        "text": "No valid requests recorded within time interval. Please use a larger time window.",
+    }
     program = pretend.perf_analyzer(short, {})
 
     reading = make(program).generate([work()], CountingServer(counts(0), counts(7), counts(17)))
@@ -168,7 +171,10 @@ def streaming() -> Workload:
 
 def test_a_stream_without_any_response_is_told_at_the_first_launch(pretend, make) -> None:
     """The server ended requests, of which perf_analyzer counted none."""
-    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    short = {
+        "status": 3,
+        "text": "No valid requests recorded within time interval. Please use a larger time window.",
+    }
 
     failure = make(pretend.perf_analyzer(short)).generate(
         [streaming()], CountingServer(counts(0), counts(5))
@@ -181,7 +187,10 @@ def test_a_stream_without_any_response_is_told_at_the_first_launch(pretend, make
 
 
 def test_a_slow_stream_is_measured_for_longer(pretend, make) -> None:
-    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    short = {
+        "status": 3,
+        "text": "No valid requests recorded within time interval. Please use a larger time window.",
+    }
     server = CountingServer(counts(0), counts(1), counts(1), counts(3))
 
     reading = make(pretend.perf_analyzer(short, {})).generate([streaming()], server)
@@ -219,7 +228,10 @@ def test_several_workloads_are_measured_at_the_same_time(pretend, make, tmp_path
 
 
 def test_a_window_that_is_too_small_is_doubled_until_it_is_not(pretend, make, caplog) -> None:
-    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    short = {
+        "status": 3,
+        "text": "No valid requests recorded within time interval. Please use a larger time window.",
+    }
     program = pretend.perf_analyzer(short, short, {})
     caplog.set_level("INFO")
 
@@ -352,7 +364,10 @@ def test_a_window_that_the_user_gave_is_kept_with_a_remark(pretend, make) -> Non
 
 
 def test_a_window_of_the_user_that_is_too_small_is_enlarged_to_hold_ten(pretend, make) -> None:
-    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    short = {
+        "status": 3,
+        "text": "No valid requests recorded within time interval. Please use a larger time window.",
+    }
     program = pretend.perf_analyzer(short, SPARSE, {})
     flags = {"measurement_mode": "time_windows", "measurement_interval": "1000"}
 
@@ -858,7 +873,10 @@ def test_the_cpu_of_a_server_inside_is_not_the_clients(pretend, make) -> None:
 
 def test_the_last_launch_of_a_trial_is_transcribed(pretend, make) -> None:
     texts: list[str] = []
-    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    short = {
+        "status": 3,
+        "text": "No valid requests recorded within time interval. Please use a larger time window.",
+    }
     generator = make(pretend.perf_analyzer(short, {}), transcript=texts.append)
 
     generator.generate([work(http_header="Authorization: s3cret")], AliveServer())

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -22,6 +23,7 @@ from model_analyzer.runner.repository_copy import (
     Snapshot,
     repository_copy,
 )
+from model_analyzer.urls import ListingLimits, find_all
 from tests.fakes.object_store import ObjectStore
 
 URL = "objects://bucket/models"
@@ -386,3 +388,23 @@ def test_the_models_of_a_copy_are_read_like_any_other(store) -> None:
         facts = ModelRepository(path).facts("m", complete=lambda name, config, files: config)
 
     assert facts.files
+
+
+# -- endless stores --------------------------------------------------------------------------------
+
+
+def test_a_listing_has_limits_of_objects_and_time(store) -> None:
+    store.put_all("bucket/models", **{f"m__{number}": "" for number in range(4)})
+    files = ObjectStore()
+    assert len(find_all(files, "bucket", ListingLimits(objects=6))) == 6
+
+    with pytest.raises(ValueError, match="there are more than 5 objects"):
+        find_all(files, "bucket", ListingLimits(objects=5))
+
+    class Endless(ObjectStore):
+        def find(self, path: str, **_: Any) -> dict[str, Any]:
+            threading.Event().wait(60)
+            return {}
+
+    with pytest.raises(ValueError, match=r"the listing takes more than 0.1 s"):
+        find_all(Endless(), "bucket", ListingLimits(seconds=0.1))

@@ -338,12 +338,12 @@ def test_the_host_is_held_until_the_end(make, locks: Path) -> None:
 
     with (
         pytest.raises(ClusterError, match="in use by another run"),
-        HostLock("other", directory=locks, wait_s=0),
+        HostLock("other", directories=[locks], wait_s=0),
     ):
         pass
     slot.end()
     slot.end()
-    with HostLock("other", directory=locks, wait_s=0):
+    with HostLock("other", directories=[locks], wait_s=0):
         pass
 
 
@@ -372,7 +372,7 @@ def test_what_fails_is_named_with_the_host_and_undone(
 
     assert str(raised.value) == message
     assert ended
-    with HostLock("other", directory=locks, wait_s=0):
+    with HostLock("other", directories=[locks], wait_s=0):
         pass
 
 

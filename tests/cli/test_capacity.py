@@ -252,7 +252,8 @@ MEASURE = ("--rate", "1000", "--constraint", "perf_latency_p99<7", "--measure")
 
 
 def measured_rates(output: str) -> list[int]:
-    return [int(rate) for rate in re.findall(r"Profiling m_\w+: request-rate-range=(\d+)", output)]
+    line = r"(?:Profiling m_\w+|Measuring m_\w+ again): request-rate-range=(\d+)"
+    return [int(rate) for rate in re.findall(line, output)]
 
 
 @pytest.mark.parametrize("how", ["auto", "perf_analyzer"])
@@ -271,7 +272,7 @@ def test_the_missing_measurements_are_taken(setting, pretend, how: str) -> None:
     assert "Missing" not in output
     assert "--request-intervals" in pretend.launches[-1]
     # what it told about a rate is what it answers
-    told = dict(re.findall(r"under (\d+) .*together: p99 Latency ([0-9.]+) ms", output))
+    told = dict(re.findall(r" at (\d+) requests/sec.*together: p99 Latency ([0-9.]+) ms", output))
     cells = [line.split() for line in output.split("Measured:")[1].splitlines()]
     rows = {float(row[0]): row for row in cells if row and row[0][0].isdigit()}
     assert {int(rate) for rate in told} == {*rates}

@@ -191,8 +191,10 @@ def test_without_the_sdk_its_installation_is_told(
 
     status, output = setting.profile()
 
-    assert status == 1
-    assert output.splitlines()[-1].endswith("run pip install docker")
+    assert status == 2
+    assert output.splitlines()[-1].endswith(
+        "launch mode docker needs the package docker: not installed (pip install docker)"
+    )
     assert "Traceback" not in output
 
 

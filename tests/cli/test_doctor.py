@@ -307,6 +307,24 @@ def reached(server) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize(("version", "warns"), [("2.68.0", True), ("2.51.0", False)])
+def test_a_new_server_has_to_allow_shared_memory(
+    examine, elsewhere, version: str, warns: bool
+) -> None:
+    server = elsewhere(loaded=["m"], version=version)
+
+    status, findings = examine(
+        **reached(server),
+        reload_model_disable=True,
+        perf_analyzer_flags={"shared-memory": "system"},
+    )
+
+    assert status == WORKS
+    finding = findings.get("shared memory of m", {})
+    assert (finding.get("level") == "warning") is warns
+    assert not warns or "start it with --allow-client-shm=true" in finding["fix"]
+
+
 def test_a_server_in_poll_mode_cannot_be_searched(examine, elsewhere, pretend) -> None:
     server = elsewhere(loaded=["m"], polls=True)
 

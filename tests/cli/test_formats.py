@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -149,24 +150,77 @@ def test_an_unknown_format_is_one_line_with_those_there_are(run: Run, command: s
     ]
 
 
-@pytest.mark.parametrize(("form", "module"), [("pdf", "weasyprint"), ("parquet", "pyarrow")])
-def test_what_is_not_installed_is_told_before_anything_starts(
-    setting, pretend, form: str, module: str
-) -> None:
+def hide(setting, module: str) -> None:
+    """As if the package were not installed."""
     absent = setting.directory / "absent"
     absent.mkdir()
     (absent / f"{module}.py").write_text(f"raise ImportError('no {module}')\n")
     path = filter(None, [str(absent), os.environ.get("PYTHONPATH")])
     setting.environment["PYTHONPATH"] = os.pathsep.join(path)
 
-    status, output = setting.profile("--output-formats", form)
 
-    assert status == 1
+MISSING = [
+    ("pyarrow", {"output_formats": "parquet"}, "format parquet needs the package pyarrow"),
+    ("optuna", {"run_config_search_mode": "optuna"}, "search mode optuna needs the package optuna"),
+    ("docker", {"triton_launch_mode": "docker"}, "launch mode docker needs the package docker"),
+]
+
+
+@pytest.mark.parametrize(("module", "changes", "told"), MISSING)
+@pytest.mark.parametrize("arguments", [(), ("--dry-run",)])
+def test_what_is_not_installed_is_told_before_anything_starts(
+    setting, pretend, arguments: tuple[str, ...], module: str, changes: dict[str, str], told: str
+) -> None:
+    hide(setting, module)
+
+    status, output = setting.profile(*arguments, **changes)
+
+    assert status == 2
     (line,) = [line for line in output.splitlines() if "pip install" in line]
-    assert f"pip install {module} (" in line
+    assert f"{told}: no {module} (pip install {module}" in line
+    assert "config.yaml:" in line
     assert "Traceback" not in output
     assert pretend.server_calls == []
     assert not (setting.directory / "results").exists()
+
+
+@pytest.mark.parametrize("command", ["config validate", "doctor"])
+@pytest.mark.parametrize(("module", "changes", "told"), MISSING)
+def test_it_is_told_by_every_check(
+    setting, command: str, module: str, changes: dict[str, str], told: str
+) -> None:
+    hide(setting, module)
+
+    setting.profile("--help", **changes)  # writes the file
+    program = [setting.program, *command.split()]
+    file = ["config.yaml"] if command == "config validate" else ["-f", "config.yaml", "--no-models"]
+    done = subprocess.run(
+        [*program, *file],
+        cwd=setting.directory,
+        env=setting.variables,
+        capture_output=True,
+        text=True,
+    )
+    output = " ".join((done.stdout + done.stderr).split())
+
+    assert done.returncode in (1, 2)
+    assert output.count(f"pip install {module}") == 1
+    assert told in output or "the Docker SDK" in output
+
+
+def test_without_its_library_pdf_is_left_out_with_one_line(setting) -> None:
+    hide(setting, "weasyprint")
+    told = "PDF is left out, HTML is written: output format pdf needs the package weasyprint: pip"
+
+    for arguments in (("--dry-run",), ()):
+        status, output = setting.profile(*arguments, "--output-formats", "pdf")
+
+        assert status == 0, output
+        assert output.count(told) == 1
+        assert "Traceback" not in output
+    reports = setting.directory / "reports"
+    assert [*reports.rglob("result_summary.html")]
+    assert not [*reports.rglob("*.pdf")]
 
 
 def test_markdown_is_md(run: Run, measured: Path) -> None:

@@ -94,10 +94,10 @@ def test_a_shape_without_effect_gets_a_warning_everywhere(
 ) -> None:
     (here / "config.yaml").write_text(CONFIG.replace("input-data: in.json", flag))
 
-    status, output, error = run("config", "validate", "config.yaml")
+    status, _, error = run("config", "validate", "config.yaml")
     assert status == 0
-    assert words in " ".join((output + error).split())
-    _, output, error = run("profile", "--dry-run", "-f", "config.yaml")
-    assert " ".join((output + error).split()).count(words) == 1
+    assert error.count(words) == error.count("model-analyzer: warning: model m: ") == 1
+    _, _, foreseen = run("profile", "--dry-run", "-f", "config.yaml")
+    assert foreseen == error
     _, output, error = run("doctor", "--no-models", "-f", "config.yaml")
     assert " ".join((output + error).split()).count(words) == 1

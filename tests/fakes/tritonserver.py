@@ -7,7 +7,8 @@ line), `tell` (variables that are appended there at the start), `metrics` (a fil
 metrics port answers), `start_s` (until it listens), `until` (a file: waits for it before it
 listens), `die` (a line to say at the start before ending with 1), `never_ready`, `proxied_s` (so
 long its ports only seem to listen, as those of a container do), `deaf` (ignores SIGTERM), `stop_s`
-(takes so long to end), `named` (its process has the name of a real server), `version`, `repository`
+(takes so long to end), `knows` (flags in its help), `named` (its process has the name of a real
+server), `version`, `repository`
 (names of its models, all alike), `completes` (model to configuration: what a load without one makes
 of a model, if auto-completion is on), `loaded` (models that are there from the start), `polls`
 (refuses to load and unload), `unloads` (false: models never end), `header` (NAME:VALUE; calls
@@ -391,6 +392,7 @@ def hang_up(seconds: float) -> list[socket.socket]:
 def main() -> int:
     if "--help" in sys.argv:
         print("Usage: tritonserver [options]\n  --model-repository <string>")
+        print("".join(f"  --{flag} <boolean>\n" for flag in PLAN.get("knows", ())))
         return 1
     if PLAN.get("named"):
         Path("/proc/self/comm").write_text("tritonserver")

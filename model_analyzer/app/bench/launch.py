@@ -5,15 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.app.bench.devices import Devices
+from model_analyzer.domain.client_shm import FLAG, shares_memory
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.runtime import (
     check_models_python,
     find_server_library,
     find_tritonserver,
+    knows_flag,
 )
 from model_analyzer.runner.server.c_api import EmbeddedServer
 from model_analyzer.runner.server.docker import ContainerLauncher, connect
@@ -34,12 +37,20 @@ def launcher(
     if settings.server.launch is LaunchMode.REMOTE:
         return RemoteLauncher(settings.server)
     assert repository is not None, "only a remote server can use a repository of its own"
+    shares = any(shares_memory(model.perf_analyzer_flags) for model in settings.models)
     if settings.server.launch is LaunchMode.DOCKER:
         return ContainerLauncher(
-            connect(), settings.docker, settings.server, repository, devices.uuids
+            connect(),
+            settings.docker,
+            settings.server,
+            repository,
+            devices.uuids,
+            shares_memory=shares,
         )
     triton = find_tritonserver(settings.server.path, environment)
     check_models_python(triton, environment)
+    if shares and knows_flag(triton, FLAG):
+        triton = replace(triton, flags={**triton.flags, FLAG: "true"})
     return LocalLauncher(triton, settings.server, repository)
 
 

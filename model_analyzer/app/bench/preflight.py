@@ -14,6 +14,7 @@ from functools import partial
 from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import Models, read_models
+from model_analyzer.app.bench.packages import left_out_formats, missing_docker_sdk, missing_packages
 from model_analyzer.app.bench.subjects import ineffective, infeasible
 from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts
@@ -49,14 +50,17 @@ def preflight(job: Job, stack: ExitStack) -> Preflight:
         *models.problems,
         *infeasible(settings, models.facts, places),
         *_not_writable(settings, places),
+        *missing_packages(settings, places),
+        *missing_docker_sdk(settings, places),
     ]
-    warnings: Sequence[Problem] = ()
+    warnings = [*left_out_formats(settings, places)]
     gpus = None
     try:
         gpus = local_gpus(settings, job.environment, stack)
         if not (gpus and gpus.devices):
-            refused, warnings = without_gpus(settings, models.facts, places)
+            refused, cautions = without_gpus(settings, models.facts, places)
             problems += refused
+            warnings += cautions
     except ConfigError as error:
         problems += error.problems
     return Preflight(

@@ -21,6 +21,7 @@ from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.feasible import impossible, on_server, own_length_s, without_effect
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
+from model_analyzer.runner.load.shapes import foreign_shapes
 from model_analyzer.search.choose import check
 from model_analyzer.search.plan import SearchedModel, Subject
 
@@ -137,10 +138,12 @@ def ineffective(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> I
     """Remarks about options and fields of models (those in `facts`) that have no effect, or
     another one.
     """
-    for model in settings.models:
-        if model.name in facts:
-            yield from without_effect(model, facts[model.name], settings.search, Path.cwd())
-            yield from on_server(model, facts[model.name], settings.server.launch)
+    known = [model for model in settings.models if model.name in facts]
+    flags = {model.name: model.perf_analyzer_flags for model in known}
+    yield from foreign_shapes(flags, {name: facts[name] for name in flags})
+    for model in known:
+        yield from without_effect(model, facts[model.name], settings.search, Path.cwd())
+        yield from on_server(model, facts[model.name], settings.server.launch)
 
 
 def inputs_of(model: ModelSettings) -> str:

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.packages import with_possible_formats
 from model_analyzer.app.bench.preflight import preflight
 from model_analyzer.app.bench.programs import provide_programs
 from model_analyzer.app.bench.repository import fetched_for_user
@@ -41,6 +42,8 @@ def begin(job: Job, stack: ExitStack) -> Beginning:
     for warning in checked.warnings:
         log.warning("%s", warning)
     checked.raise_any()
+    settings = with_possible_formats(settings)
+    job = replace(job, settings=settings)
     if settings.server.installs_runtime:
         provide_programs(settings, job.environment)
     devices = checked.devices

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from model_analyzer.cli.echo import echo
+from model_analyzer.cli.given import warn_about
 from model_analyzer.cli.table_command import Invocation, table_command
 from model_analyzer.config.table import PROFILE
 from model_analyzer.errors import EXIT_OK, ConfigError
@@ -51,11 +52,9 @@ def show_preview(job: Job, *, as_json: bool) -> int:
     from model_analyzer.app.preview import preview
     from model_analyzer.cli.plan_lines import lines_of
 
-    for remark in job.remarks:
-        echo(remark, err=True)
+    warn_about(job.remarks)
     foreseen = preview(job)
-    for warning in foreseen.warnings:
-        echo(str(warning), err=True)
+    warn_about(foreseen.warnings)
     if foreseen.problems:
         raise ConfigError(*foreseen.problems)
     if as_json:

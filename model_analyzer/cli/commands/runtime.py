@@ -66,7 +66,9 @@ def install(
       model-analyzer runtime install --with onnxruntime --with pillow --unverified
     """
     from model_analyzer.app.runtime import install as install_runtime
+    from model_analyzer.cli.uninterrupted import hear_terminations
 
+    hear_terminations()
     install_runtime(
         os.environ,
         python=python,

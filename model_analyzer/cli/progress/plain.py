@@ -52,9 +52,12 @@ class Lines:
                 log.info(_PHASES[event.phase], event.model)
             case TrialStarted():
                 place = f" on {event.slot}" if event.slot else ""
+                # scripts count the lines of new trials
+                line = (
+                    "Measuring %s again: %s%s" if event.trial.repetition else "Profiling %s: %s%s"
+                )
                 for work in event.trial.workloads:
-                    # scripts count these lines
-                    log.info("Profiling %s: %s%s", work.variant.name, work.load_text, place)
+                    log.info(line, work.variant.name, work.load_text, place)
             case StillMeasuring():
                 log.info(
                     "Still measuring: %s%s, for %s; %s",

@@ -208,6 +208,7 @@ def _situation(item: MeasuredTrial, *, cores: int | None) -> Situation:
         cores=cores,
         gpus=item.trial.gpus,
         uncached=item.trial.setup.uncached,
+        server=item.trial.setup.version,
     )
 
 

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from model_analyzer.domain.arrivals import fewest_answers, waits_in_client
+from model_analyzer.domain.client_shm import NEEDS_FLAG, needs_flag
 from model_analyzer.domain.flags import shapes_of
 from model_analyzer.domain.lag import SEND_LAG, sent_late
 from model_analyzer.domain.numbers import number_text
@@ -132,6 +133,7 @@ def tensors(picture: Picture) -> Iterator[Finding]:
         tensors.are_known or copying < max(_COPYING * times.total, NEGLIGIBLE_MS)
     ):
         return
+    allowed = f" ({NEEDS_FLAG})" if needs_flag(situation.server, unknown=True) else ""
     sizes = f"a request has {size_text(request)}, a response {size_text(response)}"
     yield Finding(
         cause=Cause.TENSORS,
@@ -143,7 +145,7 @@ def tensors(picture: Picture) -> Iterator[Finding]:
             f" and copying them, {ms(times.compute)} on executing the model",
         ),
         advice="send less: smaller types (FP16, UINT8), encoded images that the server decodes, or"
-        " only the outputs that are used; on the same machine, use shared memory",
+        f" only the outputs that are used; on the same machine, use shared memory{allowed}",
         change=Change(
             model=situation.variant.model,
             flags={"shared-memory": "system", "output-shared-memory-size": str(max(response, 1))},

@@ -120,7 +120,7 @@ class Station:
 @dataclass(frozen=True, kw_only=True)
 class Situation:
     """The measurements (`runs`) of one variant under one load, on a machine with so many `cores`
-    (None if unknown) and `gpus`; `uncached` as in `ServerSetup`.
+    (None if unknown) and `gpus`; `uncached` as in `ServerSetup`, and `server` is its version.
     """
 
     work: Workload
@@ -128,6 +128,7 @@ class Situation:
     cores: int | None = None
     gpus: int = 0
     uncached: bool = False
+    server: str = ""
 
     @cached_property
     def measurement(self) -> Measurement:

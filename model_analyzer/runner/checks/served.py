@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from model_analyzer.domain.client_shm import FLAG, NEEDS_FLAG, needs_flag, shares_memory
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.models import ModelFacts, VariantNames
 from model_analyzer.domain.trials import ServerSetup
@@ -42,6 +43,11 @@ def check_served(
                 yield problem("model control", reason, fix)
                 return
             yield _check(server, client, name, requests[name], loads=loads)
+            version = client.version()
+            if shares_memory(requests[name].flags) and needs_flag(version, unknown=False):
+                fix = f"start it with --{FLAG}=true, or remove shared-memory"
+                found = f"Triton {version} refuses it by default: {NEEDS_FLAG}"
+                yield warning(f"shared memory of {name}", found, fix)
     except ModelAnalyzerError as error:
         yield problem("models", str(error), _FIX_SERVER)
 

@@ -8,16 +8,19 @@ it together. flock does not change from alone to together in one step, so whoeve
 reads again whose it is.
 
 The place of the file does not depend on variables such as TMPDIR, which may differ between two
-runs of a user. Its name has the boot of the machine, in case machines share the directory.
+runs of a user. Its name has the boot of the machine, in case machines share the directory. Anybody
+can take the name of a directory in /tmp: then the file is in the user's home.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import pwd
 import select
 import stat
 import time
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
@@ -41,15 +44,37 @@ class _Held(Enum):
     UNKNOWN = "a process that is taking it"
 
 
+def _usual_directories() -> Iterator[Path]:
+    user = os.getuid()
+    yield Path("/tmp", f"model-analyzer-user-{user}")
+    try:
+        yield Path(pwd.getpwuid(user).pw_dir, ".cache", "model-analyzer")
+    except KeyError:
+        pass  # in a container, a user may have neither name nor home
+
+
+def _is_own(directory: Path) -> bool:
+    """Whether it is a directory of this user; it is created if nothing has its name."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = os.lstat(directory)
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+
+
 class HostLock:
     """A context manager: within it, only slots of this `run` measure on this host.
 
-    Raises ClusterError if another run still measures after `wait_s` seconds.
+    The lock file is in the first of the `directories` that belongs to this user. Raises
+    ClusterError if another run still measures after `wait_s` seconds.
     """
 
-    def __init__(self, run: str, *, directory: Path | None = None, wait_s: float = WAIT_S) -> None:
+    def __init__(
+        self, run: str, *, directories: Sequence[Path] = (), wait_s: float = WAIT_S
+    ) -> None:
         self._run = run
-        self._directory = directory or Path("/tmp", f"model-analyzer-user-{os.getuid()}")
+        self._directories = directories or [*_usual_directories()]
         self._wait_s = wait_s
         self._file = -1
 
@@ -85,12 +110,12 @@ class HostLock:
             self._file = -1
 
     def _open(self) -> None:
-        path = self._directory / f"measuring-{boot_id()}"
+        own = next(filter(_is_own, self._directories), None)
+        if own is None:
+            first = self._directories[0]
+            raise ClusterError(f"{first}: is not a directory of this user: remove it")
+        path = own / f"measuring-{boot_id()}"
         try:
-            self._directory.mkdir(mode=0o700, exist_ok=True)
-            status = os.lstat(self._directory)
-            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-                raise ClusterError(f"{self._directory}: is not a directory of this user: remove it")
             self._file = open_own(path, os.O_RDWR)
         except OSError as error:
             raise ClusterError(
@@ -114,9 +139,7 @@ class HostLock:
         except BlockingIOError:
             return False
         except OSError as error:
-            raise ClusterError(
-                f"{self._directory}: does not support locks: {error.strerror}"
-            ) from error
+            raise ClusterError(f"its lock file cannot be locked: {error.strerror}") from error
         return True
 
     def _holder(self) -> str:

@@ -120,7 +120,8 @@ class SlotWorker:
         """Takes the host and builds the runner; ends what was prepared before."""
         self.end()
         with self._naming_host(), ExitStack() as stack:
-            stack.enter_context(HostLock(order.run, directory=self._lock_directory))
+            own = () if self._lock_directory is None else (self._lock_directory,)
+            stack.enter_context(HostLock(order.run, directories=own))
             if order.directory.is_dir():  # otherwise relative paths name nothing on this node
                 os.chdir(order.directory)
             environment = child_environment(order.environment, os.environ, self._gpus)

@@ -22,6 +22,7 @@ from model_analyzer.runner.load.output import (
     deciding_lines,
     is_loaded,
     judge,
+    last_lines,
     of_all_versions,
     parse_composing_table,
     parse_counted,
@@ -213,7 +214,7 @@ def _content(path: Path, most_bytes: int) -> bytes:
 
 def failure_of(name: str, ended: Ended) -> Failure:
     """The failure of the variant `name`, from the perf_analyzer that failed."""
-    lines = deciding_lines(ended.output)
+    lines = deciding_lines(ended.output) or last_lines(ended.output)
     if ended.embedded and not is_loaded(ended.output):
         return _not_loaded(name, ended)
     if ended.status > 128 or ended.status < 0:
@@ -230,7 +231,10 @@ def failure_of(name: str, ended: Ended) -> Failure:
             log=lines,
             hint="if perf_analyzer_flags has a latency-threshold, the load may exceed it: raise it",
         )
-    reason = (*lines, describe_status(ended.status))[0]
+    reason = (*deciding_lines(ended.output), "")[0]
+    if not reason:
+        reason = describe_status(ended.status)
+        reason += f"; its last words: {' / '.join(lines)}" if lines else ""
     what, advice = "perf_analyzer failed", _OUTPUT_HINT
     if ended.verdict is OutputVerdict.UNCOUNTED:
         advice = _UNCOUNTED_HINT

@@ -212,7 +212,7 @@ def without_effect(
     model: ModelSettings, facts: ModelFacts, search: SearchSettings, user_directory: Path
 ) -> Iterator[str]:
     """Remarks about options without effect: client batch sizes that no variant accepts, and shapes
-    of inputs that do not exist or are fixed; and about input data that is sent otherwise than it is
+    of inputs that are fixed; and about input data that is sent otherwise than it is
     written.
     """
     largest = _largest_batch(model, facts, search)

@@ -26,7 +26,7 @@ from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, Workload
-from model_analyzer.domain.windows import Window
+from model_analyzer.domain.windows import WINDOWS, Window
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.runner.load.ended import Ended, no_tokens
@@ -69,6 +69,10 @@ _MS_PER_S, _NS_PER_S = 1000, 1e9
 
 # Why an instalment is measured again.
 _NO_REQUEST = "no request ended in the measurement"
+_IN_A_WINDOW = {
+    OutputVerdict.UNSTABLE: "no request ended in one of perf_analyzer's windows",
+    OutputVerdict.UNCOUNTED: "the server counted no request in one of perf_analyzer's windows",
+}
 _FEW_REQUESTS = "few requests ended"
 _SENT_LATE = "requests were sent late"
 _SLOW = "requests take long"
@@ -124,11 +128,10 @@ class InstalmentMeasuring:
         longer. `part` is the number of the instalment, which is given up at the time
         `until` (of the monotonic clock).
         """
-        seconds, uncounted = self._wanted_s(workloads, asked_s), 0
-        variants = [work.variant for work in workloads]
+        seconds, vain, uncounted, empty_s = self._wanted_s(workloads, asked_s), 0, 0, 0.0
+        variants, unanswered = [work.variant for work in workloads], [0] * len(workloads)
         # a log or stages have their own length
-        is_final = any(has_own_times(work) for work in workloads)
-        vain, empty_s, unanswered, whole = 0, 0.0, [0] * len(workloads), False
+        is_final, whole = any(has_own_times(work) for work in workloads), False
         may_repeat = not is_final and not asked_s
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
@@ -154,15 +157,14 @@ class InstalmentMeasuring:
                 return reading, ended
             wanted_s = self._wanted_s(workloads, asked_s)
             if reading is None:
-                empty_s, unanswered = seconds, [_due_before(group, seconds / 2) for group in groups]
+                next_s = self._longer_s(seconds, wanted_s)
+                reason, empty_s = _silence(ended, seconds)
+                unanswered = [_due_before(group, empty_s / 2) for group in groups]
                 if len(workloads) == 1 and unanswered[0] >= _UNANSWERED and not whole:
                     # a longer load would only lengthen the queue of a server that is too slow
-                    log.info(
-                        "%s: %s, measuring until all are answered", _names(workloads), _NO_REQUEST
-                    )
+                    log.info("%s: %s, measuring until all are answered", _names(workloads), reason)
                     whole = is_final = True
                     continue
-                reason, next_s = _NO_REQUEST, self._longer_s(seconds, wanted_s)
                 if next_s <= seconds:
                     break
             elif whole and not _tells_enough(workloads[0], reading.models[0], seconds):
@@ -300,6 +302,14 @@ class InstalmentMeasuring:
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
             models.append(model)
         return Reading(tuple(models), tuple(notices), commands_of(ended), during=_during(ended))
+
+
+def _silence(ended: Sequence[Ended], seconds: float) -> tuple[str, float]:
+    """Why an instalment of so many seconds has no values, and how long nothing was answered."""
+    for run in ended:
+        if run.verdict in _IN_A_WINDOW:
+            return _IN_A_WINDOW[run.verdict], seconds / WINDOWS
+    return _NO_REQUEST, seconds
 
 
 def _are_unreadable(groups: Sequence[Sequence[Generator]], ended: Sequence[Ended]) -> bool:

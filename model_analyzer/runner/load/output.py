@@ -43,6 +43,8 @@ _PASS = re.compile(
 _IMPORTANT = re.compile(r"error|fail|unrecognized|invalid|unable|not found|No valid", re.IGNORECASE)
 _HARMLESS = re.compile(r"^Pass \[|initialize NVML")
 _UNCOUNTED = "failed to find the requested model version"
+_UNSTABLE = "Failed to obtain stable measurement"
+_TOO_SHORT = "Please use a larger time window"
 _IS_LOADED = "*** Measurement Settings ***"
 _NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.+?)(?:\\n|\"?\n)")
 _THREAD = re.compile(r"Thread \[\d+\]")
@@ -189,7 +191,8 @@ def judge(status: int, text: str, *, has_table: bool) -> OutputVerdict:
 
     Errors of threads are a failure, too, even with a table: perf_analyzer checks for them only
     before each window. After an error in the last window, the remaining threads had the server for
-    themselves, which changes the table.
+    themselves, which changes the table. Statuses 2 and 3 alone mean nothing: a wrapper may end with
+    them for reasons of its own.
     """
     if requests_failed(text):
         return OutputVerdict.FAILED
@@ -198,9 +201,9 @@ def judge(status: int, text: str, *, has_table: bool) -> OutputVerdict:
     if status == 99 and _UNCOUNTED in text:
         return OutputVerdict.UNCOUNTED
     if status not in (99, *range(128, 160)):
-        if status == 2 or "Failed to obtain stable measurement" in text:
+        if _UNSTABLE in text:
             return OutputVerdict.UNSTABLE
-        if status == 3 or "Please use a larger time window" in text:
+        if _TOO_SHORT in text:
             return OutputVerdict.TOO_SHORT
     return OutputVerdict.FAILED
 
@@ -247,6 +250,14 @@ def deciding_lines(text: str) -> tuple[str, ...]:
     for line in sorted(_error_lines(text), key=lambda line: not requests_failed(line)):
         different.setdefault(_THREAD.sub("", line), line)
     return tuple(line[:500] for line in [*different.values()][:8])
+
+
+def last_lines(text: str) -> tuple[str, ...]:
+    """The last lines of the output. They explain a failure where no line has a word that we know: a
+    wrapper or a container has words of its own.
+    """
+    lines = filter(None, map(str.strip, text.partition("Usage: ")[0].splitlines()))
+    return tuple(line[:500] for line in [*lines][-3:])
 
 
 def _error_lines(text: str) -> Iterator[str]:

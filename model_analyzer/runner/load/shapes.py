@@ -9,8 +9,11 @@ from typing import Any
 
 from model_analyzer.domain.flags import SHAPE, Flag, shape_texts, shapes_of
 from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.words import first_few
 from model_analyzer.errors import Problem
 from model_analyzer.runner.load.command import named_files
+
+_NO_EFFECT = "perf_analyzer flag shape has no effect"
 
 
 def shape_problems(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[Problem]:
@@ -21,7 +24,8 @@ def shape_problems(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> 
             yield Problem(
                 where=where,
                 message=f"perf_analyzer flag shape: {text!r} is not NAME:SIZE,SIZE,…",
-                hint=f"inputs are {_names(inputs)}",
+                hint=f"inputs are {_names(inputs)}; several shapes are a list:"
+                " shape: ['NAME:SIZE', 'NAME:SIZE']",
             )
     has_data = any(name == "input-data" for name, _ in named_files(flags))
     shapes = shapes_of(flags)
@@ -66,16 +70,32 @@ def _misfit(where: str, name: str, shape: Sequence[int], dims: Sequence[int]) ->
 
 
 def shape_remarks(flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[str]:
-    """Shapes without effect: of inputs that do not exist, and of inputs with fixed dimensions."""
-    inputs = _inputs(facts)
-    by_name = {tensor["name"]: tuple(map(int, tensor.get("dims", ()))) for tensor in inputs}
-    for name, shape in shapes_of(flags).items():
-        flag = f"perf_analyzer flag shape has no effect on {name!r}"
-        dims = by_name.get(name)
-        if dims is None:
-            yield f"{flag}, which is not an input (inputs are {_names(inputs)})"
-        elif min(dims, default=0) >= 0 and shape != dims:
-            yield f"{flag}, whose dims {[*dims]} are fixed in config.pbtxt"
+    """Shapes without effect, since they are of inputs with fixed dimensions."""
+    shapes = shapes_of(flags)
+    for tensor in _inputs(facts):
+        name, dims = tensor["name"], tuple(_dims(tensor))
+        if min(dims, default=0) >= 0 and shapes.get(name, dims) != dims:
+            yield f"{_NO_EFFECT} on {name!r}, whose dims {[*dims]} are fixed in config.pbtxt"
+
+
+def foreign_shapes(
+    flags: Mapping[str, Mapping[str, Flag]], facts: Mapping[str, ModelFacts]
+) -> Iterator[str]:
+    """Shapes without effect, since no model that has them has such an input. The flags are by
+    model; several models have those of the whole run.
+    """
+    having: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+    for model in facts:
+        for entry in shapes_of(flags[model]).items():
+            having.setdefault(entry, []).append(model)
+    for (name, _), models in having.items():
+        inputs = [tensor for model in models for tensor in _inputs(facts[model])]
+        if name not in [tensor["name"] for tensor in inputs]:
+            word = "model" if len(models) == 1 else "models"
+            yield (
+                f"{word} {first_few(models)}: {_NO_EFFECT} on {name!r}, which is not an input"
+                f" (inputs are {_names(inputs)})"
+            )
 
 
 def _inputs(facts: ModelFacts) -> Sequence[Mapping[str, Any]]:
@@ -93,4 +113,4 @@ def _sizes(dims: Sequence[int]) -> str:
 
 
 def _names(inputs: Sequence[Mapping[str, Any]]) -> str:
-    return ", ".join(tensor["name"] for tensor in inputs)
+    return ", ".join(dict.fromkeys(tensor["name"] for tensor in inputs))

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +21,9 @@ from model_analyzer.runner.gpus import Gpu
 log = logging.getLogger(__name__)
 
 _TIMEOUT_S = 5.0
+
+# More GPUs than any server has: a page may list millions.
+_MOST_GPUS = 256
 
 # metric of the server -> (tag, the size of one catalogue unit in the server's unit)
 _METRICS: Mapping[str, tuple[str, float]] = {
@@ -55,9 +60,14 @@ class TritonMetrics:
         """The GPUs that the server reports. It does not know their names, so their kind is their
         memory.
         """
+        served = self._get()
+        if len(served) > _MOST_GPUS:
+            log.warning(
+                "The server's metrics name more than %d GPUs: the others are left out", _MOST_GPUS
+            )
         return tuple(
             Gpu(Device(uuid=uuid, name=name_by_memory(memory), memory=memory))
-            for uuid, values in self._get().items()
+            for uuid, values in islice(served.items(), _MOST_GPUS)
             for memory in (values.get("gpu_total_memory", 0.0),)
         )
 
@@ -75,14 +85,15 @@ class TritonMetrics:
 
 
 def parse_gpu_metrics(text: str) -> Mapping[str, Values]:
-    """The values of each GPU, by UUID, from the text of a metrics endpoint.
+    """The values of each GPU, by UUID, from the text of a metrics endpoint; if there are
+    too many, of one more than any server has.
 
-    Raises ValueError if it is not a metrics text.
+    Raises ValueError if what it says about GPUs is no metrics text.
     """
     from prometheus_client.parser import text_string_to_metric_families
 
     gpus: dict[str, dict[str, float]] = {}
-    for family in text_string_to_metric_families(text):
+    for family in text_string_to_metric_families("".join(_lines_of_gpus(text))):
         for sample in family.samples:
             uuid = sample.labels.get("gpu_uuid")
             if sample.name not in _METRICS or not uuid or not math.isfinite(sample.value):
@@ -97,3 +108,11 @@ def parse_gpu_metrics(text: str) -> Mapping[str, Values]:
         elif "gpu_used_memory" in values:
             values["gpu_free_memory"] = values["gpu_total_memory"] - values["gpu_used_memory"]
     return gpus
+
+
+def _lines_of_gpus(text: str) -> Iterator[str]:
+    """The first lines of each metric of GPUs: the parser keeps all samples of a metric."""
+    for metric in _METRICS:
+        lines = re.finditer(rf"^{metric}\b.*\n?", text, re.MULTILINE)
+        for line in islice(lines, _MOST_GPUS + 1):
+            yield f"{line[0].rstrip()}\n"

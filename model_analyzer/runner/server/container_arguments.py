@@ -35,6 +35,7 @@ def container_arguments(
     gpus: Sequence[str],
     links: Mapping[Path, Path],
     variables: Mapping[str, str],
+    flags: Mapping[str, str],
     name: str,
     owner: str,
 ) -> dict[str, Any]:
@@ -42,9 +43,9 @@ def container_arguments(
 
     The container sees `repository` at the same path, `links` (path inside to path outside), and the
     `gpus` with these UUIDs.
-    `variables` are those of the image. The user's arguments are merged with the arguments that a
-    run needs: the user's mounts, labels and variables override, and `command` replaces
-    `tritonserver`.
+    `variables` are those of the image. `flags` of the server are overridden by the user's. The
+    user's arguments are merged with the arguments that a run needs: the user's mounts, labels and
+    variables override, and `command` replaces `tritonserver`.
     """
     user = {key: thaw(value) for key, value in setup.container.items()}
     shares_network = "host" in (user.get("network"), user.get("network_mode"))
@@ -56,7 +57,7 @@ def container_arguments(
         "init": True,
         **{key: value for key, value in user.items() if key not in _WITHOUT_EFFECT},
         "detach": True,
-        "command": [*program, *server_command(setup.flags, inside, repository, {})],
+        "command": [*program, *server_command(setup.flags, inside, repository, flags)],
         "environment": _environment(setup, gpus, user.get("environment", ()), variables),
         "labels": {**docker.labels, **_pairs(user.get("labels", ())), OWNER_LABEL: owner},
         "volumes": volumes,

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from model_analyzer.domain.client_shm import FLAG, needs_flag
 from model_analyzer.domain.settings import DockerSettings, ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import RuntimeNotFound, ServerError
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 INSTALL = "pip install docker"
+
+# The variable of NVIDIA's images with the version of tritonserver.
+_VERSION = "TRITON_SERVER_VERSION"
 
 # The time for the engine to remove a container; killing its server is fast.
 _REMOVAL_S = 20.0
@@ -103,8 +107,11 @@ class ContainerLauncher(OwnLauncher):
         settings: ServerSettings,
         repository: Path,
         gpus: Sequence[str] = (),
+        *,
+        shares_memory: bool = False,
     ) -> None:
         super().__init__(settings)
+        self._shares_memory = shares_memory
         self._engine = engine
         self._docker = docker
         self._repository = Path(os.path.abspath(repository))
@@ -115,6 +122,9 @@ class ContainerLauncher(OwnLauncher):
         return self._docker.image
 
     def start(self, endpoints: Endpoints, setup: ServerSetup, log_file: ServerLog) -> Process:
+        variables = self._variables(str(setup.container["image"]))
+        version = variables.get(_VERSION, "")
+        allows = self._shares_memory and needs_flag(version, unknown=False)
         arguments = container_arguments(
             setup,
             self._docker,
@@ -122,7 +132,8 @@ class ContainerLauncher(OwnLauncher):
             self._repository,
             gpus=self._gpus,
             links=links_outside(self._repository),
-            variables=self._variables(str(setup.container["image"])),
+            variables=variables,
+            flags={FLAG: "true"} if allows else {},
             name=f"model-analyzer-{secrets.token_hex(4)}",
             owner=this_process(),
         )

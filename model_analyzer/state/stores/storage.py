@@ -12,7 +12,7 @@ from model_analyzer.domain.secrets import masked_url
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.format.layout import name_of, numbers_of
 from model_analyzer.state.stores.checkpointer import Checkpointer
-from model_analyzer.urls import can_rename, open_url, reporting
+from model_analyzer.urls import can_rename, names_in, open_url, reporting
 
 
 class StorageCheckpointer(Checkpointer):
@@ -34,9 +34,8 @@ class StorageCheckpointer(Checkpointer):
 
     def indices(self) -> Sequence[int]:
         with self._reporting("cannot be listed"):
-            self._files.invalidate_cache()
             try:
-                paths = self._files.ls(self._folder, detail=False)
+                paths = names_in(self._files, self._folder)
             except FileNotFoundError:
                 return ()
         return numbers_of((path.rstrip("/").rpartition("/")[2] for path in paths), self._prefix)

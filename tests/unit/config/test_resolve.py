@@ -532,6 +532,25 @@ def test_options_without_effect_on_a_remote_server_get_one_remark(given: str) ->
     assert remark.startswith("f.yaml:2:")
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("perf_analyzer_flags: {shared-memory: system}", "f.yaml:2:22"),
+        ("profile_models: {m: {perf_analyzer_flags: {shared-memory: cuda}}}", "f.yaml:2:43"),
+    ],
+)
+def test_a_remote_server_has_to_allow_shared_memory(text: str, place: str) -> None:
+    (remark,) = resolved(f"triton_launch_mode: remote\n{text}").remarks
+
+    assert remark == (
+        f"{place}: shared-memory with a remote server: Triton from 26.04 (2.68) on allows that only"
+        " if it is started with --allow-client-shm=true"
+    )
+    assert not resolved(f"triton_launch_mode: local\n{text}").remarks
+    none = text.replace("system", "none").replace("cuda", "none")
+    assert not resolved(f"triton_launch_mode: remote\n{none}").remarks
+
+
 def test_without_reloading_only_loads_are_searched() -> None:
     result = resolved(
         "triton_launch_mode: remote\nreload_model_disable: true\n"

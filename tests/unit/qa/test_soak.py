@@ -159,12 +159,28 @@ def test_a_set_of_trials_that_differs_is_noticed() -> None:
     assert "key 4" in additional
 
 
+def test_what_is_measured_again_at_the_end_may_differ() -> None:
+    again = [replace(outcome(5), repetition=1), replace(outcome(6), repetition=2)]
+
+    assert checks.trials_of([*SAID, *again]) == checks.trials_of(SAID)
+    assert checks.differences([*SAID, *again], checks.trials_of(SAID)) == []
+
+
+def test_a_run_that_only_repeats_is_not_complete() -> None:
+    events = [{**event, "repetition": 1} for event in finished(0, 6)[:-1]]
+
+    assert checks.wrong_status(0, {0}, [*events, *finished(0, 5)], "", trials=6) == [
+        "exit status 0 after 5 of 6 trials"
+    ]
+
+
 def trial_event(kind: str, number: int, *, resumed: bool = False) -> Event:
     return {
         "event": kind,
         "trial": f"key {number}",
         "known": resumed,
         "started": 1000.0 + number,
+        "repetition": 0,
         "workloads": [{"variant": "m_config_0"}],
     }
 
@@ -182,9 +198,10 @@ def test_acknowledged_is_what_this_run_has_said_to_be_over() -> None:
 
 def test_stored_outcomes_come_from_the_export() -> None:
     rows = [
-        {"trial": "key 1", "variant": "m_config_0", "started": "1970-01-01T00:16:41.000+00:00"},
+        {"trial": "key 1", "variant": "m_config_0", "started": "1970-01-01T00:16:41.000+00:00",
+         "repetition": 0},
         {"trial": "key 2", "variant": "m_config_0", "started": "1970-01-01T00:16:42.000+00:00",
-         "failure": "SERVER"},
+         "failure": "SERVER", "repetition": 0},
     ]  # fmt: skip
 
     assert checks.kept(json.dumps(rows)) == [outcome(1), outcome(2, has_failed=True)]

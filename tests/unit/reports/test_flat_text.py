@@ -38,3 +38,10 @@ def test_a_table_has_the_columns_that_have_data() -> None:
 
     assert table.headers == ("Model", "Concurrency")
     assert table.rows == ((ROWS[0]["model"], 8), ("m", None))
+
+
+def test_an_export_has_exact_texts() -> None:
+    texts = ["=1+1", "-x", "a\rb", "\t@", "a\r\nb"]
+    written = to_csv([{"model": text} for text in texts]).decode()
+    read = csv.DictReader(io.StringIO(written, newline=""))
+    assert [row["model"] for row in read] == texts

@@ -390,6 +390,24 @@ def test_a_table_as_csv_ends_with_an_empty_line() -> None:
     assert len(text.splitlines()) == 1 + 3 + 1
 
 
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-x", "@SUM(1)", "\t=1", "\r=1"])
+def test_a_text_in_a_csv_is_no_formula(text: str) -> None:
+    table = Table(headers=("a", "b"), rows=((text, -1.5), (f"m{text}", -3)))
+    assert list(csv.reader(io.StringIO(table.to_csv(), newline=""))) == [
+        ["a", "b"],
+        [f"'{text}", "-1.5"],
+        [f"m{text}", "-3"],
+        [],
+    ]
+
+
+@pytest.mark.parametrize("text", ["a\rb", "a\r\nb", "b\r", "\n"])
+def test_a_csv_quotes_every_kind_of_line_break(text: str) -> None:
+    written = Table(headers=("a",), rows=((text,), ("x",))).to_csv()
+    assert list(csv.reader(io.StringIO(written, newline=""))) == [["a"], [text], ["x"], []]
+    assert written.endswith("\nx\n\n")
+
+
 def test_a_csv_reads_back_as_what_was_written() -> None:
     table = Table(headers=("a", "b"), rows=(('x,"y"', None), ("two\nlines", 3)))
     assert list(csv.reader(io.StringIO(table.to_csv()))) == [

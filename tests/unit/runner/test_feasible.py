@@ -14,6 +14,7 @@ import pytest
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import LaunchMode
 from model_analyzer.runner.load.feasible import impossible, on_server, without_effect
+from model_analyzer.runner.load.shapes import foreign_shapes
 from tests.phrases import VARIABLE_DIMENSION, too_large_batch
 from tests.unit.builders import settings
 
@@ -209,7 +210,7 @@ def test_a_shape_has_a_name_and_sizes(tmp_path: Path, shape: str, words: str) ->
     (problem,) = problems(f"perf_analyzer_flags: {{shape: ['IN:4', '{shape}']}}", tmp_path)
 
     assert words in problem
-    assert "inputs are IN" in problem
+    assert "inputs are IN; several shapes are a list: shape: ['NAME:SIZE', 'NAME:SIZE']" in problem
 
 
 def test_a_shape_without_effect_is_taken_with_a_remark(tmp_path: Path) -> None:
@@ -221,8 +222,30 @@ def test_a_shape_without_effect_is_taken_with_a_remark(tmp_path: Path) -> None:
     assert [*without_effect(chosen.models[0], facts, chosen.search, tmp_path)] == [
         "model m: perf_analyzer flag shape has no effect on 'IN', whose dims [4] are fixed in"
         " config.pbtxt",
+    ]
+    assert [*foreign_shapes({"m": chosen.models[0].perf_analyzer_flags}, {"m": facts})] == [
         "model m: perf_analyzer flag shape has no effect on 'OTHER', which is not an input"
         " (inputs are IN)",
+    ]
+
+
+def test_shapes_of_the_whole_run_are_those_of_any_of_its_models() -> None:
+    flags = {"shape": ("A:1", "B:2", "NOWHERE:3")}
+    facts = {
+        name: ModelFacts(
+            name=name, config={"name": name, "input": ({**FREE, "name": own},)}, files="f"
+        )
+        for name, own in (("m", "A"), ("n", "B"), ("o", "A"))
+    }
+
+    assert [*foreign_shapes(dict.fromkeys(facts, flags), facts)] == [
+        "models m, n, o: perf_analyzer flag shape has no effect on 'NOWHERE', which is not an input"
+        " (inputs are A, B)"
+    ]
+    own = {"m": {"shape": "B:2"}, "n": {}, "o": {}}
+    assert [*foreign_shapes(own, facts)] == [
+        "model m: perf_analyzer flag shape has no effect on 'B', which is not an input"
+        " (inputs are A)"
     ]
 
 

@@ -107,7 +107,18 @@ def test_a_server_without_gpus_has_none() -> None:
     assert parse_gpu_metrics("# TYPE nv_cpu_utilization gauge\nnv_cpu_utilization 0.5\n") == {}
 
 
-@pytest.mark.parametrize("text", ["<html>404</html>", 'nv_gpu_power_usage{gpu_uuid="GPU-a"} many'])
-def test_what_is_not_metrics_is_refused(text: str) -> None:
+def test_what_is_not_metrics_is_refused() -> None:
+    assert parse_gpu_metrics("<html>404</html>") == {}
     with pytest.raises(ValueError, match=r"\w"):
-        parse_gpu_metrics(text)
+        parse_gpu_metrics('nv_gpu_power_usage{gpu_uuid="GPU-a"} many')
+
+
+def test_a_page_with_very_many_gpus_is_cut() -> None:
+    lines = (
+        f'{metric}{{gpu_uuid="GPU-{number}"}} {number + 1}e9\n'
+        for metric in ("nv_gpu_memory_used_bytes", "nv_gpu_memory_total_bytes")
+        for number in range(100_000)
+    )
+    served = parse_gpu_metrics("".join(lines))
+    assert [*served] == [f"GPU-{number}" for number in range(257)]
+    assert all(values["gpu_free_memory"] == 0 for values in served.values())

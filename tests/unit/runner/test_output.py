@@ -14,6 +14,7 @@ from model_analyzer.runner.load.output import (
     composing_model,
     deciding_lines,
     judge,
+    last_lines,
     of_all_versions,
     parse_composing_table,
     parse_counted,
@@ -262,6 +263,16 @@ def test_the_same_error_of_many_threads_is_reported_once() -> None:
 )
 def test_the_deciding_lines_explain_the_failure(name: str, words: str) -> None:
     assert any(words in line for line in deciding_lines(text(name)))
+
+
+@pytest.mark.parametrize("status", [2, 3])
+def test_a_status_without_the_words_of_perf_analyzer_is_a_failure(status: int) -> None:
+    assert judge(status, "License expired", has_table=False) is OutputVerdict.FAILED
+
+
+def test_the_last_lines_are_those_before_the_usage() -> None:
+    assert last_lines("a\n b \n\nc\nd\nUsage: x\ny\n") == ("b", "c", "d")
+    assert last_lines("") == ()
 
 
 def test_usage_and_noise_decide_nothing() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from model_analyzer.app.progress.events import Silence
+from model_analyzer.app.progress.events import Silence, TrialStarted
 from model_analyzer.app.progress.tags import shown_tags
 from model_analyzer.cli.console import TerminalView, is_ci
 from model_analyzer.cli.progress.jsonlines import JsonLines
@@ -276,6 +276,28 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
         "Profiling m_config_default: concurrency=2",
         "  150 infer/s, p99 90.0 ms  (measurement 2 of about 6; best so far 100 infer/s,"
         " p99 10.0 ms, measured once; about 6 s left)",
+    ]
+
+
+def test_a_repetition_has_a_line_of_its_own_form(caplog: pytest.LogCaptureFixture) -> None:
+    """Scripts count the lines `Profiling …`: one for each new trial."""
+    first = trial(variant())
+    with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.plain"):
+        for repetition in range(3):
+            Lines().show(
+                TrialStarted(
+                    elapsed_s=1.0,
+                    time_left_s=None,
+                    trial=replace(first, repetition=repetition),
+                    number=repetition + 1,
+                    expected_trials=3,
+                )
+            )
+
+    assert caplog.messages == [
+        "Profiling m_config_0: concurrency=1",
+        "Measuring m_config_0 again: concurrency=1",
+        "Measuring m_config_0 again: concurrency=1",
     ]
 
 

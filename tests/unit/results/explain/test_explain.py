@@ -300,13 +300,21 @@ def test_a_client_that_takes_the_cores_is_the_limit() -> None:
     assert names(*records, cores=2) == ["CLIENT"]
 
 
-def test_large_tensors_take_the_time() -> None:
+@pytest.mark.parametrize(("version", "needs"), [("2.51.0", False), ("2.68.0", True), ("", True)])
+def test_large_tensors_take_the_time(version: str, needs: bool) -> None:
     of = model(input=TENSOR, output=TENSOR)
-    records = [observed(of, 1, 60, 2, copying=4, outside=10), observed(of, 4, 70, 4, outside=50)]
+    records = [
+        each._replace(trial=replace(each.trial, setup=replace(each.trial.setup, version=version)))
+        for each in (
+            observed(of, 1, 60, 2, copying=4, outside=10),
+            observed(of, 4, 70, 4, outside=50),
+        )
+    ]
 
     (finding,) = explained(*records).findings
     assert finding.cause.name == "TENSORS"
     assert finding.evidence[0] == "a request has 4.2 MB, a response 4.2 MB"
+    assert ("--allow-client-shm=true" in finding.advice) is needs
 
 
 def test_the_busiest_part_of_an_ensemble_limits_it() -> None:

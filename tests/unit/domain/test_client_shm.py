@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which servers allow shared memory of clients only if they are asked to."""
+
+import pytest
+
+from model_analyzer.domain.client_shm import needs_flag, shares_memory
+
+
+@pytest.mark.parametrize(
+    ("version", "needs"),
+    [("2.51.0", False), ("2.67.9", False), ("2.68.0", True), ("2.100", True), ("3.0.0", True)],
+)
+def test_servers_since_26_04_need_the_flag(version: str, needs: bool) -> None:
+    assert needs_flag(version, unknown=not needs) is needs
+
+
+def test_an_unknown_version_is_as_the_caller_wants() -> None:
+    assert needs_flag("", unknown=True)
+    assert not needs_flag("main", unknown=False)
+
+
+def test_who_shares_memory() -> None:
+    assert shares_memory({"shared-memory": "system"})
+    assert not shares_memory({"shared-memory": "none"})
+    assert not shares_memory({})
