@@ -43,7 +43,8 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import Trial
-from model_analyzer.runner.load.profile_export import Export, Request
+from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.requests import Request, Requests
 from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.runner.timings import Timings
 from model_analyzer.search.brute import BruteSearch
@@ -203,7 +204,8 @@ class Server:
                 requests.append(request(sent, clock))
                 waiting.append(clock + 0.0001)
         bounds = [nanoseconds(begin + seconds * part / 3) for part in range(4)]
-        return Export([each for each in requests if each.ended < bounds[-1]], bounds)
+        ended = [each for each in requests if each.ended < bounds[-1]]
+        return Export(Requests.of(ended), bounds)
 
 
 def nanoseconds(seconds: float) -> int:

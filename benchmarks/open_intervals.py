@@ -30,6 +30,7 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.requests import Requests
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import Times, due_times
 from model_analyzer.search.instalments import measured_again
@@ -72,7 +73,8 @@ class Server:
             heapq.heappush(free, end)
             requests.append(request(sent, end))
         bounds = [nanoseconds(seconds * part / 3) for part in range(4)]
-        return Export(sorted(requests, key=lambda each: each.ended), bounds)
+        requests.sort(key=lambda each: each.ended)
+        return Export(Requests.of(requests), bounds)
 
     def measured(self, seconds: float, part: int, random: np.random.Generator) -> Measurement:
         """An instalment; its number makes its arrivals."""

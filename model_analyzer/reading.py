@@ -11,8 +11,10 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 _MIB = 2**20
 _BLOCK = _MIB
@@ -70,10 +72,26 @@ def is_open_here(path: Path) -> bool:
     return os.path.realpath(path).startswith(f"/proc/{os.getpid()}/fd/")
 
 
+@contextmanager
+def open_text(path: Path, *, most_bytes: int) -> Iterator[TextIO]:
+    """Opens a file in UTF-8 whose lines end as they do in the file. Raises OSError, also if it is
+    larger than `most_bytes`.
+    """
+    with open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > most_bytes:
+            raise _too_large(path, most_bytes)
+        with TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+            yield text
+
+
+def _too_large(path: Path, most_bytes: int) -> OSError:
+    return OSError(errno.EFBIG, f"Larger than {_size(most_bytes)}", str(path))
+
+
 def _read(file: BinaryIO, path: Path, most_bytes: int) -> bytes:
     data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
-        raise OSError(errno.EFBIG, f"Larger than {_size(most_bytes)}", str(path))
+        raise _too_large(path, most_bytes)
     return data
 
 

@@ -37,6 +37,7 @@ from tests.adapter import server_answers
 from tests.cli import paths, streams
 from tests.corpus import LIMIT_S, Kind, as_kept, keep, within
 from tests.unit.config import configurations
+from tests.unit.domain import logs
 from tests.unit.runner import load_outputs, model_configurations
 from tests.unit.state import hostile_checkpoints
 
@@ -60,6 +61,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "HTTP answers": Kind(server_answers.HTTP_ANSWERS, server_answers.http_is_used_or_refused, 2),
     "gRPC answers": Kind(server_answers.GRPC_ANSWERS, server_answers.grpc_is_used_or_refused, 2),
+    "logs": Kind(logs.LOGS, logs.is_read_or_refused, 1),
     "metrics": Kind(server_answers.METRICS, server_answers.metrics_are_used_or_left_out, 0.5),
     "load outputs": Kind(load_outputs.OUTPUTS, load_outputs.is_measured_or_failed, 2),
     "checkpoints": Kind(hostile_checkpoints.CHECKPOINTS, hostile_checkpoints.check_checkpoint, 4),

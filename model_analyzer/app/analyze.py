@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
+from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import originals_of
 from model_analyzer.app.delivery.formats import writable
 from model_analyzer.app.selection.circumstances import ranked
-from model_analyzer.app.selection.goals import given_or_of_run
+from model_analyzer.app.selection.goals import given_or_of_run, other_goals
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members, group_name
@@ -55,24 +56,11 @@ def analyze(job: Job) -> tuple[Answers, Delivery]:
         for subject, goal in goals.items()
         for ranking in ranked(profile, subject, goal, settings.export.circumstances, settings)
     ]
-    answers = answers_to(
-        rankings,
-        profile,
-        loaded.path,
-        settings,
-        originals=originals_of(profile),
-        complete=None,
+    deploying = Deploying.of_run(
+        loaded.path, settings, originals_of(profile), other_goals(loaded, goals)
     )
-    delivery = deliver(
-        answers,
-        loaded.path,
-        settings,
-        ExportDirectory(settings.export.path),
-        other_goals={
-            subject: goal for subject, goal in goals.items() if loaded.goal_of(subject) != goal
-        },
-    )
-    return answers, delivery
+    answers = answers_to(rankings, profile, deploying, settings, complete=None)
+    return answers, deliver(answers, settings, ExportDirectory(settings.export.path))
 
 
 def _given_goal(subject: str, job: Job) -> Goal | None:

@@ -15,7 +15,6 @@ from model_analyzer.config.goals import Tag
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import Goal, GoalOverride
 from model_analyzer.domain.hardware import WITHOUT_GPU, with_place
-from model_analyzer.domain.metrics import canonical
 from model_analyzer.errors import CheckpointError, wrong
 from model_analyzer.reports.comparison_page import comparison_page, render_comparison
 from model_analyzer.reports.comparison_report import ComparisonReport, Side, comparison_remarks
@@ -84,7 +83,7 @@ def comparison(
             f" has outcomes of {_names(new_rankings)}"
         )
     comparisons = [
-        compare(of_base, of_new, [*_wished(of_base.goal), *tags]) for of_base, of_new in pairs
+        compare(of_base, of_new, [*of_base.goal.wishes_first(tags)]) for of_base, of_new in pairs
     ]
     trials = [
         (comparison.best.base.trial, comparison.best.new.trial)
@@ -155,12 +154,6 @@ def _goals(
         if of_base[name] != goals[name]
     ]
     return {**goals, **others}, [*remarks, *more, *differing]
-
-
-def _wished(goal: Goal) -> Iterator[str]:
-    """The objectives of a goal, if throughput is not the only one."""
-    if not goal.is_for_throughput:
-        yield from (canonical(each.tag) for model in goal.models for each in model.objectives)
 
 
 def _rankings(checkpoint: Checkpoint, goals: Mapping[str, Goal]) -> Sequence[Ranking]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
+from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import (
     OVERVIEW,
-    configuration_difference,
     origin_of,
     originals_of,
     write_fleet,
@@ -21,13 +21,13 @@ from model_analyzer.app.delivery.files import (
 )
 from model_analyzer.app.delivery.formats import writable
 from model_analyzer.app.selection.circumstances import ranked, run_of
-from model_analyzer.app.selection.goals import goals_of
+from model_analyzer.app.selection.goals import goals_of, other_goals
 from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint
-from model_analyzer.reports.build import Deployment, build_page
+from model_analyzer.reports.build import build_page
 from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.write import ExportDirectory
@@ -147,14 +147,14 @@ def _models(
         for subject, goal in goals.items()
         for ranking in ranked(profile, subject, goal, settings.circumstances, run)
     ]
-    origin, originals = origin_of(profile, checkpoint.path), originals_of(profile)
+    origin = origin_of(profile, checkpoint.path)
+    deploying = Deploying.of_report(
+        checkpoint.path, settings, originals_of(profile), other_goals(checkpoint, goals)
+    )
     for answer in by_model(answers_of(rankings)):
         page = build_page(
             answer,
-            [
-                Deployment(difference=configuration_difference(each.ranking, originals, masks=True))
-                for each in answer.answers
-            ],
+            [*map(deploying.deployment, answer.answers)],
             best=_BEST,
             origin=origin,
             complete=True,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from model_analyzer.config.fragments import Schema, any_case, any_of
 from model_analyzer.config.kinds import Integer, Integers, Kind
 from model_analyzer.config.nodes import Node
+from model_analyzer.domain.ranges import MOST_RATE
 
 _INTEGER = r"\s*[+-]?[0-9]+"
 _DECIMAL = r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
@@ -88,7 +89,7 @@ _CERTIFICATE = _choice("PEM", "DER")
 PERF_ANALYZER_VALUES: Mapping[str, Kind] = {
     "batch-size": Integer(1),
     "concurrency-range": Integers(1),
-    "request-rate-range": Integers(1),
+    "request-rate-range": Integers(1, MOST_RATE),
     "measurement-interval": _COUNT,
     "measurement-request-count": _COUNT,
     "metrics-interval": _COUNT,

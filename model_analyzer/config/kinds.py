@@ -30,6 +30,7 @@ from model_analyzer.config.fragments import (
     with_commas,
 )
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean, nearest
+from model_analyzer.domain.ranges import MOST_INTEGER, MOST_NUMBER
 
 E = TypeVar("E", bound=Enum)
 
@@ -163,18 +164,18 @@ class FilePrefix:
 
 
 class Integer:
-    """A whole number from `minimum` to `maximum`; None means no limit."""
+    """A whole number from `minimum` to `maximum`."""
 
     metavar = "INTEGER"
     expected = "a whole number"
 
-    def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
+    def __init__(self, minimum: int = -MOST_INTEGER, maximum: int = MOST_INTEGER) -> None:
         self._minimum = minimum
         self._maximum = maximum
 
     @property
     def pattern(self) -> str:
-        if self._minimum is None or self._minimum < 0:
+        if self._minimum < 0:
             return "[+-]?[0-9]+"
         return r"\+?[0-9]+" if self._minimum == 0 else r"\+?0*[1-9][0-9]*"
 
@@ -182,16 +183,15 @@ class Integer:
         number = _integer(node.value)
         if number is None:
             raise node.problem(f"expected {self.expected}, found {node.describe()}")
-        if self._minimum is not None and number < self._minimum:
+        if number < self._minimum:
             raise node.problem(f"must be at least {self._minimum}, found {number}")
-        if self._maximum is not None and number > self._maximum:
+        if number > self._maximum:
             raise node.problem(f"must be at most {self._maximum}, found {number}")
         return number
 
     def schema(self) -> Schema:
         bounds = {"minimum": self._minimum, "maximum": self._maximum}
-        limits = {name: bound for name, bound in bounds.items() if bound is not None}
-        return any_of({"type": "integer", **limits}, text(self.pattern))
+        return any_of({"type": "integer", **bounds}, text(self.pattern))
 
 
 class IntegerOr(Integer):
@@ -228,12 +228,15 @@ def _integer(value: object) -> int | None:
 
 
 class Number:
-    """A finite number, at least `minimum`, or above it with `above`."""
+    """A number from `minimum`, or above it with `above`, to `maximum`."""
 
     metavar = "NUMBER"
 
-    def __init__(self, minimum: float | None = None, *, above: bool = False) -> None:
+    def __init__(
+        self, minimum: float = -MOST_NUMBER, maximum: float = MOST_NUMBER, *, above: bool = False
+    ) -> None:
         self._minimum = minimum
+        self._maximum = maximum
         self._above = above
 
     def parse(self, node: Node) -> float:
@@ -249,19 +252,18 @@ class Number:
         if not math.isfinite(number):
             raise node.problem(f"expected a finite number, found {node.describe()}")
         low = self._minimum
-        if low is not None and (number < low or (self._above and number == low)):
+        if number < low or (self._above and number == low):
             raise node.problem(
                 f"must be {'above' if self._above else 'at least'} {low:g}, found {number:g}"
             )
+        if number > self._maximum:
+            raise node.problem(f"must be at most {self._maximum:g}, found {number:g}")
         return number
 
     def schema(self) -> Schema:
-        bound = {} if self._minimum is None else {self._bound: self._minimum}
-        return any_of({"type": "number", **bound}, text(_NUMBER))
-
-    @property
-    def _bound(self) -> str:
-        return "exclusiveMinimum" if self._above else "minimum"
+        least = "exclusiveMinimum" if self._above else "minimum"
+        bounds = {least: self._minimum, "maximum": self._maximum}
+        return any_of({"type": "number", **bounds}, text(_NUMBER))
 
 
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -397,9 +399,9 @@ class Integers:
 
     metavar = "INTEGERS"
 
-    def __init__(self, minimum: int) -> None:
-        self._minimum = minimum
-        self._item = Integer(minimum)
+    def __init__(self, minimum: int, maximum: int = MOST_INTEGER) -> None:
+        self._bounds = {"minimum": minimum, "maximum": maximum}
+        self._item = Integer(minimum, maximum)
 
     def parse(self, node: Node) -> tuple[int, ...]:
         problems = Problems()
@@ -432,7 +434,8 @@ class Integers:
         start, stop, step = (*numbers, 1)[:3]
         if start > stop or step < 1:
             raise node.problem(f"the range from {start} to {stop} by {step} is empty")
-        self._item.parse(Node(start, node.where))
+        for number in (start, stop):
+            self._item.parse(Node(number, node.where))
         if (stop - start) // step >= _MOST_VALUES:
             raise node.problem(f"a range of more than {_MOST_VALUES} numbers")
         return range(start, stop + 1, step)
@@ -444,7 +447,7 @@ class Integers:
             {"start": low.schema(), "stop": low.schema(), "step": above.schema()},
             required=["start", "stop"],
         )
-        numbers = any_of({"type": "integer", "minimum": self._minimum}, with_commas(spelled))
+        numbers = any_of({"type": "integer", **self._bounds}, with_commas(spelled))
         return any_of(numbers, in_fields, array(any_of(numbers, in_fields)))
 
 

@@ -52,6 +52,7 @@ from model_analyzer.domain.flags import (
     TRITON_SERVER_REPEATABLE,
     TRITON_SERVER_WORDS,
 )
+from model_analyzer.domain.ranges import MOST_RATE
 from model_analyzer.domain.settings import MeasurementMode, ResponseCache, SearchMode
 
 GENAI_PERF = Flags("genai-perf", GENAI_PERF_FLAGS, underscores=False)
@@ -84,7 +85,7 @@ PARAMETER_OPTIONS: Sequence[Option] = (
         help="Concurrencies (requests in flight) to measure. Searched if not given.",
     ),
     Option(
-        key="request_rate", kind=Integers(1), group=MODELS,
+        key="request_rate", kind=Integers(1, MOST_RATE), group=MODELS,
         help="Request rates to measure, in requests per second, instead of concurrencies.",
     ),
 )  # fmt: skip

@@ -55,6 +55,7 @@ from model_analyzer.config.table import (
     Option,
 )
 from model_analyzer.config.traffic import Load
+from model_analyzer.domain.ranges import MOST_RATE
 from model_analyzer.domain.settings import (
     FORMAT_NAMES,
     ExecutorKind,
@@ -159,7 +160,7 @@ OPTIONS: Sequence[Option] = (
         group=MODELS, help="Concurrencies (requests in flight) to measure. Searched if not given.",
     ),
     Option(
-        key="request_rate", flags=("--request-rate",), kind=Integers(1), default=(),
+        key="request_rate", flags=("--request-rate",), kind=Integers(1, MOST_RATE), default=(),
         group=MODELS, help="Request rates to measure, in requests per second, instead of"
         " concurrencies.",
     ),
@@ -277,13 +278,13 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="run_config_search_min_request_rate",
-        flags=("--run-config-search-min-request-rate",), kind=Integer(0, _LARGEST), default=16,
+        flags=("--run-config-search-min-request-rate",), kind=Integer(0, MOST_RATE), default=16,
         target="search.min_request_rate", group=SEARCH,
         help="Lowest request rate to search. Setting it searches request rates.",
     ),
     Option(
         key="run_config_search_max_request_rate",
-        flags=("--run-config-search-max-request-rate",), kind=Integer(1, _LARGEST), default=8192,
+        flags=("--run-config-search-max-request-rate",), kind=Integer(1, MOST_RATE), default=8192,
         target="search.max_request_rate", group=SEARCH,
         help="Highest request rate to search. Setting it searches request rates.",
     ),

@@ -39,7 +39,7 @@ from model_analyzer.domain.flags import (
     PERF_ANALYZER_NO_FILES,
     PERF_ANALYZER_OWNED,
 )
-from model_analyzer.domain.goals import Constraint, GoalOverride, ModelGoal
+from model_analyzer.domain.goals import Constraint, Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.secrets import masked_url, masked_values
@@ -134,8 +134,11 @@ def resolve_profile(
 def _with_fields(values: Mapping[str, Any], models: Sequence[ModelSettings]) -> Mapping[str, Any]:
     """The values, with the fields of the tables that the loads of the models determine."""
     with_rates = all(model.load_kind is LoadKind.REQUEST_RATE for model in models)
+    fields = _inference_fields(with_rates, values["model_type"])
+    wishes = (tag for model in models for tag in Goal(models=(model.goal,)).wishes_first(()))
     computed = {
-        "inference_output_fields": _inference_fields(with_rates, values["model_type"]),
+        # the columns that scripts of other tools know stay in their places
+        "inference_output_fields": tuple(dict.fromkeys((*fields, *wishes))),
         "gpu_output_fields": _gpu_fields(with_rates),
     }
     unset = {key: default for key, default in computed.items() if values[key] is None}

@@ -11,6 +11,7 @@ unchanged.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from itertools import islice, product
 from types import MappingProxyType
@@ -28,7 +29,7 @@ SCALARS: Mapping[str, Kind] = {
     "int64": Integer(-(2**63), 2**63 - 1),
     "uint32": Integer(0, 2**32 - 1),
     "uint64": Integer(0, 2**64 - 1),
-    "float": Number(),
+    "float": Number(-sys.float_info.max, sys.float_info.max),
     "bool": Boolean(),
     "str": Text(),
 }

@@ -24,8 +24,8 @@ from model_analyzer.config.kinds import (
 from model_analyzer.config.mappings import fields_of
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.log_times import LogUnit
-from model_analyzer.domain.request_log import MOST_REQUESTS
-from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
+from model_analyzer.domain.ranges import MOST_RATE
+from model_analyzer.domain.traffic import MOST_REQUESTS, Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
 
 # Bursts with a higher coefficient of variation are rarer than what a measurement can see.
@@ -64,7 +64,7 @@ class GivenLoad:
 # The keys of each form of the option, with the kinds of their values.
 _AT_A_RATE: Mapping[str, Kind] = {
     "arrivals": Choice(_Process),
-    "rate": Integers(1),
+    "rate": Integers(1, MOST_RATE),
     "cv": Number(0, above=True),
     "seed": Integer(0, 2**31 - 1),
 }
@@ -76,7 +76,7 @@ _REPLAY: Mapping[str, Kind] = {
     "input": Text(),
 }
 _ONLY_OF_REPLAY = _REPLAY.keys() - {"replay"}
-_STAGE: Mapping[str, Kind] = {"rate": Number(0, above=True), "for": Duration()}
+_STAGE: Mapping[str, Kind] = {"rate": Number(0, MOST_RATE, above=True), "for": Duration()}
 
 
 class Load:

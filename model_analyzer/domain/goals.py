@@ -138,10 +138,23 @@ class Goal:
         return any(model.constraints for model in self.models)
 
     @property
+    def wishes(self) -> tuple[str, ...]:
+        """The metrics that any of its models shall be better in, each once, the heaviest first."""
+        objectives = [objective for model in self.models for objective in model.objectives]
+        objectives.sort(key=lambda objective: -objective.weight)
+        return tuple(dict.fromkeys(canonical(objective.tag) for objective in objectives))
+
+    @property
     def is_for_throughput(self) -> bool:
         """Whether throughput is all that is wished for."""
-        wishes = {objective.tag for model in self.models for objective in model.objectives}
-        return wishes == {DEFAULT_OBJECTIVE}
+        return self.wishes == (DEFAULT_OBJECTIVE,)
+
+    def wishes_first(self, tags: Iterable[str]) -> Sequence[str]:
+        """The metrics to show, those that are wished for first. Throughput alone moves nothing: it
+        is also the wish of those who made none.
+        """
+        first = () if self.is_for_throughput else self.wishes
+        return tuple(dict.fromkeys((*first, *tags)))
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -7,12 +7,14 @@ document with a list of requests, CSV with a header, or the access log of nginx 
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
+
+from model_analyzer.domain.foreign_json import TooDeep, parse_json
+from model_analyzer.domain.json_stream import JsonStream, TooLong
 
 Row = Mapping[str, Any]
 Numbered = Iterator[tuple[int, str]]
@@ -20,6 +22,7 @@ Numbered = Iterator[tuple[int, str]]
 # The columns of rows that are made here.
 ACCESS_TIME = "time"
 EXPORT_TIME = "requests.timestamp"
+TRACE_TIME = "timestamps.REQUEST_START"
 
 # nginx and Apache: ADDRESS - USER [10/Oct/2000:13:55:36 -0700] "
 _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "')
@@ -27,6 +30,9 @@ _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\
 _PROXY_LINE = re.compile(r'\[(?P<time>\d{4}-\d\d-\d\dT[\d:.]+Z)\] "')
 # Not the header of a CSV file whose first column is named "[time]".
 _JSON_ARRAY = re.compile(r'\s*\[\s*(?:[\[{"\d-]|$)')
+MOST_PART = 2**18
+# A row is in memory as a whole.
+_MOST_LINE = 16 * 2**20
 _JSON_LINES = "write one JSON object per line"
 
 
@@ -49,22 +55,41 @@ class LogRows:
     is_csv: bool = False
 
 
-def rows_of(lines: Iterable[str]) -> LogRows:
-    """The rows of a log. Raises LogProblem, also while the rows are read."""
-    numbered = enumerate(lines, start=1)
-    try:
-        first = next((number, line) for number, line in numbered if line.strip())
-    except StopIteration:
-        raise LogProblem(0, "is empty") from None
-    rest = chain([first], numbered)
+def rows_of(parts: Iterable[str]) -> LogRows:
+    """The rows of a log, each read when it is asked for. The `parts` are its lines; longer ones are
+    cut after `MOST_PART` characters. Raises LogProblem, also while the rows are read.
+    """
+    rest = iter(parts)
+    number = 1
+    for first in rest:
+        if first.strip():
+            break
+        number += 1
+    else:
+        raise LogProblem(0, "is empty")
+    rest = chain([first], rest)
     for pattern in (_SERVER_LINE, _PROXY_LINE):
-        if pattern.match(first[1]):
-            return LogRows(_access_rows(pattern, rest))
-    if _JSON_ARRAY.match(first[1]) or _begins_document(first[1]):
-        return LogRows(_document_rows("".join(line for _, line in rest)))
-    if first[1].lstrip().startswith("{"):
-        return LogRows(_json_rows(rest))
-    return LogRows(_csv_rows(rest), is_csv=True)
+        if pattern.match(first):
+            return LogRows(_access_rows(pattern, _lines(rest, number)))
+    if _JSON_ARRAY.match(first) or _begins_document(first):
+        return LogRows(_document_rows(rest))
+    if first.lstrip().startswith("{"):
+        return LogRows(_json_rows(_lines(rest, number)))
+    return LogRows(_csv_rows(_lines(rest, number)), is_csv=True)
+
+
+def _lines(parts: Iterable[str], number: int) -> Numbered:
+    """The lines of which these are the parts, numbered from `number` on."""
+    begun = ""
+    for part in parts:
+        begun += part
+        if len(begun) > _MOST_LINE:
+            raise LogProblem(number, f"has more than {_MOST_LINE // 2**20} MiB", _JSON_LINES)
+        if len(part) < MOST_PART or part.endswith("\n"):
+            yield number, begun
+            begun, number = "", number + 1
+    if begun:
+        yield number, begun
 
 
 def cell_of(row: Row, column: str) -> Any:
@@ -79,11 +104,9 @@ def cell_of(row: Row, column: str) -> Any:
 def columns_of(row: Row) -> list[str]:
     """The names of all columns, those in an object as OBJECT.NAME."""
     return [
-        name
+        f"{key}.{inner}" if inner else key
         for key, value in row.items()
-        for name in (
-            [f"{key}.{inner}" for inner in value] if isinstance(value, Mapping) and value else [key]
-        )
+        for inner in (columns_of(value) if isinstance(value, Mapping) and value else [""])
     ]
 
 
@@ -103,50 +126,111 @@ def _begins_document(line: str) -> bool:
     return text == "{" or re.match(r'\{\s*"experiments"', text) is not None
 
 
-def _document_rows(text: str) -> Iterator[tuple[int, Row]]:
-    content = _parsed(0, text, "write one JSON object per line, or one array of objects")
-    if isinstance(content, dict):
-        content = list(_exported(content))
-    if not content or not all(isinstance(row, dict) for row in content):
-        raise LogProblem(0, "is JSON without a list of requests", _JSON_LINES)
-    for row in content:
-        yield 0, row
+def _document_rows(blocks: Iterable[str]) -> Iterator[tuple[int, Row]]:
+    stream = JsonStream(blocks)
+    has_rows = False
+    try:
+        for row in _requests_in(stream):
+            has_rows = True
+            yield 0, row
+        if stream.next_character():
+            raise ValueError("more text follows")
+    except ValueError as error:
+        raise _not_json(0, error, f"{_JSON_LINES}, or one array of objects") from None
+    if not has_rows:
+        raise _no_list()
 
 
-def _exported(content: Mapping[str, Any]) -> Iterator[Row]:
-    """The requests in an export of perf_analyzer, with an experiment for each load; or the object
-    itself.
-    """
-    experiments = content.get("experiments")
-    if not isinstance(experiments, list):
-        yield content
+def _requests_in(stream: JsonStream) -> Iterator[Row]:
+    """The objects of a list, or the requests in the file of a tool."""
+    if stream.next_character() == "{":
+        for key in stream.keys():  # noqa: SIM118  it is no mapping
+            if key == "experiments" and stream.next_character() == "[":
+                yield from _exported(stream)
+            else:
+                stream.value()
         return
-    if len(experiments) != 1:
-        raise LogProblem(
-            0, f"has {len(experiments)} experiments of perf_analyzer", "use a file with one load"
-        )
-    requests = experiments[0].get("requests") if isinstance(experiments[0], dict) else None
-    for request in requests if isinstance(requests, list) else ():
-        yield {EXPORT_TIME: request.get("timestamp") if isinstance(request, dict) else None}
+    rows = _objects(stream)
+    first = next(rows, None)
+    if first is not None and _is_traced(first):
+        yield from _traced(chain([first], rows))
+    elif first is not None:
+        yield first
+        yield from rows
+
+
+def _objects(stream: JsonStream) -> Iterator[dict[str, Any]]:
+    for _ in stream.items():
+        value = stream.value()
+        if not isinstance(value, dict):
+            raise _no_list()
+        yield value
+
+
+def _exported(stream: JsonStream) -> Iterator[Row]:
+    """The requests in an export of perf_analyzer, with an experiment for each load."""
+    count = 0
+    for _ in stream.items():
+        count += 1
+        if stream.next_character() != "{":
+            raise _no_list()
+        for key in stream.keys():  # noqa: SIM118  it is no mapping
+            if count > 1 or key != "requests" or stream.next_character() != "[":
+                stream.value()
+                continue
+            for request in _objects(stream):
+                yield {EXPORT_TIME: request.get("timestamp")}
+    if count != 1:
+        raise LogProblem(0, f"has {count} experiments of perf_analyzer", "use a file with one load")
+
+
+def _is_traced(item: Row) -> bool:
+    """Whether it is an event in a trace of Triton."""
+    return "id" in item and isinstance(item.get("timestamps"), list)
+
+
+def _traced(items: Iterable[Row]) -> Iterator[Row]:
+    """The requests in a trace of Triton: events of requests, mixed. Requests that an ensemble or
+    another model sends have a parent, which is told before they start; no user sent them.
+    """
+    sent_by_models: set[str] = set()
+    for item in items:
+        request = str(item.get("id"))
+        if "parent_id" in item:
+            sent_by_models.add(request)
+        events = item.get("timestamps")
+        for event in events if isinstance(events, list) else ():
+            if not isinstance(event, dict) or event.get("name") != "REQUEST_START":
+                continue
+            if request in sent_by_models:
+                sent_by_models.remove(request)
+            else:
+                yield {TRACE_TIME: event.get("ns")}
 
 
 def _json_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:
     for number, line in numbered:
         if not line.strip():
             continue
-        row = _parsed(number, line, _JSON_LINES)
+        try:
+            row = parse_json(line, most_bytes=_MOST_LINE)
+        except ValueError as error:
+            raise _not_json(number, error, _JSON_LINES) from None
         if not isinstance(row, dict):
             raise LogProblem(number, "is not a JSON object", _JSON_LINES)
         yield number, row
 
 
-def _parsed(number: int, text: str, hint: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        raise LogProblem(number, "is not JSON", hint) from None
-    except RecursionError:
-        raise LogProblem(number, "has too many brackets within brackets", hint) from None
+def _not_json(number: int, error: ValueError, hint: str) -> LogProblem:
+    if isinstance(error, TooDeep):
+        return LogProblem(number, "has too many brackets within brackets", hint)
+    if isinstance(error, TooLong):
+        return LogProblem(number, str(error), hint)
+    return LogProblem(number, "is not JSON", hint)
+
+
+def _no_list() -> LogProblem:
+    return LogProblem(0, "is JSON without a list of requests", _JSON_LINES)
 
 
 def _csv_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:

@@ -11,7 +11,7 @@ refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal, InvalidOperation
@@ -19,7 +19,7 @@ from enum import Enum
 from math import inf
 from typing import Any
 
-from model_analyzer.domain.log_rows import EXPORT_TIME, LogProblem, Row, columns_of
+from model_analyzer.domain.log_rows import EXPORT_TIME, TRACE_TIME, LogProblem, Row, columns_of
 from model_analyzer.domain.numbers import number_text
 
 _NS_PER_S = 10**9
@@ -35,7 +35,7 @@ class LogUnit(Enum):
 
 
 _S, _MS, _US, _NS = LogUnit
-_NS_PER = {_S: 10**9, _MS: 10**6, _US: 10**3, _NS: 1}
+NS_PER = {_S: 10**9, _MS: 10**6, _US: 10**3, _NS: 1}
 _WORDS = {unit: unit.name.lower() for unit in LogUnit}
 # A time since 1970 is between these seconds: from 2008 to 2039. A clock that counts from elsewhere,
 # such as the start of a machine, is rarely there.
@@ -44,10 +44,15 @@ _SINCE_1970 = (1_200_000_000, 2_200_000_000)
 # Requests per second that people replay.
 _LIKELY = (0.01, 100_000.0)
 
-# Names of the column with the times, in lower case, the most likely one first.
+# The most requests per second that a name alone makes credible: the unit in the name of a column
+# may be wrong, or that of another column.
+_MOST_NAMED = 10_000.0
+
+# Names of the column with the times, in lower case, the most likely one first. `request_time` is
+# none of them: nginx writes there how long a request took.
 _COLUMNS = (
     "timestamp", "@timestamp", "time", "ts", "datetime", "date", "arrival_time", "arrival",
-    "arrived_at", "start_time", "request_time", "time_iso8601", "time_local", "msec",
+    "arrived_at", "start_time", "time_iso8601", "time_local", "msec",
 )  # fmt: skip
 _UNIT_IN_NAME = re.compile(
     r"(?:[._\-\s(]|(?<=[a-z])(?=[A-Z]))"
@@ -80,6 +85,7 @@ class _Kind:
 
 
 _SECONDS = _Kind(_Rule(_S, least=0.01), _Rule(_S, least=0.01))
+_FINE_SECONDS = _Kind(_Rule(_S, least=0.5), _Rule(_S, least=0.1))
 _WHOLE_MILLISECONDS = _Rule(_MS, least=0.05 / 1000, most=0.5)
 _MILLISECONDS = _Kind(_WHOLE_MILLISECONDS, None)
 _NANOSECONDS = _Kind(_Rule(_NS), None)
@@ -107,7 +113,7 @@ def _known(name: str, column: str, others: str, kind: _Kind, one_of: str = "") -
 
 # The first one that fits counts. docs/guides/traffic.md has the same table for users.
 _KNOWN_LOGS = (
-    _known("Bailian's traces", "timestamp", "input_length, output_length", _SECONDS,
+    _known("Bailian's traces", "timestamp", "input_length, output_length", _FINE_SECONDS,
            "chat_id, parent_chat_id, turn"),
     _known("AIPerf's inputs", "timestamp", "", _MILLISECONDS, "text_input, payload, messages"),
     _known("Mooncake's traces and AIPerf's inputs", "timestamp", "input_length", _TRACE),
@@ -115,6 +121,7 @@ _KNOWN_LOGS = (
     _known("AIPerf's export", "metadata.request_start_ns", "", _NANOSECONDS),
     _known("inference-perf's reports", "start_time", "end_time, request, response", _SECONDS),
     _known("perf_analyzer's export", EXPORT_TIME, "", _NANOSECONDS),
+    _known("Triton's traces", TRACE_TIME.lower(), "", _NANOSECONDS),
 )  # fmt: skip
 
 
@@ -140,47 +147,53 @@ def time_column(row: Row, known: KnownLog | None) -> str:
     return next((by_name[name] for name in likely if name in by_name), "")
 
 
-def times_in_ns(
-    numbers: Sequence[int], *, column: str, unit: str, known: KnownLog | None
-) -> tuple[list[int], str]:
-    """Times in nanoseconds, and in words how they were read. `numbers` are times in billionths of
-    their unit, of which two differ. Raises LogProblem if the unit is not certain.
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The number of times, and the `least` and the `most` of them in billionths of their unit, of
+    which these differ. `has_fractions` tells whether any is not a whole number of the unit.
     """
+
+    count: int
+    least: int
+    most: int
+    has_fractions: bool
+
+
+def unit_of(
+    times: Extent, *, column: str, unit: str, known: KnownLog | None
+) -> tuple[LogUnit, str]:
+    """The unit of times, and in words how they are read. Raises LogProblem if it is not certain."""
     if known is not None and known.column != column.lower():
         known = None  # the user chose another column
-    decided, reason = _unit_of(numbers, column, unit, known)
-    factor = _NS_PER[decided]
-    half = _NS_PER_S // 2
-    times = [(number * factor + half) // _NS_PER_S for number in numbers]
-    return times, f"{_WORDS[decided]}{reason}"
+    decided, reason = _decided(times, column, unit, known)
+    return decided, f"{_WORDS[decided]}{reason}"
 
 
-def _unit_of(
-    numbers: Sequence[int], column: str, unit: str, known: KnownLog | None
-) -> tuple[LogUnit, str]:
+def _decided(times: Extent, column: str, unit: str, known: KnownLog | None) -> tuple[LogUnit, str]:
     """The unit, and why."""
     if unit:
         return LogUnit(unit), f", as unit: {unit} says"
-    named, sized = _named_unit(column), _sized_unit(min(numbers), max(numbers))
+    named, sized = _named_unit(column), _sized_unit(times.least, times.most)
     if named and sized and named is not sized:
         raise LogProblem(
             0,
             f"has times in {column!r} whose size is that of {_WORDS[sized]} since 1970",
             f"say unit: {sized.value} or unit: {named.value}",
         )
+    rate = (times.count - 1) * _NS_PER_S / (times.most - times.least)
+    if named and rate * _NS_PER_S / NS_PER[named] > _MOST_NAMED:
+        raise _unclear(rate, f"has times in {column!r} that are hardly {_WORDS[named]}")
     if named:
         return named, ", as the name of the column says"
     if sized:
         return sized, " since 1970"
     kind = _UNKNOWN if known is None else known.kind
-    has_fractions = any(number % _NS_PER_S for number in numbers)
-    rule = kind.fractions if has_fractions else kind.whole
-    rate = (len(numbers) - 1) * _NS_PER_S / (max(numbers) - min(numbers))
+    rule = kind.fractions if times.has_fractions else kind.whole
     if rule is None or not rule.least <= rate <= rule.most:
-        raise _unclear(rate)
-    if known is not None and (rule is kind.whole or kind.fractions == kind.whole):
+        raise _unclear(rate, "does not say the unit of its times")
+    if known is not None and kind.whole is not None and rule.unit is kind.whole.unit:
         return rule.unit, f", as in {known.name}"
-    if has_fractions:
+    if times.has_fractions:
         return rule.unit, ", since they have fractions"
     return rule.unit, f": as milliseconds, there would be {number_text(rate * 1000)} requests/s"
 
@@ -193,36 +206,44 @@ def _named_unit(column: str) -> LogUnit | None:
 def _sized_unit(least: int, most: int) -> LogUnit | None:
     first, last = (limit * _NS_PER_S**2 for limit in _SINCE_1970)
     return next(
-        (unit for unit, ns in _NS_PER.items() if first <= least * ns and most * ns < last), None
+        (unit for unit, ns in NS_PER.items() if first <= least * ns and most * ns < last), None
     )
 
 
-def _unclear(rate: float) -> LogProblem:
+def _unclear(rate: float, why: str) -> LogProblem:
     """The problem of times that would mean this rate if they were seconds."""
-    rates = {unit: rate * _NS_PER_S / ns for unit, ns in _NS_PER.items()}
+    rates = {unit: rate * _NS_PER_S / ns for unit, ns in NS_PER.items()}
     least, most = _LIKELY
     likely = {unit: each for unit, each in rates.items() if least <= each <= most} or rates
     texts = (f"{number_text(each)} requests/s in {_WORDS[unit]}" for unit, each in likely.items())
     return LogProblem(
         0,
-        f"does not say the unit of its times: there would be {' or '.join(texts)}",
+        f"{why}: there would be {' or '.join(texts)}",
         f"say {' or '.join(f'unit: {unit.value}' for unit in likely)}",
     )
 
 
+# More than nanoseconds since 1970, and less than 64 bits hold.
+_MOST_AMOUNT = 9 * 10**18
+# The characters of a number of nanoseconds with all its decimals.
+_LONGEST_NUMBER = 100
+
+
 def amount_of(value: Any) -> Decimal | None:
     """A number, exactly as it is written; None for anything else."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (isinstance(value, str) and len(value) > _LONGEST_NUMBER):
         return None
     try:
         amount = Decimal(str(value))
     except InvalidOperation:
         return None
-    return amount if amount.is_finite() and 0 <= amount < Decimal(10) ** 19 else None
+    return amount if amount.is_finite() and 0 <= amount < _MOST_AMOUNT else None
 
 
 def number_of(value: Any) -> int | None:
     """A time that is a number, in billionths of its unit; None for anything else."""
+    if type(value) is int:
+        return value * _NS_PER_S if 0 <= value < _MOST_AMOUNT else None
     amount = amount_of(value)
     return None if amount is None else round(amount * _NS_PER_S)
 

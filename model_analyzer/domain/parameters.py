@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from model_analyzer.domain.foreign_json import parse_with
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.secrets import masked_values
 
@@ -17,7 +18,9 @@ Setting = str | int | float | None
 
 
 def differing_parameters(variants: Iterable[ModelVariant]) -> Mapping[str, Mapping[str, Setting]]:
-    """The parameters (`config.…`) in which the variants of one model differ, by identity."""
+    """The parameters (`config.…`) in which the variants of one model differ, by identity; those in
+    JSON texts, too.
+    """
     parameters = {variant.identity: dict(_parameters(variant)) for variant in variants}
     names = dict.fromkeys(name for values in parameters.values() for name in values)
     differing = [
@@ -40,7 +43,20 @@ def _parameters(variant: ModelVariant) -> Iterator[tuple[str, Setting]]:
             yield f"{PARAMETER}{part.model}.{name.removeprefix(PARAMETER)}", cell
 
 
+def unpacked(value: Any) -> Any:
+    """A text that is a JSON object as a mapping, with numbers as they are written; any other value
+    as it is.
+    """
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    try:
+        return parse_with(value, number=str, constant=str)
+    except ValueError:
+        return value
+
+
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Setting]]:
+    value = unpacked(value)
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from _leaves(f"{name}.{key}", inner)

@@ -9,55 +9,72 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from model_analyzer.domain.log_rows import LogProblem, Row, cell_of, columns_of, rows_of
 from model_analyzer.domain.log_times import (
+    NS_PER,
+    Extent,
+    LogUnit,
     amount_of,
     date_of,
     known_log,
     number_of,
     time_column,
-    times_in_ns,
+    unit_of,
 )
 from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.traffic import MOST_REQUESTS
 from model_analyzer.domain.words import counted
 
 # AIPerf's export has the requests of its warm-up, too.
 _PHASE, _WARM_UP = "metadata.benchmark_phase", "warmup"
 
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
-MOST_REQUESTS = 5_000_000
 _NS_PER_S = 10**9
 _MOST_DAYS_NS = 7 * 86_400 * _NS_PER_S
 
 
-@dataclass(frozen=True, slots=True)
+# Whole numbers of 64 bits, one for each of millions of requests.
+Numbers = npt.NDArray[np.int64]
+# So many of them are compared at a time.
+_AT_A_TIME = 2**16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RequestLog:
     """The times of requests in nanoseconds, ascending; the first is 0. `inputs` says which entry of
     the input data each of them has, from 0 on; it is empty if the log does not say so. `reading`
     says how the times were read, and what was left out.
     """
 
-    times: Sequence[int]
-    inputs: Sequence[int] = ()
+    times: Numbers
+    inputs: Numbers
     reading: str = ""
 
     @property
     def identity(self) -> str:
         """A fingerprint (32 hex digits) of what is sent."""
-        digest = hashlib.sha256(array("q", self.times).tobytes())
-        digest.update(array("q", self.inputs).tobytes())
+        digest = hashlib.sha256(self.times.data)
+        digest.update(self.inputs.data)
         return digest.hexdigest()[:32]
+
+    @property
+    def seconds(self) -> float:
+        """The time from the first request to the last."""
+        return float(self.times[-1]) / _NS_PER_S
 
     def described(self, speed: float) -> str:
         """What a replay at this speed sends, and how the times were read. The rate is that from the
         first request to the last, as measured.
         """
-        seconds = self.times[-1] / _NS_PER_S / speed
+        seconds = self.seconds / speed
         rate = number_text((len(self.times) - 1) / seconds)
         most = _most_within(self.times, _NS_PER_S * speed)
         return (
@@ -66,14 +83,61 @@ class RequestLog:
         )
 
 
-def _most_within(times: Sequence[int], span_ns: float) -> int:
+def _most_within(times: Numbers, span_ns: float) -> int:
     """The most of the ascending times that are in one span."""
-    most = first = 0
-    for last, time in enumerate(times):
-        while time - times[first] >= span_ns:
-            first += 1
-        most = max(most, last - first + 1)
+    most = 0
+    for begin in range(0, len(times), _AT_A_TIME):
+        firsts = times[begin : begin + _AT_A_TIME]
+        ends = np.searchsorted(times, firsts + span_ns)
+        most = max(most, int((ends - np.arange(begin, begin + len(firsts))).max()))
     return most
+
+
+def _rounded(billionths: Any) -> Any:
+    """The nearest whole numbers."""
+    return (billionths + _NS_PER_S // 2) // _NS_PER_S
+
+
+class _Times:
+    """Times in a unit that is not known yet, in twelve bytes each: whole ones and billionths."""
+
+    def __init__(self) -> None:
+        self._whole, self._billionths = array("q"), array("I")
+
+    def __len__(self) -> int:
+        return len(self._whole)
+
+    def append(self, number: int) -> None:
+        """Adds a time in billionths of the unit."""
+        whole, billionths = divmod(number, _NS_PER_S)
+        self._whole.append(whole)
+        self._billionths.append(billionths)
+
+    def extent(self) -> Extent:
+        whole, billionths = self._arrays()
+        least, most = int(whole.min()), int(whole.max())
+        return Extent(
+            len(whole),
+            least * _NS_PER_S + int(billionths[whole == least].min()),
+            most * _NS_PER_S + int(billionths[whole == most].max()),
+            has_fractions=bool(billionths.any()),
+        )
+
+    def into_ns(self, least: int, ns_per_unit: int) -> Numbers:
+        """How many nanoseconds after the least time each of them is: at most some days. They take
+        the place of the times.
+        """
+        times, billionths = self._arrays()
+        times -= least // _NS_PER_S
+        times *= ns_per_unit
+        for begin in range(0, len(times), _AT_A_TIME):
+            part = slice(begin, begin + _AT_A_TIME)
+            times[part] += _rounded(billionths[part].astype(np.int64) * ns_per_unit)
+        times -= _rounded(least % _NS_PER_S * ns_per_unit)
+        return times
+
+    def _arrays(self) -> tuple[Numbers, npt.NDArray[np.uint32]]:
+        return np.frombuffer(self._whole, np.int64), np.frombuffer(self._billionths, np.uint32)
 
 
 def parse_log(
@@ -103,8 +167,7 @@ def parse_log(
             raise problem or _no_column(*first, needed)
     is_dated = _is_dated(first[0], cell_of(first[1], name), unit)
     read = date_of if is_dated else number_of
-    times: list[int] = []
-    inputs: list[int] = []
+    times, inputs = _Times(), array("q")
     warm_ups = 0
     for number, row in chain([first], log.rows):
         if cell_of(row, _PHASE) == _WARM_UP:
@@ -115,15 +178,22 @@ def parse_log(
             inputs.append(_entry(number, row, input_column, entries))
         if len(times) > MOST_REQUESTS:
             raise LogProblem(number, f"has more than {MOST_REQUESTS:,} requests", "use a part")
-    if len(set(times)) < 2:
+    extent = times.extent() if len(times) else None
+    if extent is None or extent.least == extent.most:
         raise LogProblem(0, "needs requests at two different times at least")
-    reading = "dates"
+    decided, reading = LogUnit.SECONDS, "dates"
     if not is_dated:
-        times, reading = times_in_ns(times, column=name, unit=unit, known=known)
-    if max(times) - min(times) > _MOST_DAYS_NS:
+        decided, reading = unit_of(extent, column=name, unit=unit, known=known)
+    factor = NS_PER[decided]
+    if (extent.most - extent.least) * factor > _MOST_DAYS_NS * _NS_PER_S:
         hint = "" if unit or is_dated else "give unit (ms, us or ns), or "
         raise LogProblem(0, "lasts longer than a week", f"{hint}use a part of it")
-    return _replayable(times, inputs, f"{reading}{_remarks(times, warm_ups)}")
+    replayed = _in_order(times.into_ns(extent.least, factor), np.frombuffer(inputs, np.int64))
+    if extent.least * factor % _NS_PER_S**2 == 0:
+        reading += _remark(replayed.times)
+    if warm_ups:
+        reading += f"; {counted(warm_ups, 'warm-up request')} left out"
+    return replace(replayed, reading=reading)
 
 
 def _is_dated(number: int, value: Any, unit: str) -> bool:
@@ -145,22 +215,19 @@ def _time(number: int, row: Row, column: str, read: Callable[[Any], int | None])
     return time
 
 
-def _remarks(times: Sequence[int], warm_ups: int) -> str:
-    """What a user should know about the times, besides their unit."""
-    remark = ""
-    if all(time % _NS_PER_S == 0 for time in times) and len(set(times)) < len(times):
-        remark = "; they are whole seconds, so the requests of a second are sent at once"
-    left_out = f"; {counted(warm_ups, 'warm-up request')} left out" if warm_ups else ""
-    return remark + left_out
+def _remark(times: Numbers) -> str:
+    """What a user should know about these ascending times, besides their unit."""
+    if (times[1:] == times[:-1]).any() and not (times % _NS_PER_S).any():
+        return "; they are whole seconds, so the requests of a second are sent at once"
+    return ""
 
 
-def _replayable(times: Sequence[int], inputs: Sequence[int], reading: str) -> RequestLog:
-    """The requests in the order of their times, from 0 on."""
-    if any(earlier > later for earlier, later in pairwise(times)):
-        order = sorted(range(len(times)), key=times.__getitem__)
-        times = [times[place] for place in order]
-        inputs = [inputs[place] for place in order] if inputs else inputs
-    return RequestLog([time - times[0] for time in times], inputs or (), reading)
+def _in_order(times: Numbers, inputs: Numbers) -> RequestLog:
+    """The requests in the order of their times."""
+    if (times[1:] < times[:-1]).any():
+        order = np.argsort(times, kind="stable")
+        times, inputs = times[order], inputs[order] if len(inputs) else inputs
+    return RequestLog(times, inputs)
 
 
 def _cell(number: int, row: Row, column: str) -> Any:
@@ -190,7 +257,7 @@ def _unreadable(number: int, value: Any) -> LogProblem:
 def _no_column(number: int, row: Row, name: str) -> LogProblem:
     if name and name in row:
         return LogProblem(number, f"has no {name!r}")
-    columns = columns_of(row)
+    columns = [each if each.isprintable() else repr(each) for each in columns_of(row)]
     if name:
         return LogProblem(0, f"has no column {name!r}", f"it has {', '.join(columns)}"[:300])
     return LogProblem(

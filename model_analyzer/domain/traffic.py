@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+# The most requests of a log or of stages.
+MOST_REQUESTS = 5_000_000
+
 
 class Arrivals(Enum):
     """How requests arrive. The values are those in configurations and checkpoints."""

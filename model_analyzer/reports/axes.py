@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which metrics charts and tables show: a constrained latency replaces the default p99."""
+"""Which metrics charts and tables show: a latency that is constrained, or wished for, replaces the
+default p99.
+"""
 
 from __future__ import annotations
 
@@ -82,14 +84,14 @@ class Axes:
         self.goal, self._results = goal, results
 
     def quantity(self, tag: str) -> Quantity:
-        """The quantity to show for a metric: a constrained and measured one of the same family, if
-        there is one, otherwise the metric itself.
+        """The quantity to show for a metric: a measured one of the same family that is constrained,
+        or else wished for, if there is one, otherwise the metric itself.
         """
-        constrained = list(
-            filter(self._is_measured, dict.fromkeys(quantity for quantity, _ in self._bounds()))
-        )
+        constrained = [quantity for quantity, _ in self._bounds()]
+        wished = [Quantity(tag=wish) for wish in self.goal.wishes]
+        asked = list(filter(self.is_measured, dict.fromkeys((*constrained, *wished))))
         for family in _FAMILIES.get(tag, ()):
-            members = [quantity for quantity in constrained if quantity.tag.startswith(family)]
+            members = [quantity for quantity in asked if quantity.tag.startswith(family)]
             if members:
                 return next((member for member in members if member.tag == tag), members[0])
         return Quantity(tag=tag)
@@ -98,7 +100,8 @@ class Axes:
         """The value of the quantity that is shown for a metric."""
         return self.quantity(tag).value(item.measurement)
 
-    def _is_measured(self, quantity: Quantity) -> bool:
+    def is_measured(self, quantity: Quantity) -> bool:
+        """Whether any measurement has it."""
         return any(
             quantity.value(item.measurement) is not None
             for result in self._results

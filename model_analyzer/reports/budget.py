@@ -25,7 +25,7 @@ from model_analyzer.domain.pooling import in_instalments
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.ties import cost, memory_steps, total_load
 from model_analyzer.reports.axes import Axes
-from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST, Chart
+from model_analyzer.reports.plots import Chart, plots_over_latency
 from model_analyzer.results.columns import reports_gpus
 from model_analyzer.results.ranking import RANKING_RULES, Ranking, VariantResult
 
@@ -110,14 +110,14 @@ def budget_of(
     table of the page has: for several models, for metrics of GPUs that are not shown, and for
     goodput, which each limit changes.
     """
-    plot = next((plot for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY)
-                 if any(chart.name == plot.name for chart in charts)), None)  # fmt: skip
+    axes = Axes(ranking.goal, ranking.results)
+    drawn = {chart.name for chart in charts}
+    plot = next((plot for plot in plots_over_latency(axes) if plot.name in drawn), None)
     if plot is None or ranking.is_across_models or len(ranking.goal.models) != 1:
         return None
     (goal,), items = ranking.goal.models, ranking.measured
     if GOODPUT in goal.tags:
         return None
-    axes = Axes(ranking.goal, ranking.results)
     quantity = axes.quantity(plot.x_axis)
     on_limit = [each for each in goal.constraints if canonical(each.tag) == quantity.tag]
     choices = _choices(goal, ranking)

@@ -19,12 +19,14 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.reports.alternatives import Alternatives, alternatives_of
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import Budget, budget_of
 from model_analyzer.reports.by_hand import measuring_commands
 from model_analyzer.reports.cautions import caution_text, evidence_text, is_unsure
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.choices_text import choices_text
+from model_analyzer.reports.deployment import Deployment
 from model_analyzer.reports.evidence import basis_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
@@ -52,6 +54,7 @@ from model_analyzer.reports.remarks import (
     remarks_of,
     why_not,
 )
+from model_analyzer.reports.swept import swept_text
 from model_analyzer.reports.tables import (
     Table,
     composing_table,
@@ -95,18 +98,6 @@ class ReportOrigin:
             return self
         names = ranking.group.sample.setup.devices
         return replace(self, devices=[each for each in self.devices if each.name in names])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deployment:
-    """How to use the recommendation: its config.pbtxt (of each model, if there are several), their
-    `difference` from those in the model repository, and the `command` that prints a Kubernetes
-    manifest. "" if unknown.
-    """
-
-    configuration: str = ""
-    difference: str = ""
-    command: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,10 +182,11 @@ class Summary:
     name and the settings of the first variant, both "" if there is none. `choices` are what else
     one could choose. `shortage` says that there are fewer configurations than wanted, or "". `gpus`
     lists the GPUs whose metrics are shown, or "". `budget` is what a page needs to rank again at
-    another limit, None if it cannot; `limit_note` says why. `winners` is the number of table rows
-    before the default. `same_memory` is a sentence about memory that is the
-    same everywhere, or "". `swept` is the best result for each value that a user chose,
-    or None. `method` describes the measurements, as pairs of name and text.
+    another limit, None if it cannot; `limit_note` says why. `alternatives` are what is said of
+    other measurements. `winners` is the number of table rows before the default. `same_memory` is a
+    sentence about memory that is the same everywhere, or "". `swept` is the best result for each
+    value that a user chose, or None. `method` describes the measurements, as pairs of name and
+    text.
     """
 
     model: str
@@ -221,6 +213,7 @@ class Summary:
     notices: tuple[str, ...]
     difference: str
     actions: Actions
+    alternatives: Alternatives
     why: ExplainReport | None
     method: tuple[tuple[str, str], ...]
     origin: ReportOrigin
@@ -388,6 +381,7 @@ def build_summary(
     chosen = top_with_default(ranking, best)
     charts = _charts(ranking, chosen, offline=offline, start=start)
     statement = state_answer(answer, complete=complete)
+    budget = budget_of(ranking, charts, chosen, start=start, always_gpus=always_gpus)
     return Summary(
         model=ranking.model,
         hardware=ranking.hardware,
@@ -405,7 +399,7 @@ def build_summary(
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
         charts=charts,
-        budget=budget_of(ranking, charts, chosen, start=start, always_gpus=always_gpus),
+        budget=budget,
         limit_note=_GOODPUT_NOTE if GOODPUT in ranking.goal.tags else "",
         same_memory="" if offline else same_memory_text(chosen),
         search_map=map_view(ranking),
@@ -415,6 +409,7 @@ def build_summary(
         notices=_notices(chosen, statement.folded),
         difference=deployment.difference,
         actions=_actions(ranking, deployment),
+        alternatives=alternatives_of(ranking, budget, deployment),
         why=_why(ranking, origin),
         method=method_of(
             ranking.measured,
@@ -434,6 +429,7 @@ def _actions(ranking: Ranking, deployment: Deployment) -> Actions:
     best, default = ranking.results[0], ranking.default
     texts = {
         "config.pbtxt": deployment.configuration,
+        "config.diff": deployment.difference,
         "Kubernetes command": deployment.command,
         "measuring command": measuring_commands(best.best),
     }
@@ -498,7 +494,10 @@ def _recommended(ranking: Ranking) -> tuple[str, str]:
     if not ranking.results:
         return "", ""
     best = ranking.results[0]
-    return best.name, f"{settings_text(best)}, {under(best.best.trial)}"
+    # what differs from the default is beside it
+    swept = swept_text(ranking) if ranking.default in (None, best) else ""
+    texts = (settings_text(best), swept, under(best.best.trial))
+    return best.name, ", ".join(filter(None, texts))
 
 
 def build_detail(

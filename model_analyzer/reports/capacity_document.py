@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import canonical
 from model_analyzer.domain.prices import in_cents
@@ -33,7 +33,7 @@ _HOLD = {Keeps.YES: True, Keeps.NO: False, Keeps.UNSURE: None}
 
 def capacity_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the document."""
-    schema: dict[str, Any] = json.loads(
+    schema: dict[str, Any] = parse_json(
         Path(__file__).with_name("capacity.schema.json").read_text(encoding="utf-8")
     )
     return schema

@@ -11,6 +11,7 @@ from typing import Any
 from model_analyzer.domain.differences import settings_differences
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.models import ModelVariant, instance_groups
+from model_analyzer.domain.parameters import unpacked
 from model_analyzer.domain.profiles import MeasuredTrial
 
 # Fields of a configuration, and of an instance group, that have another name here, or none.
@@ -45,7 +46,7 @@ def configuration_changes(
         pairs += [
             (name, _setting(name, each.then), _setting(name, each.now))
             for each in settings_differences("", *kept)
-            for name in (each.subject.removeprefix(": "),)
+            for name in (_name(each.subject),)
         ]
         for name, before, after in pairs:
             if before != after:
@@ -79,7 +80,18 @@ def _refused(name: str, old: str, later: str) -> str:
 def _kept(variant: ModelVariant) -> Mapping[str, Any]:
     """The configuration without the fields that are shown in another way."""
     config = {key: value for key, value in variant.config.items() if key not in _SHOWN_OTHERWISE}
-    return {**config, "instance_group": _fields_of_groups(variant)}
+    parameters = {
+        key: unpacked(value.get("string_value"))
+        for key, value in variant.config.get("parameters", {}).items()
+    }
+    return {**config, "instance_group": _fields_of_groups(variant), "parameters": parameters}
+
+
+def _name(subject: str) -> str:
+    """The field of a difference; a key of `parameters` is itself."""
+    field = subject.removeprefix(": ")
+    key = field.removeprefix("parameters: ")
+    return field if key == field else key.replace(": ", ".")
 
 
 def _fields_of_groups(variant: ModelVariant) -> Mapping[str, Any]:

@@ -10,13 +10,14 @@ from typing import Any
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.front import Point, front_points, points_of, thinned
 from model_analyzer.reports.plots import (
-    THROUGHPUT_OVER_LATENCY,
-    TOKENS_OVER_FIRST,
     Chart,
+    better_places,
     limit_layers,
+    plots_over_latency,
     vega_lite,
     x_axis,
     y_axis,
@@ -171,7 +172,7 @@ def _dumbbell_layers(x: dict[str, Any], title: str) -> list[dict[str, Any]]:
 def _fronts(base: Ranking, new: Ranking, folder: str) -> Iterator[Chart]:
     """All measurements of both sides in one chart, each with its Pareto front."""
     axes = Axes(base.goal, (*base.results, *new.results))
-    for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY):
+    for plot in plots_over_latency(axes):
         sides = {
             name: (ranking, points_of(ranking, plot) if ranking.results else ())
             for name, ranking in zip(_SIDE_COLOURS, (base, new), strict=True)
@@ -181,7 +182,7 @@ def _fronts(base: Ranking, new: Ranking, folder: str) -> Iterator[Chart]:
         values = [
             value
             for name, (ranking, points) in sides.items()
-            for value in _front_values(name, ranking, points)
+            for value in _front_values(name, ranking, plot, points)
         ]
         over, up = (
             x_axis(plot.x_axis, [value["x"] for value in values], axes),
@@ -193,7 +194,7 @@ def _fronts(base: Ranking, new: Ranking, folder: str) -> Iterator[Chart]:
         yield Chart(
             name=f"fronts_of_{plot.name}",
             folder=folder,
-            caption=f"{axes.title(plot.title)} of both sides; higher and further left is better."
+            caption=f"{axes.title(plot.title)} of both sides; {better_places(plot, axes)}."
             " Bands join measurements that no other of the same side beats in both (Pareto front);"
             " rings mark the best of each side"
             + (", dashed lines are constraints." if limits else ".")
@@ -202,8 +203,11 @@ def _fronts(base: Ranking, new: Ranking, folder: str) -> Iterator[Chart]:
         )
 
 
-def _front_values(name: str, ranking: Ranking, points: Sequence[Point]) -> Iterator[dict[str, Any]]:
-    for part, chosen in (("front", front_points(points)), ("point", thinned(points))):
+def _front_values(
+    name: str, ranking: Ranking, plot: PlotSettings, points: Sequence[Point]
+) -> Iterator[dict[str, Any]]:
+    front = front_points(ranking, plot, points)
+    for part, chosen in (("front", front), ("point", thinned(points))):
         for row, x, y in chosen:
             item = ranking.measured[row]
             yield {

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.goals import Constraint, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import Device
@@ -37,7 +37,7 @@ _USUAL = ("perf_throughput", "perf_latency_p99", "output_token_throughput")
 
 def results_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the document."""
-    schema: dict[str, Any] = json.loads(
+    schema: dict[str, Any] = parse_json(
         Path(__file__).with_name("results.schema.json").read_text(encoding="utf-8")
     )
     return schema

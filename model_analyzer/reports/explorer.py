@@ -15,12 +15,11 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Columns
 from model_analyzer.domain.metrics import Better
-from model_analyzer.domain.parameters import differing_parameters
 from model_analyzer.domain.parts import add_up
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.axes import Axes, token_tags
-from model_analyzer.reports.parameters import parameter_name
+from model_analyzer.reports.swept import is_swept, parameter_name
 from model_analyzer.reports.tables import Table, decimals_of_column
 from model_analyzer.results.columns import (
     BATCH_SIZE,
@@ -37,6 +36,7 @@ from model_analyzer.results.columns import (
 )
 from model_analyzer.results.flat_rows import Row
 from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.varied import varied_parameters
 
 # Metrics that the table shows by default.
 _TOKENS = ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
@@ -62,8 +62,6 @@ _LOAD_KEYS = frozenset({_LOAD, BATCH_SIZE.key, *(column.key for column in LOADS.
 # So many cells show how long the numbers of a column are.
 _ENOUGH = 2000
 
-# Fields of configurations that other columns of variants show already.
-_SHOWN_ELSEWHERE = ("config.instance_group", "config.max_batch_size", "config.dynamic_batching")
 _BATCHING = ("max_batch_size", "dynamic_batching")
 
 
@@ -220,7 +218,12 @@ def explorer_of(
     # of a language model, other metrics come on request: all together are wider than a page
     usual = token_tags(goal) if _TOKENS[0] in metrics.tags else _USUAL
     explorer = _explorer(
-        results, metrics, marks, goal.tags, {*usual, *goal.tags}, always_gpus=always_gpus
+        results,
+        metrics,
+        marks,
+        goal.wishes_first(goal.tags),
+        {*usual, *goal.tags},
+        always_gpus=always_gpus,
     )
     explorer = replace(explorer, best_first=_best_first(rankings))
     if len(rankings) == 1:
@@ -423,30 +426,18 @@ def _variants(
 
 
 def _parameter(name: str, rows: Mapping[int, Row]) -> Column[VariantResult]:
-    """The column of a parameter; `rows` are by the `id` of a result."""
+    """The column of a parameter that a user swept; `rows` are by the `id` of a result."""
     return Column(
         key=name,
         name=parameter_name(name),
         value=lambda result: rows[id(result)].get(name),
-        is_usual=False,
     )
 
 
 def _other_parameters(results: Sequence[VariantResult]) -> Sequence[Row]:
     """The other parameters in which the variants of one model differ, for each result."""
-    if len({tuple(variant.model for variant in result.variants) for result in results}) != 1:
-        return [{} for _ in results]
-    rows: list[Row] = [{} for _ in results]
-    for position in range(len(results[0].variants)):
-        differing = differing_parameters([result.variants[position] for result in results])
-        for result, row in zip(results, rows, strict=True):
-            variant = result.variants[position]
-            prefix = f"config.{variant.model}." if len(result.variants) > 1 else "config."
-            row.update(
-                {
-                    prefix + name.removeprefix("config."): "on" if value == "{}" else value
-                    for name, value in differing[variant.identity].items()
-                    if not name.startswith(_SHOWN_ELSEWHERE)
-                }
-            )
-    return rows
+    rows = varied_parameters([(each.variants, each.best.trial.gpus) for each in results])
+    return [
+        {name: "on" if value == "{}" else value for name, value in row.items() if is_swept(name)}
+        for row in rows
+    ]

@@ -16,7 +16,7 @@ from model_analyzer.domain.noise import Noise, ratio_noise
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import gain_text, value_texts
-from model_analyzer.reports.headline import is_plain_throughput, over_models, unit_text
+from model_analyzer.reports.headline import by_what, is_plain_throughput, over_models, unit_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.ranking import VariantResult
 from model_analyzer.results.selection import Gain, compared_default
@@ -50,8 +50,8 @@ class Limit:
 
 
 def figures_of(answer: Answer) -> tuple[Figure, ...]:
-    """The figures of the recommendation, token metrics first. For several models, figures are by
-    model, since gains are by model, too.
+    """The figures of the recommendation: the gain, what the goal wishes for, token metrics, then
+    others. For several models, figures are by model, since gains are by model, too.
     """
     ranking, best = answer.ranking, answer.best
     if best is None:
@@ -64,7 +64,7 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
     tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram", *EFFICIENCY) if tag not in tags]
     default_measurement = None if default is None else default.best.measurement
     figures = []
-    for tag in tags:
+    for tag in ranking.goal.wishes_first(tags):
         for name, index, value, base in _values(best, tag, default_measurement):
             text, interval = value_texts(
                 value, best.noise_model.interval(best.best.runs, tag, index)
@@ -155,9 +155,7 @@ def _gain(answer: Answer) -> tuple[Figure, ...]:
     if gain is None or answer.verdict is not AnswerVerdict.RECOMMENDED:
         return ()
     goal = ranking.goal
-    note = "" if is_plain_throughput(goal) else "by the objectives"
-    if len(goal.models) > 1:
-        note = over_models(goal)
+    note = over_models(goal) if len(goal.models) > 1 else by_what(goal)
     if ranking.default is not None and not ranking.default.passes:
         note = "default fails the constraints"
     return (

@@ -16,21 +16,21 @@ from model_analyzer.results.columns import Column, with_data
 from model_analyzer.results.flat_rows import Row, columns_of
 
 
-def to_csv(rows: Collection[Row]) -> bytes:
+def to_csv(rows: Collection[Row], first: Sequence[str] = ()) -> bytes:
     """CSV with a header line; missing values are empty, and texts exact."""
     file = io.BytesIO()
     # not as a text first: that may take as much memory as the checkpoint
     text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="")
-    writer = csv.DictWriter(UnixLines(text), columns_of(rows), extrasaction="ignore")
+    writer = csv.DictWriter(UnixLines(text), columns_of(rows, first), extrasaction="ignore")
     writer.writeheader()
     writer.writerows(rows)
     text.flush()
     return file.getvalue()
 
 
-def to_json(rows: Collection[Row]) -> str:
+def to_json(rows: Collection[Row], first: Sequence[str] = ()) -> str:
     """A JSON list of objects; missing values are left out of the objects."""
-    columns = columns_of(rows)
+    columns = columns_of(rows, first)
     ordered = [{name: row[name] for name in columns if name in row} for row in rows]
     return json.dumps(ordered, indent=1) + "\n"
 

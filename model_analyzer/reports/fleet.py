@@ -27,9 +27,11 @@ from model_analyzer.reports.headline import settings_text, unit_text
 from model_analyzer.reports.html import render_page
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text
 from model_analyzer.reports.sparkline import Sparkline, sparkline
+from model_analyzer.reports.swept import swept_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import instances_text
 from model_analyzer.results.model_answer import ModelAnswer
+from model_analyzer.results.ranking import Ranking
 
 _SCRIPTS = ("dom.js", "theme.js", "ordering.js", "fleet.js")
 
@@ -124,12 +126,15 @@ def fleet_page(
         ((model, answer) for model in models for answer in model.answer.answers), key=_urgency
     )
     columns = [
-        (column, [cell(model, answer) for model, answer in rows]) for column, cell in _columns()
+        (column, [cell(model, answer) for model, answer in rows])
+        for column, cell in _columns([answer.ranking for _, answer in rows])
     ]
+    of_goal = [cell.value for column, cells in columns if column.key == _GOAL for cell in cells]
     shown = [
         (column, cells)
         for column, cells in columns
         if column.key not in _OPTIONAL or any(cell.text for cell in cells)
+        if column.key not in _REPEATED or [cell.value for cell in cells] != of_goal
     ]
     return FleetPage(
         sentence=_sentence(rows),
@@ -177,11 +182,17 @@ _Cell = Callable[[FleetModel, Answer], FleetCell]
 _OPTIONAL = frozenset({"hardware", "checkpoint", "tokens", "first-token", "certainty", "cost"})
 
 
-def _columns() -> Iterator[tuple[FleetColumn, _Cell]]:
+# These are left out if they repeat the column of the goal.
+_GOAL = "goal"
+_REPEATED = frozenset({"throughput", "latency", "tokens", "first-token", "cost"})
+
+
+def _columns(rankings: Sequence[Ranking]) -> Iterator[tuple[FleetColumn, _Cell]]:
     yield FleetColumn(key="model", name="Model"), _model
     yield FleetColumn(key="hardware", name="Hardware"), _hardware
     yield FleetColumn(key="checkpoint", name="Checkpoint"), _source
     yield FleetColumn(key="answer", name="Answer"), _answer
+    yield from _goal_column(rankings)
     yield _number("throughput", "Throughput", "infer/sec"), _throughput
     yield _number("latency", "Latency", "ms"), _latency
     yield _number("tokens", "Tokens", "per sec"), _tokens
@@ -231,9 +242,11 @@ def _settings(model: FleetModel, answer: Answer) -> FleetCell:
     best = answer.best
     if best is None:
         return _EMPTY
+    short = map(partial(_short, gpus=best.best.trial.gpus), best.variants)
+    swept = [text for text in [swept_text(answer.ranking)] if text]
     return FleetCell(
-        text="; ".join(map(partial(_short, gpus=best.best.trial.gpus), best.variants)),
-        title=f"{best.name}: {settings_text(best)}",
+        text=", ".join(("; ".join(short), *swept)),
+        title=f"{best.name}: {', '.join((settings_text(best), *swept))}",
     )
 
 
@@ -251,6 +264,27 @@ def _load(model: FleetModel, answer: Answer) -> FleetCell:
     best = answer.best
     text = "" if best is None else load_words(best.best.trial)
     return FleetCell(text=text, title=text)
+
+
+def _goal_column(rankings: Sequence[Ranking]) -> Iterator[tuple[FleetColumn, _Cell]]:
+    """What the models are judged by, unless that is the throughput of all."""
+    wishes = {ranking.goal.wishes[0] for ranking in rankings}
+    if all(ranking.goal.is_for_throughput for ranking in rankings):
+        return
+    if len(wishes) > 1:
+        yield _number(_GOAL, "Goal", "of each model"), _wish
+        return
+    metric = METRICS[wishes.pop()]
+    unit = unit_text(metric.tag, rankings[0].currency)
+    yield _number(_GOAL, metric.name, unit), lambda _, answer: _metric(answer, metric.tag)
+
+
+def _wish(model: FleetModel, answer: Answer) -> FleetCell:
+    """The metric that a model is judged by first, with its name."""
+    tag = answer.ranking.goal.wishes[0]
+    cell, name = _metric(answer, tag), METRICS[tag].name
+    unit = unit_text(tag, answer.ranking.currency)
+    return replace(cell, text=f"{name} {cell.text} {unit}") if cell.text else cell
 
 
 def _throughput(model: FleetModel, answer: Answer) -> FleetCell:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from model_analyzer.reports.flat_text import to_csv, to_json
 from model_analyzer.reports.parquet import to_parquet
@@ -12,11 +12,13 @@ from model_analyzer.reports.write import encoded
 from model_analyzer.results.flat_rows import Row
 
 
-def encode_rows(rows: Collection[Row], form: str) -> bytes:
-    """The rows as csv, json or parquet. Raises OutputError where pyarrow is not installed."""
+def encode_rows(rows: Collection[Row], form: str, first: Sequence[str] = ()) -> bytes:
+    """The rows as csv, json or parquet, with the metrics in `first` before the others. Raises
+    OutputError where pyarrow is not installed.
+    """
     match form:
         case "csv":
-            return to_csv(rows)
+            return to_csv(rows, first)
         case "json":
-            return encoded(to_json(rows))
-    return to_parquet(rows)
+            return encoded(to_json(rows, first))
+    return to_parquet(rows, first)

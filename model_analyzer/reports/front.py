@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The chart of all measurements: throughput over latency, with the Pareto front."""
+"""The chart of all measurements over latency, with the Pareto front."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.curve_labels import label_layers
 from model_analyzer.reports.plots import (
     NO_ROW,
-    THROUGHPUT_OVER_LATENCY,
-    TOKENS_OVER_FIRST,
     Chart,
     Places,
+    better_places,
     cells_of,
     evenly,
     hollow_caption,
+    is_higher_better,
     limit_layers,
     line_layers,
     line_points,
     lines_caption,
     mark_layers,
+    plots_over_latency,
     ring_caption,
     thinning_caption,
     vega_lite,
@@ -43,19 +44,17 @@ _MOST_POINTS = 800
 _CELLS = 40  # in each direction
 _MOST_ON_FRONT = 1000
 
-_NOISE_CAPTION = (
-    " Whiskers are 95 % intervals; the pale band is that of the recommended throughput."
-)
+_NOISE_CAPTION = " Whiskers are 95 % intervals; the pale band is that of the best."
 
 
 def front_charts(
     ranking: Ranking, shown: Sequence[VariantResult], places: Places
 ) -> Sequence[Chart]:
-    """Charts of token throughput over time to first token, if measured, and of throughput over
-    latency. The variants in `shown` have lines.
+    """The charts over latency that were measured, that of the goal first. The variants in `shown`
+    have lines.
     """
     charts = []
-    for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY):
+    for plot in plots_over_latency(Axes(ranking.goal, ranking.results)):
         points = points_of(ranking, plot)
         if points:
             charts.append(_front(ranking, shown, plot, points, places))
@@ -63,11 +62,18 @@ def front_charts(
 
 
 def front_of(ranking: Ranking) -> Sequence[MeasuredTrial]:
-    """The Pareto front of throughput over latency: measurements that no other beats in both, lowest
-    latency first.
+    """The Pareto front of the first chart over latency: measurements that no other beats in both,
+    lowest latency first.
     """
-    points = front_points(points_of(ranking, THROUGHPUT_OVER_LATENCY))
-    return [ranking.measured[row] for row, _, _ in points]
+    plot, points = first_points(ranking)
+    return [ranking.measured[row] for row, _, _ in front_points(ranking, plot, points)]
+
+
+def first_points(ranking: Ranking) -> tuple[PlotSettings, Sequence[Point]]:
+    """The first chart over latency that has points, with them; no points if none has."""
+    plots = plots_over_latency(Axes(ranking.goal, ranking.results))
+    having = ((plot, points) for plot in plots if (points := points_of(ranking, plot)))
+    return next(having, (plots[0], ()))
 
 
 # A point of the chart: index in the ranking, x and y. A plain tuple, since there may be very many
@@ -89,9 +95,10 @@ def points_of(ranking: Ranking, plot: PlotSettings) -> Sequence[Point]:
     ]
 
 
-def front_points(points: Sequence[Point]) -> Sequence[Point]:
+def front_points(ranking: Ranking, plot: PlotSettings, points: Sequence[Point]) -> Sequence[Point]:
     """The points that no other beats in both directions, lowest x first."""
-    return [points[index] for index in pareto_front([(x, y) for _, x, y in points])]
+    sign = 1 if is_higher_better(plot, Axes(ranking.goal, ranking.results)) else -1
+    return [points[index] for index in pareto_front([(x, sign * y) for _, x, y in points])]
 
 
 def _front(
@@ -112,7 +119,7 @@ def _front(
     }
     others = [point for point in points if point[0] not in of_lines]
     drawn = thinned(others)
-    front = evenly(front_points(points), _MOST_ON_FRONT)
+    front = evenly(front_points(ranking, plot, points), _MOST_ON_FRONT)
     values = [
         *_data("other", drawn, ranking, start),
         *_data("front", front, ranking, start),
@@ -124,8 +131,8 @@ def _front(
     y = y_axis(plot.y_axis, [y for _, _, y in points], axes)
     labels = label_layers(shown, plot, axes, line_layers(shown, x, y)[0]["encoding"])
     caption = (
-        f"{axes.title(plot.title)} of {counted(len(points), 'measurement')}; higher and further"
-        " left is better."
+        f"{axes.title(plot.title)} of {counted(len(points), 'measurement')};"
+        f" {better_places(plot, axes)}."
         " The pale green band joins measurements that no other beats in both (Pareto front); "
         + lines_caption(shown)
         + hollow_caption(values)

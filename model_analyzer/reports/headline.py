@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import METRICS, Source, Unit, canonical
+from model_analyzer.domain.metrics import METRICS, Source, Unit
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.numbers import number_text, percent_text
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.evidence import gain_text, value_texts
+from model_analyzer.reports.swept import swept_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import instances_text
 from model_analyzer.results.ranking import Ranking, VariantResult
@@ -44,7 +43,8 @@ def headline(answer: Answer) -> tuple[str, ...]:
     start = place and f"{capitalized(place)}: "
     if best is None:
         return (f"{start}{_nothing(ranking)}",)
-    load = under(best.best.trial)
+    swept = swept_text(ranking, with_default=True)
+    load = f"({swept}) {under(best.best.trial)}" if swept else under(best.best.trial)
     values = values_text(best, ranking.goal, ranking.currency)
     if not best.passes:
         missed = percent_text(ranking.goal.shortfall(best.best.measurement))
@@ -83,9 +83,9 @@ def settings_text(result: VariantResult) -> str:
 
 
 def values_text(result: VariantResult, goal: Goal, currency: str) -> str:
-    """The best measurement of a result, without its load. It shows throughput and the constrained
-    latency (otherwise the p99). If tokens were counted, it shows the token metrics of the goal
-    instead, or token throughput and time to first token. The other objectives follow, up to three
+    """The best measurement of a result, without its load: what the goal wishes for, then throughput
+    and the constrained latency (otherwise the p99). If tokens were counted, it shows the token
+    metrics of the goal instead, or token throughput and time to first token. There are up to three
     values in all. Values of instalments have their noise; `currency` is the unit of costs.
     """
     measurement = result.best.measurement
@@ -98,22 +98,17 @@ def values_text(result: VariantResult, goal: Goal, currency: str) -> str:
             tags.append("time_to_first_token_p99")
     shown = [
         tag
-        for tag in dict.fromkeys([*tags, *_objectives(goal)])
+        for tag in goal.wishes_first((*tags, *goal.wishes))
         if _value(tag, latency, measurement) is not None
     ][:_MOST_VALUES]
     texts = [
         _latency_text(latency, result) if tag == latency.tag else _value_text(tag, result, currency)
         for tag in shown
     ]
-    if shown[:2] == ["perf_throughput", latency.tag]:
-        texts[:2] = [f"{texts[0]} at {texts[1]}"]
+    for place in range(len(shown) - 1):
+        if shown[place : place + 2] == ["perf_throughput", latency.tag]:
+            texts[place : place + 2] = [f"{texts[place]} at {texts[place + 1]}"]
     return ", ".join(texts)
-
-
-def latency_text(result: VariantResult, goal: Goal) -> str:
-    """The constrained latency (otherwise the p99) of the best measurement; "" if unknown."""
-    latency = Axes(goal, [result]).quantity("perf_latency_p99")
-    return "" if latency.value(result.best.measurement) is None else _latency_text(latency, result)
 
 
 def unit_text(tag: str, currency: str) -> str:
@@ -131,12 +126,6 @@ def over_models(goal: Goal) -> str:
     """What a gain means for models that are measured together."""
     weighted = "weighted " if len({model.weighting for model in goal.models}) > 1 else ""
     return f"{weighted}mean of the models"
-
-
-def _objectives(goal: Goal) -> Sequence[str]:
-    """The metrics that any model optimizes, without duplicates."""
-    tags = [objective.tag for model in goal.models for objective in model.objectives]
-    return list(dict.fromkeys(canonical(tag) for tag in tags))
 
 
 def _value(tag: str, latency: Quantity, measurement: Measurement) -> float | None:
@@ -209,10 +198,11 @@ def _against_default(answer: Answer) -> str:
         is_elsewhere = compared_default(ranking) is None
         only = "; the default configuration was measured only at another load"
         return only if is_elsewhere else fails.replace(", which", "; the default configuration")
+    better = " ".join(filter(None, ("better", by_what(ranking.goal))))
     verdict = (
         f"no clear gain over the default configuration ({gain_text(gain)} %)"
         if answer.verdict is AnswerVerdict.EQUAL
-        else f"{gain_text(gain)} % better{_by_what(ranking.goal)} than the default configuration"
+        else f"{gain_text(gain)} % {better} than the default configuration"
     )
     return f": {verdict}{fails}"
 
@@ -235,11 +225,13 @@ def default_text(answer: Answer) -> str:
     return f"The default configuration gives {values} {under(default.best.trial)}{note}."
 
 
-def _by_what(goal: Goal) -> str:
-    """The metrics that a gain refers to, unless that is the shown throughput. For models that are
-    measured together, it is a mean over the models, and may be positive although their total
-    throughput is lower.
+def by_what(goal: Goal) -> str:
+    """What a gain refers to, unless that is the shown throughput. For models that are measured
+    together, it is a mean over the models, and may be positive although their total throughput is
+    lower.
     """
     if is_plain_throughput(goal):
         return ""
-    return f" by the {over_models(goal)}" if len(goal.models) > 1 else " by the objectives"
+    if len(goal.models) > 1:
+        return f"by the {over_models(goal)}"
+    return f"by {METRICS[goal.wishes[0]].name}" if len(goal.wishes) == 1 else "by the objectives"

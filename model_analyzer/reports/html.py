@@ -13,7 +13,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,9 @@ from model_analyzer.results.ranking import RANKING_RULES
 _STATIC = Path(__file__).with_name("static")
 _LIBRARY = "vega.js"
 _SCRIPTS = (
-    "dom.js", "hash.js", "theme.js", "tip.js", "charts.js", "measurements.js", "chosen.js",
-    "ordering.js", "table.js", "downloads.js", "ranking.js", "budget.js", "actions.js", "report.js",
-    "map.js",
+    "dom.js", "hash.js", "theme.js", "tip.js", "charts.js", "measurements.js", "alternatives.js",
+    "ordering.js", "table.js", "downloads.js", "ranking.js", "budget.js", "chosen.js", "actions.js",
+    "report.js", "map.js",
 )  # fmt: skip
 
 # Limits of rows: measurements where scripts do not run (in summaries, and in detailed reports),
@@ -48,7 +48,8 @@ def render_summary(report: Page, drawings: Drawings) -> str:
     """The summary page of a model."""
     first = report.explorer.first(_MOST_ROWS)
     budgets = [part.budget and part.budget.to_data() for part in report.parts]
-    return _render("summary.html.j2", report, drawings, first, {"budgets": budgets})
+    alternatives = [part.alternatives.to_data() for part in report.parts]
+    return _render("summary.html.j2", report, drawings, first, {"budgets": budgets}, alternatives)
 
 
 def render_detail(report: Detail, drawings: Drawings) -> str:
@@ -87,8 +88,11 @@ def _render(
     drawings: Drawings,
     first: Table,
     instruments: Mapping[str, Any],
+    alternatives: Sequence[Any] = (),
 ) -> str:
-    """The page; `instruments` is the data of its scripts besides charts and measurements."""
+    """The page; `instruments` is the data of its scripts besides charts and measurements, and
+    `alternatives` what is needed only when a reader asks: it is compressed.
+    """
     times = SERVER_TIMES if report.explorer.times_add_up else ()
     return render_page(
         template,
@@ -99,6 +103,7 @@ def _render(
         most_failures=_MOST_FAILURES,
         charts=charts_data(report.charts),
         rows=_as_data(report.explorer.to_json()),
+        alternatives=_compressed(json.dumps(alternatives, separators=(",", ":")).encode()),
         instruments=_as_data(
             json.dumps(
                 {**instruments, "rules": {**RANKING_RULES, "SURE": SAFE_CHANCE}, "times": times},
@@ -115,8 +120,13 @@ def _joined(names: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=1)
 def _packed(name: str) -> str:
-    """A file, compressed (zlib) and as text (base64)."""
-    return base64.b64encode(zlib.compress((_STATIC / name).read_bytes(), level=9)).decode()
+    """A file, compressed."""
+    return _compressed((_STATIC / name).read_bytes())
+
+
+def _compressed(content: bytes) -> str:
+    """Bytes, compressed (zlib) and as text (base64)."""
+    return base64.b64encode(zlib.compress(content, level=9)).decode()
 
 
 @lru_cache(maxsize=4)

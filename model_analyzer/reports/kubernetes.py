@@ -14,7 +14,6 @@ from typing import Any
 
 from model_analyzer.domain.environment import is_masked
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
-from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import has_mig, with_place
 from model_analyzer.domain.loads import under
 from model_analyzer.domain.models import ModelVariant
@@ -23,11 +22,12 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import MASK
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.build import ReportOrigin
-from model_analyzer.reports.headline import latency_text
+from model_analyzer.reports.headline import values_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
+from model_analyzer.reports.swept import swept_text
 from model_analyzer.reports.templating import Commented, render_yaml
 from model_analyzer.results.answer import Answer
-from model_analyzer.results.ranking import VariantResult
+from model_analyzer.results.ranking import Ranking
 
 # Requested memory as a multiple of the measured memory: other loads may need more.
 _HEADROOM = 1.25
@@ -64,7 +64,7 @@ def manifest(
         name=object_name(answer.ranking.model),
         configurations={files[model]: text for model, text in configurations.items()},
         files={f"/models/{model}/config.pbtxt": file for model, file in files.items()},
-        replicas=_replicas(best, answer.ranking.goal, throughput),
+        replicas=_replicas(answer.ranking, throughput),
         image=_image(setup),
         flags=[*(f"--load-model={model}" for model in files), *_flags(setup)],
         environment=[
@@ -83,27 +83,24 @@ def _remarks(answer: Answer, origin: ReportOrigin) -> Iterator[str]:
     if not best.passes:
         yield miss_text(answer)
     name = with_place(best.name, answer.ranking.hardware)
-    yield f"{name}: {_performance(best, answer.ranking.goal)}"
+    swept = swept_text(answer.ranking, with_default=True)
+    yield f"{name}{swept and f' ({swept})'}: {_performance(answer.ranking)}"
     yield f"from checkpoint {origin.checkpoint}, by {origin.tool}, {origin.written}"
     yield from filter(None, (certainty_text(answer), *remarks_of(answer)))
 
 
-def _performance(result: VariantResult, goal: Goal) -> str:
-    """Throughput, constrained latency (otherwise the p99) and load of the best measurement."""
-    measurement = result.best.measurement
-    throughput = measurement.value("perf_throughput")
-    values = (
-        f"{number_text(throughput)} infer/sec" if throughput is not None else "unknown throughput"
-    )
-    latency = latency_text(result, goal)
-    return f"{values}{latency and f' at {latency}'} {under(result.best.trial)}"
+def _performance(ranking: Ranking) -> str:
+    """The values and the load of the best measurement."""
+    best = ranking.results[0]
+    values = values_text(best, ranking.goal, ranking.currency) or "unknown throughput"
+    return f"{values} {under(best.best.trial)}"
 
 
-def _replicas(result: VariantResult, goal: Goal, wanted: float | None) -> Commented:
+def _replicas(ranking: Ranking, wanted: float | None) -> Commented:
     """The number of servers for `wanted` inferences per second, at the measured throughput."""
-    measured = result.best.measurement.value("perf_throughput")
+    measured = ranking.results[0].best.measurement.value("perf_throughput")
     if wanted is None:
-        return Commented(1, f"measured with one replica: {_performance(result, goal)}")
+        return Commented(1, f"measured with one replica: {_performance(ranking)}")
     if not measured:
         return Commented(1, f"number for {wanted:g} infer/sec unknown: throughput was not measured")
     return Commented(

@@ -14,7 +14,7 @@ from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import decimals_of, number_text, percent_text
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.headline import unit_text
-from model_analyzer.reports.parameters import parameter_name, value_text
+from model_analyzer.reports.swept import parameter_name, value_text
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.search_map import Place, SearchMap, search_maps
 

@@ -1,39 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Display names of parameters, and their effects as rows to show."""
+"""The effects of parameters as rows to show."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import decimals_of, number_text
+from model_analyzer.reports.swept import is_swept, parameter_name, value_text
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import Cell
 from model_analyzer.results.effects import Effects, ParameterEffect, ValueEffect
 
-_NAMES = {
-    "concurrency": "Concurrency",
-    "request_rate": "Requests per second",
-    "batch_size": "Client batch size",
-    "max_batch_size": "Max batch size",
-    "instance_group": "Instance group",
-    "instance_group.count": "Instances",
-    "instance_group.kind": "Kind of instance",
-    "dynamic_batching": "Dynamic batching",
-    "dynamic_batching.max_queue_delay_microseconds": "Max queue delay (µs)",
-    "dynamic_batching.preferred_batch_size": "Preferred batch sizes",
-}
 _MOST_VALUES = 10
-
-# What a search varies by itself.
-_SEARCHED = {
-    "concurrency", "request_rate", "batch_size", "max_batch_size", "instance_group",
-    "instance_group.count", "instance_group.kind", "dynamic_batching",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +48,6 @@ class Importance:
     rows: tuple[ParameterRow, ...]
 
 
-def parameter_name(parameter: str) -> str:
-    """The display name: `config.instance_group.0.count` becomes `Instances`; with the model's name
-    for composing models.
-    """
-    field = re.sub(r"\.0(?=\.|$)", "", parameter.removeprefix("config."))
-    if field in _NAMES:
-        return _NAMES[field]
-    model, _, rest = field.partition(".")
-    return f"{_NAMES[rest]} of {model}" if rest in _NAMES else field
-
-
 def importance_rows(effects: Effects | None) -> Importance | None:
     """The effects as rows to show; None if there are none."""
     if effects is None:
@@ -101,20 +72,13 @@ def swept_table(effects: Effects | None) -> Table | None:
     metric = METRICS[effects.tag]
     rows: list[tuple[Cell, ...]] = []
     for effect in effects.parameters:
-        if _field(effect.parameter) not in _SEARCHED:
+        if is_swept(effect.parameter):
             row = _row(effect)
             rows += (
                 (row.name, bar.value, bar.best, bar.load, bar.measurements) for bar in row.bars
             )
     headers = ("Parameter", "Value", f"Best {metric.header}", "Load", "Measured")
     return Table(headers=headers, rows=tuple(rows)) if rows else None
-
-
-def _field(parameter: str) -> str:
-    """The field of a parameter, also of a composing model."""
-    field = re.sub(r"\.0(?=\.|$)", "", parameter.removeprefix("config."))
-    _, _, rest = field.partition(".")
-    return rest if rest in _SEARCHED else field
 
 
 def _row(effect: ParameterEffect) -> ParameterRow:
@@ -149,10 +113,3 @@ def _spread(values: Sequence[ValueEffect]) -> Sequence[ValueEffect]:
         nearest = min(range(1, _MOST_VALUES - 1), key=lambda index: abs(indices[index] - best))
         indices[nearest] = best
     return [values[index] for index in indices]
-
-
-def value_text(value: Cell) -> str:
-    """A value of a parameter in words: `{}` is a field that is set without further fields."""
-    if value is None:
-        return "not set"
-    return "on" if value == "{}" else str(value)

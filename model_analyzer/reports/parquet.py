@@ -16,13 +16,14 @@ from model_analyzer.results.flat_rows import Row, columns_of
 _LARGEST = 2**63
 
 
-def to_parquet(rows: Collection[Row]) -> bytes:
+def to_parquet(rows: Collection[Row], first: Sequence[str] = ()) -> bytes:
     """The rows as Parquet. A column has numbers if all its cells are numbers, otherwise text.
 
     Raises OutputError if pyarrow is not installed.
     """
     arrow = pyarrow()
-    columns = {name: _cells(name, [row.get(name) for row in rows]) for name in columns_of(rows)}
+    names = columns_of(rows, first)
+    columns = {name: _cells(name, [row.get(name) for row in rows]) for name in names}
     file = io.BytesIO()
     arrow.parquet.write_table(arrow.table(columns), file)
     return file.getvalue()

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.loads import load_text
-from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.metrics import METRICS, Better
 from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
@@ -113,12 +113,11 @@ THROUGHPUT_OVER_LATENCY = PlotSettings(
     x_axis="perf_latency_p99", y_axis="perf_throughput", monotonic=False,
 )  # fmt: skip
 TOKENS_OVER_FIRST = PlotSettings(
-    name="token_throughput_v_first_token", title="Token Throughput vs. Time To First Token",
+    name="token_throughput_v_first_token", title="Output Token Throughput vs. Time To First Token",
     x_axis="time_to_first_token_p99", y_axis="output_token_throughput", monotonic=False,
 )  # fmt: skip
-# Their lines follow the load: one line for each client batch size. Loads that differ between
-# models are on no line.
-_BY_LOAD = (THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST)
+_OVER_LATENCY = (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY)
+_OF_WISH = "goal_v_latency"  # the name of the chart of another goal
 _MEMORY_OVER_LATENCY = (
     PlotSettings(
         name="gpu_mem_v_latency", title="GPU Memory vs. Latency",
@@ -147,10 +146,8 @@ _THROUGHPUT_OVER_BATCH_SIZE = PlotSettings(
 
 _NO_GOAL = Goal(models=())
 
-# Charts of detailed reports, unless the user defines some.
+# Charts of detailed reports after those over latency, unless the user defines some.
 _DETAILED_ONLINE = (
-    TOKENS_OVER_FIRST,
-    THROUGHPUT_OVER_LATENCY,
     *_MEMORY_OVER_LATENCY,
     PlotSettings(
         name="gpu_util_v_latency", title="GPU Utilization vs. Latency",
@@ -194,6 +191,44 @@ class Chart:
     def has_data(self) -> bool:
         """Whether there is data to draw; charts without data are left out."""
         return bool(self.spec["data"]["values"])
+
+
+def plots_over_latency(axes: Axes) -> Sequence[PlotSettings]:
+    """The charts over latency. The first has on an axis what the goal wishes for most, unless that
+    is plain throughput: then that of tokens is first.
+    """
+    if axes.goal.is_for_throughput or not axes.goal.models:
+        return _OVER_LATENCY
+    wish = axes.goal.wishes[0]
+    shown = {
+        plot: {axes.quantity(axis).tag for axis in (plot.x_axis, plot.y_axis)}
+        for plot in _OVER_LATENCY
+    }
+    first = next((plot for plot, tags in shown.items() if wish in tags), None)
+    if first is None:
+        known = [plot for plot in _OVER_LATENCY if axes.is_measured(axes.quantity(plot.x_axis))]
+        limited = [plot for plot in known if axes.limits(axes.quantity(plot.x_axis))]
+        usual = next(iter((*limited, *known, *_OVER_LATENCY)))
+        title = usual.title.replace(METRICS[usual.y_axis].name, METRICS[wish].name)
+        first = replace(usual, name=_OF_WISH, title=title, y_axis=wish)
+    return (first, *(plot for plot in _OVER_LATENCY if plot != first))
+
+
+def is_higher_better(plot: PlotSettings, axes: Axes) -> bool:
+    """Whether points of a chart are better the higher they are."""
+    return METRICS[axes.quantity(plot.y_axis).tag].better is Better.HIGHER
+
+
+def better_places(plot: PlotSettings, axes: Axes) -> str:
+    """For a caption: where points are better."""
+    return f"{'higher' if is_higher_better(plot, axes) else 'lower'} and further left is better"
+
+
+def _is_by_load(plot: PlotSettings) -> bool:
+    """Whether lines follow the load: one line for each client batch size. Loads that differ between
+    models are on no line.
+    """
+    return plot in _OVER_LATENCY or plot.name == _OF_WISH
 
 
 def summary_charts(
@@ -259,7 +294,9 @@ def detailed_charts(
         if plots
         else [
             plot
-            for plot in (_DETAILED_OFFLINE if offline else _DETAILED_ONLINE)
+            for plot in (
+                _DETAILED_OFFLINE if offline else (*plots_over_latency(axes), *_DETAILED_ONLINE)
+            )
             if _tells([result], plot, axes)
         ]
     )
@@ -323,7 +360,7 @@ def curve_of(result: VariantResult, plot: PlotSettings, axes: Axes) -> Sequence[
         items = [item for item in items if _batch_sizes(item) == _batch_sizes(result.best)]
     elif plot in _OVER_BATCH_SIZE:
         items = [item for item in items if _strengths(item) == _strengths(result.best)]
-    if plot not in _BY_LOAD:
+    if not _is_by_load(plot):
         items.sort(key=lambda item: value_of(item, x) or 0)
     if plot.monotonic:
         highest = -math.inf
@@ -486,7 +523,7 @@ def _line(item: MeasuredTrial, plot: PlotSettings) -> int | None:
     """
     if not _is_alike(item):
         return None
-    return _loads(item)[0].batch_size if plot in _BY_LOAD else 0
+    return _loads(item)[0].batch_size if _is_by_load(plot) else 0
 
 
 def line_layers(

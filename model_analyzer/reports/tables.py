@@ -25,6 +25,7 @@ from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.csv_cells import UnixLines, as_text
 from model_analyzer.reports.evidence import gain_text, times_text
+from model_analyzer.reports.swept import swept_values
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import (
     BATCH_SIZE,
@@ -288,35 +289,43 @@ _LOAD = Column[MeasuredTrial](key="load", name="Load", value=lambda item: load_w
 def summary_table(
     results: Sequence[VariantResult], ranking: Ranking, *, always_gpus: bool = False
 ) -> Table:
-    """One row for each variant, with its best measurement: how good it is, then what it is."""
+    """One row for each variant, with its best measurement: how good it is, by what the goal wishes
+    for first, then what it is.
+    """
     goal = ranking.goal
     is_sum = len(goal.models) > 1
     tokens = _measured_tags(results, token_tags(goal))
+    names = {
+        "perf_throughput": f"{'Total ' * is_sum}Throughput",
+        "perf_latency_p99": f"{'Average ' * is_sum}p99 Latency",
+    }
 
     def metric(tag: str) -> Column[VariantResult]:
-        return _by_model(tag, ranking.default) if is_sum else metric_of_each(tag).adapted(_best)
+        of_all = _by_model(tag, ranking.default)
+        column = of_all if is_sum else metric_of_each(tag).adapted(_best)
+        return column.renamed(names.get(tag, column.name))
 
-    first = [
-        *map(metric, tokens),
-        metric("perf_throughput").renamed(f"{'Total ' * is_sum}Throughput"),
-        metric("perf_latency_p99").renamed(f"{'Average ' * is_sum}p99 Latency"),
-        *map(metric, _goal_tags(results, goal, (*_IN_SUMMARY, *tokens))),
-    ]
+    others = _goal_tags(results, goal, (*_IN_SUMMARY, *tokens))
+    first = [metric(tag) for tag in _wishes_first(results, goal, (*tokens, *_IN_ANSWER, *others))]
     at_best = [
         _LOAD,
         _on_lines(INSTANCE_GROUP.renamed("Instances")),
         _on_lines(MAX_BATCH_SIZE.renamed("Max batch size")),
         _on_lines(dynamic_batching("on", "off").renamed("Dynamic batching")),
     ]
+    settings = [*(column.adapted(_best) for column in at_best), *_swept(results)]
+    resources = []
     if _has_ram(results):
-        at_best.append(metric_over_all("cpu_used_ram").renamed(_MAX_RAM))
-    at_best += map(metric_over_all, _efficiency_tags(results, goal))
+        resources.append(metric_over_all("cpu_used_ram").renamed(_MAX_RAM))
+    resources += map(metric_over_all, _efficiency_tags(results, goal))
     items = [result.best for result in results]
-    at_best += with_data(_gpu_columns(always=always_gpus), items)
+    resources += with_data(_gpu_columns(always=always_gpus), items)
     columns = [NAME, *first]
     if goal.has_constraints:
         columns.append(_constraints(goal))
-    columns += [column.adapted(_best) for column in at_best]
+    shown = {column.key for column in columns}
+    settings += [column.adapted(_best) for column in resources]
+    columns += [column for column in settings if column.key not in shown]
     if _has_repeated(results):
         columns.append(_MEASURED)
     return table_of(columns, results)
@@ -347,8 +356,9 @@ def _dispensable(columns: Sequence[Column[Subject]], goal: Goal) -> tuple[int, .
     tables have; never the load and the metrics of the goal.
     """
     settings = (MAX_BATCH_SIZE.key, _MEASURED.key, INSTANCE_GROUP.key)
-    first = ("cpu_used_ram", HIT_RATE, *settings)
     places = {column.key: place for place, column in enumerate(columns)}
+    swept = (key for key in places if key.startswith(_SWEPT))
+    first = ("cpu_used_ram", HIT_RATE, *settings, *swept)
     return tuple(places[key] for key in first if key in places and key not in goal.tags)
 
 
@@ -422,19 +432,43 @@ def _answer_columns(
         others.append(HIT_RATE)
     has_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
     usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not has_tokens]
+    shown = (*usual, *others, *_efficiency_tags(results, goal))
+    settings = [INSTANCE_GROUP.renamed("Instances"), MAX_BATCH_SIZE.renamed("Batch")]
     at_best = [
-        INSTANCE_GROUP.renamed("Instances"),
-        MAX_BATCH_SIZE.renamed("Batch"),
         Column[MeasuredTrial](key="load", name="Load", value=_short_loads),
-        *map(_short_metric, (*usual, *others, *_efficiency_tags(results, goal))),
+        *map(_short_metric, _wishes_first(results, goal, shown)),
         *(quantity.column for quantity in Axes(goal, results).of_single_models),
     ]
-    columns = [NAME, *(column.adapted(_best) for column in at_best)]
+    columns = [
+        NAME,
+        *(column.adapted(_best) for column in settings),
+        *_swept(results),
+        *(column.adapted(_best) for column in at_best),
+    ]
     if _has_repeated(results):
         columns.append(_MEASURED)
     if goal.has_constraints:
         columns.append(Column(key="meets", name="Meets", value=lambda result: _meets(result, goal)))
     return columns
+
+
+# The beginning of the keys of columns of swept parameters.
+_SWEPT = "swept."
+
+
+def _swept(results: Sequence[VariantResult]) -> Iterator[Column[VariantResult]]:
+    """A column for each parameter that a user swept, and that has no other."""
+    rows = dict(zip(map(id, results), swept_values(results), strict=True))
+    for name in next(iter(rows.values()), {}):
+        yield _swept_column(name, rows)
+
+
+def _swept_column(name: str, rows: Mapping[int, Mapping[str, Cell]]) -> Column[VariantResult]:
+    def value(result: VariantResult) -> Cell:
+        return rows[id(result)][name]
+
+    is_number = all(isinstance(row[name], (int, float)) for row in rows.values())
+    return Column(key=f"{_SWEPT}{name}", name=name, value=value, is_number=is_number)
 
 
 def _best(result: VariantResult) -> MeasuredTrial:
@@ -500,6 +534,15 @@ def _measured_tags(results: Sequence[VariantResult], tags: Iterable[str]) -> lis
 def _goal_tags(results: Sequence[VariantResult], goal: Goal, shown: Collection[str]) -> list[str]:
     """The measured metrics of the goal that are not shown otherwise."""
     return _measured_tags(results, (tag for tag in goal.tags if tag not in shown))
+
+
+def _wishes_first(
+    results: Sequence[VariantResult], goal: Goal, tags: Iterable[str]
+) -> Sequence[str]:
+    """The metrics in the order to show; wishes that nobody measured are not shown."""
+    measured = _measured_tags(results, goal.wishes)
+    known = {*tags, *measured}
+    return [tag for tag in goal.wishes_first(tags) if tag in known]
 
 
 def _efficiency_tags(results: Sequence[VariantResult], goal: Goal) -> list[str]:

@@ -56,14 +56,14 @@ class Effects:
 
 
 def effects(ranking: Ranking) -> Effects | None:
-    """The best results of the first objective for all parameters with more than one value.
+    """The best results of the first wish of the goal for all parameters with more than one value.
 
     None for rankings across models, for models measured together, and if nothing was varied.
     """
     measured = ranking.measured
     if ranking.is_across_models or not measured or len(measured[0].trial.workloads) != 1:
         return None
-    tag = next(iter(ranking.goal.tags))
+    tag = ranking.goal.wishes[0]
     nothing_passes = not any(ranking.passing)
     results = [
         None if value is None or not (passes or nothing_passes) else (value, item.trial)

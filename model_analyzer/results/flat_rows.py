@@ -118,20 +118,20 @@ def pooled_rows(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
     return [row | {"measurements": count} for row, count in zip(Rows(shown), counts, strict=True)]
 
 
-def columns_of(rows: Iterable[Row]) -> Sequence[str]:
-    """The columns that have data, in display order."""
+def columns_of(rows: Iterable[Row], first: Sequence[str] = ()) -> Sequence[str]:
+    """The columns that have data, in display order; the metrics in `first` before the others."""
     if isinstance(rows, Rows):
-        return rows.columns
+        return _in_display_order(rows.columns, first)
     present: dict[str, None] = {}
     for row in rows:
         present.update(dict.fromkeys(row))
-    return _in_display_order(present)
+    return _in_display_order(present, first)
 
 
-def _in_display_order(present: Collection[str]) -> Sequence[str]:
+def _in_display_order(present: Collection[str], first: Sequence[str] = ()) -> Sequence[str]:
     parameters = [name for name in present if name.startswith(PARAMETER)]
-    standard = (*_FIRST, *parameters, *_LOAD, *METRICS)
-    others = [name for name in present if name not in {*standard, *_LAST}]
+    standard = dict.fromkeys((*_FIRST, *parameters, *_LOAD, *first, *METRICS))
+    others = [name for name in present if name not in standard and name not in _LAST]
     return [name for name in (*standard, *others, *_LAST) if name in present]
 
 

@@ -98,14 +98,25 @@ def gain_over(
 ) -> Gain | None:
     """The gain of the `best` trial over the first of the `defaults`, the measurements of the
     default configuration in order of merit. None if the best misses the constraints, if the default
-    misses them and is not clearly worse, or if only the load may cause a clear gain.
+    misses them and is not clearly worse, if it has nothing of an objective (a goodput of 0), or if
+    only the load may cause a clear gain.
     """
-    if not goal.passes(best.measurement):
+    if not goal.passes(best.measurement) or _lacks_an_objective(goal, defaults[0].measurement):
         return None
     gain = _gain(goal, noise_model, best, defaults[0])
     if gain.is_clear:
         return gain if are_comparable(goal, best.trial, defaults) else None
     return gain if goal.passes(defaults[0].measurement) else None
+
+
+def _lacks_an_objective(goal: Goal, measurement: Measurement) -> bool:
+    """Whether a value of which more is better is 0: no percentage says how much more there is."""
+    return any(
+        METRICS[canonical(objective.tag)].gain(1, 0) > 0
+        and measurement.model_value(index, objective.tag) == 0
+        for index, model in enumerate(goal.models)
+        for objective in model.objectives
+    )
 
 
 def compared_default(ranking: Ranking) -> VariantResult | None:

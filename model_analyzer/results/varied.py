@@ -9,6 +9,7 @@ compared with configurations that set them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.models import ModelVariant
@@ -19,6 +20,9 @@ from model_analyzer.results.flat_rows import Row
 _PREFIX = "config."
 COUNT, KIND = "instance_group.count", "instance_group.kind"
 BATCH, BATCHING = "max_batch_size", "dynamic_batching"
+
+# What instance groups have besides further fields.
+_OF_GROUPS = re.compile(r"\.instance_group(\.\d+\.(count|kind|name)|\.count|\.kind)?$")
 
 # Variants that are measured together, and the number of GPUs.
 Served = tuple[Sequence[ModelVariant], int]
@@ -64,7 +68,7 @@ def _is_in_use(name: str) -> bool:
     """Whether `_in_use` has the parameter: groups of instances, max batch size, and whether there
     is dynamic batching.
     """
-    return ".instance_group" in name or name.endswith((f".{BATCH}", f".{BATCHING}"))
+    return bool(_OF_GROUPS.search(name)) or name.endswith((f".{BATCH}", f".{BATCHING}"))
 
 
 def _names(rows: Sequence[Row]) -> Sequence[str]:

@@ -18,13 +18,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.errors import OutputError, RepositoryError, RepositoryInUse
+from model_analyzer.reading import read_regular
 from model_analyzer.runner.file_trees import words_of
 from model_analyzer.writing import open_own
 
 # A file: Triton ignores files in a model repository.
 MARK = ".model-analyzer"
 _TITLE = "Made by model-analyzer: its next run replaces the directories that are named here."
+
+# Enough for the names of 100,000 variants.
+_MOST_MARK_BYTES = 16 * 2**20
 
 # A path with its description.
 Named = tuple[str, Path]
@@ -45,7 +50,9 @@ def prepare_output(
     try:
         _check(path, override=override, protected=protected, spared=spared)
     except OSError as error:
-        raise RepositoryError(f"output model repository {path}: {words_of(error)}") from error
+        raise RepositoryError(
+            f"output model repository {path}: {words_of(error)}", _ANOTHER
+        ) from error
 
 
 def _check(
@@ -172,9 +179,13 @@ def _marked(path: Path) -> Collection[str] | None:
     mark = path / MARK
     if mark.is_symlink() or not mark.is_file():
         return None
-    title, *lines = mark.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
     try:
-        place, *names = map(json.loads, lines)
+        text = read_regular(mark, most_bytes=_MOST_MARK_BYTES).decode(errors="replace")
+    except OSError as error:
+        raise OSError(error.errno, f"{MARK}: {error.strerror}") from error
+    title, *lines = text.splitlines() or [""]
+    try:
+        place, *names = map(parse_json, lines)
     except ValueError:
         return None  # incomplete, or written by another program
     is_ours = title == _TITLE and place == os.path.realpath(path)

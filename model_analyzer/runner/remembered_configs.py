@@ -14,6 +14,7 @@ import os
 import stat
 from pathlib import Path
 
+from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.models import ModelConfig, fingerprint
 from model_analyzer.domain.protobuf import from_json, to_json
 from model_analyzer.reading import read_regular
@@ -43,7 +44,7 @@ class RememberedConfigs:
             status = os.lstat(path)
             if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 raise ValueError("others could have written it")
-            content = json.loads(read_regular(path, most_bytes=_MOST_BYTES))
+            content = parse_json(read_regular(path, most_bytes=_MOST_BYTES))
             if content["format"] != _FORMAT or content["question"] != fingerprint(question):
                 raise ValueError("it answers another question")
             if content["checksum"] != fingerprint(content["config"]):
@@ -51,7 +52,7 @@ class RememberedConfigs:
             return from_json(content["config"])
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, LookupError, RecursionError) as error:
+        except (OSError, ValueError, TypeError, LookupError) as error:
             log.debug("%s is not used: %s", path, error)
             return None
 

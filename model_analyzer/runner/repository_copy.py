@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.foreign_json import MOST_BYTES, parse_json
 from model_analyzer.domain.models import step_models
 from model_analyzer.domain.places import cache_directory
 from model_analyzer.domain.secrets import masked_url
@@ -36,7 +37,6 @@ log = logging.getLogger(__name__)
 _DIRECTORY = "repositories"
 _MODELS, _RECORD = "models", "record.json"
 _PARTIAL = ".partial"
-_MOST_RECORD_BYTES = 2**28
 _MOST_CONFIG_BYTES = 2**19
 
 _ELSEWHERE = "choose another place with XDG_CACHE_HOME"
@@ -195,7 +195,7 @@ class _Entry:
 def _record(path: Path) -> dict[str, Any] | None:
     """The record of a copy; None if there is none, or if it is damaged."""
     try:
-        record = json.loads(read_regular(path / _RECORD, most_bytes=_MOST_RECORD_BYTES))
+        record = parse_json(read_regular(path / _RECORD, most_bytes=MOST_BYTES))
     except (OSError, ValueError):
         return None
     is_ours = isinstance(record, dict) and {"url", "content", "files"} <= record.keys()

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -315,6 +316,15 @@ def test_several_generators_share_an_open_load(pretend, make) -> None:
     # both together answer more than are due at the rate
     assert model.values["perf_throughput"] == 90
     assert model.requests == model.histograms["perf_latency"].total > 1.5 * 2 * 200
+
+
+def test_fewer_generators_send_few_requests_and_that_is_told(pretend, make, caplog) -> None:
+    generator = make(pretend.perf_analyzer({"service_ms": 5}))
+    with caplog.at_level(logging.INFO):
+        measured(generator, bursts(work(), generators=64), seconds=0.2)
+    count = len(pretend.launches)
+    assert 1 < count < 64
+    assert f"requests are too few for 64 generators, using {count}" in caplog.text
 
 
 EVENLY = range(10, 1500, 10)

@@ -292,7 +292,7 @@ def test_a_newer_copy_replaces_older_ones_that_nobody_uses(store, cache: Path) -
     assert copies(cache) == {newest, other}
 
 
-@pytest.mark.parametrize("damage", ["edited", "cut", "removed", "added", "record"])
+@pytest.mark.parametrize("damage", ["edited", "cut", "removed", "added", "record", "deep record"])
 def test_a_copy_that_somebody_has_changed_is_fetched_again(store, damage: str) -> None:
     models = fetch().path
     file = models / "m" / "1" / "model"
@@ -308,6 +308,8 @@ def test_a_copy_that_somebody_has_changed_is_fetched_again(store, damage: str) -
             file.with_name("more").touch()
         case "record":
             (models.parent / "record.json").write_text("{")
+        case "deep record":
+            (models.parent / "record.json").write_text("[" * 100_000)
 
     assert fetch().path == models
     assert file.read_text() == "code"

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -22,7 +24,7 @@ Run = Callable[..., tuple[int, str, str]]
 def measure(directory: Path, *models: str, by: Goal | None = None, rate: float = 100) -> None:
     with ProfileState(directory) as state:
         for model in models:
-            of = variant(f"{model}_config_default", model=model)
+            of = variant(f"{model}_config_default", model=model, max_batch_size=8)
             if by is not None:
                 state.record_search(model, {}, by, (), [""])
             for load in (1, 2):
@@ -235,3 +237,24 @@ def test_pages_link_each_other(run: Run, tmp_path: Path) -> None:
     run("report", "-n", "m_config_default", "-e", "out")
     detail = pages / "detailed" / "m_config_default" / "detailed_report.html"
     assert links(detail) == ["Summary of m"]
+
+
+def test_the_pages_of_an_overview_say_how_to_deploy_what_was_asked_for(
+    run: Run, tmp_path: Path
+) -> None:
+    """By the goals of the file, which are not those of the run."""
+    measure(tmp_path / "runs" / "a" / "checkpoints", "m", by=goal(*at_most(perf_latency_p99=40)))
+    (tmp_path / "goals.yaml").write_text("latency_budget: 20\n")
+
+    status, _, error = run("report", "--fleet", "runs/a", "-e", "out", "-f", "goals.yaml")
+
+    assert (status, error) == (0, "")
+    page = (tmp_path / "out/reports/summaries/m/result_summary.html").read_text()
+    (configuration,) = re.findall(r'data-copy="([^"]*)" data-name="config.pbtxt"', page)
+    assert "max_batch_size: 8" in configuration
+    (command,) = re.findall(r'data-copy="([^"]*)" data-name="Kubernetes command"', page)
+    words = shlex.split(unescape(command))
+    assert words[:4] == ["model-analyzer", "best", "-m", "m"]
+    assert "perf_latency_p99<20" in words
+    status, text, error = run(*words[1:])
+    assert (status, "max_batch_size: 8" in text) == (0, True), error

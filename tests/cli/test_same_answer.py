@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,9 @@ def test_an_answer_by_other_goals_names_them(setting, run: Run, tmp_path: Path) 
         assert status == 0, output
         status, text, error = run(*command_to_deploy(output))
         assert (status, content_of(text)) == (0, profiled(tmp_path)), error
+        page = (tmp_path / "reports" / "summaries" / "m" / "result_summary.html").read_text()
+        (copied,) = re.findall(r'data-copy="([^"]*)" data-name="Kubernetes command"', page)
+        assert shlex.split(unescape(copied))[1:-2] == command_to_deploy(output)[:-2]
 
 
 def test_without_goals_the_models_are_ranked_by_those_of_the_run(

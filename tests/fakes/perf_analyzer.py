@@ -15,7 +15,8 @@ ends), `deaf` (ignores SIGINT and SIGTERM), `fills` (so many bytes of memory), `
 that many seconds), `server_says` (what a server inside says while it loads the model; a list of
 lines), `loads` (false: it never has), `export` (the text of the profile export), `service_ms`
 (without `export`: it exports what a server would answer that needs so long for each request, one
-after another, and the table agrees with that), `stub` (a process of a Python model that it runs:
+after another, and the table agrees with that), `tokens` (with `service_ms`: each answer is a stream
+of so many texts), `stub` (a process of a Python model that it runs:
 the text of a shell script), `shows` (a flag: prints the file that it names), `hole` (bytes of
 output that take no disk space, before all other output), `babbles` (prints for ever).
 """
@@ -91,7 +92,7 @@ def measure(step: dict) -> int:
     """Says and writes what was measured; the exit status."""
     load = int(option("--concurrency-range", option("--request-rate-range", "1")))
     if "service_ms" in step:
-        step = {**serve(load, step["service_ms"]), **step}
+        step = {**serve(load, step["service_ms"], step.get("tokens", 1)), **step}
     is_rate = "--request-rate-range" in sys.argv
     if os.path.exists(option("--request-intervals", "")):
         load, is_rate = rate_of(option("--request-intervals", "")), True
@@ -131,10 +132,11 @@ def rate_of(path: str) -> int:
     return round(1e6 * len(intervals) / between)
 
 
-def serve(in_flight: int, service_ms: float) -> dict:
+def serve(in_flight: int, service_ms: float, tokens: int) -> dict:
     """What three windows see of a server that answers one request after another, the oldest first,
     each of which is followed by the next one at once.
     """
+    output = {"OUTPUT": [0.5] * 4} if tokens == 1 else {"OUTPUT": "word"}
     window_ms = 1.2 * int(option("--measurement-interval", "5000"))
     sent, ended, latencies, requests, windows = [0.0] * in_flight, 0.0, [], [], set()
     while ended + service_ms < 3 * window_ms:
@@ -145,8 +147,11 @@ def serve(in_flight: int, service_ms: float) -> dict:
             {
                 "timestamp": round(1e18 + 1e6 * sent.pop(0)),
                 "request_inputs": {"INPUT": [0.5] * 4},
-                "response_timestamps": [round(1e18 + 1e6 * ended)],
-                "response_outputs": [{"OUTPUT": [0.5] * 4}],
+                "response_timestamps": [
+                    round(1e18 + 1e6 * (ended - service_ms * left / tokens))
+                    for left in reversed(range(tokens))
+                ],
+                "response_outputs": [output] * tokens,
             }
         )
         sent.append(ended)

@@ -34,7 +34,8 @@ from model_analyzer.domain.trials import (
     Workload,
 )
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.reports.build import Deployment, Page, ReportOrigin, build_page
+from model_analyzer.reports.build import Page, ReportOrigin, build_page
+from model_analyzer.reports.deployment import Deployment
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.model_answer import ModelAnswer
 from model_analyzer.results.ranking import Ranking, rank

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.foreign_json import TooDeep, parse_unambiguous
 from model_analyzer.domain.models import thaw
 from model_analyzer.errors import UnusableCheckpoint, wrong
 from model_analyzer.state.checkpoint import load_existing
-from model_analyzer.state.format.lines import depth, parse
 from model_analyzer.state.profile_state import ProfileState
 
 _DEEPEST = 64
@@ -72,15 +72,11 @@ def remove_metadata(directory: Path, prefix: str, key: str) -> None:
 
 def _parsed(text: str) -> Any:
     try:
-        value = parse(text.encode())
+        value = parse_unambiguous(text.encode(), deepest=_DEEPEST)
+    except TooDeep as error:
+        raise wrong("VALUE", f"more than {_DEEPEST} levels deep") from error
     except ValueError:
         return text
-    except RecursionError:
-        value, is_deep = None, True
-    else:
-        is_deep = depth(value) > _DEEPEST
-    if is_deep:
-        raise wrong("VALUE", f"more than {_DEEPEST} levels deep")
     if value is None:
         raise wrong("VALUE", "null is not a value: use `metadata remove` to remove a key")
     try:

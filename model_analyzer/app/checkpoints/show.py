@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.app.selection.circumstances import circumstances_tables, default_rankings
+from model_analyzer.app.selection.goals import completed_records, wishes_of_runs
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.hardware import Machine, with_place
@@ -21,6 +22,7 @@ from model_analyzer.domain.shared_hosts import Shift
 from model_analyzer.domain.words import setting_text
 from model_analyzer.reports.flat_text import to_table
 from model_analyzer.reports.method import end_of_search
+from model_analyzer.reports.swept import parameters_of
 from model_analyzer.reports.tables import Table, pairs_table
 from model_analyzer.results.flat_rows import NUMBERS, Row, best_of_variants, pooled_rows
 from model_analyzer.results.ranking import Ranking
@@ -33,10 +35,11 @@ TitledTable = tuple[str, Table]
 _REASON = "reason"
 
 
-def content_tables(
-    checkpoint: Checkpoint, metric: str = DEFAULT_OBJECTIVE
-) -> Iterator[TitledTable]:
-    """Everything in a checkpoint, each variant at its best value of the `metric`."""
+def content_tables(checkpoint: Checkpoint, metric: str | None = None) -> Iterator[TitledTable]:
+    """Everything in a checkpoint, each variant at its best value of the `metric`; by default, that
+    is what the run wished for.
+    """
+    metric = metric or next(iter((*wishes_of_runs(checkpoint), DEFAULT_OBJECTIVE)))
     yield "Checkpoint", pairs_table(_identity(checkpoint))
     yield from _hardware(checkpoint)
     yield from _shared_hosts(checkpoint)
@@ -137,7 +140,7 @@ def _variants(
         for part in ranking.left_out
         for record in part.records
     }
-    rows = pooled_rows(checkpoint.records.items())
+    rows = pooled_rows(completed_records(checkpoint))
     header = METRICS[metric].header
     current = best_of_variants((row for row in rows if row["trial"] not in reasons), metric)
     if current:
@@ -162,7 +165,6 @@ def _variants(
 
 def _columns(rows: Sequence[Row], metric: str) -> list[tuple[str, str]]:
     """The columns of variants, each with its header."""
-    parameters = dict.fromkeys(name for row in rows for name in row if name.startswith("config."))
     metrics = dict.fromkeys((metric, "perf_throughput", "perf_latency_p99"))
     has_kinds = len({row["hardware"] for row in rows}) > 1
     return [
@@ -170,7 +172,7 @@ def _columns(rows: Sequence[Row], metric: str) -> list[tuple[str, str]]:
         ("Model", "model"),
         ("Variant", "variant"),
         ("Calls", "composing"),
-        *((name.removeprefix("config."), name) for name in parameters),
+        *parameters_of(rows),
         *((name.replace("_", " ").title(), name) for name in NUMBERS),
         *((METRICS[name].header, name) for name in metrics),
         ("Measured", "measurements"),

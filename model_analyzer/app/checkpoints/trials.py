@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from model_analyzer.app.selection.goals import completed_records, wishes_of_runs
 from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.reports.flat_text import to_table
 from model_analyzer.reports.formats import encode_rows
+from model_analyzer.reports.swept import parameters_of
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.conditions import Condition, column_named
 from model_analyzer.results.flat_rows import NUMBERS, Row, Rows, pooled_rows, sort_rows
@@ -38,20 +40,25 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """What a query chooses, one row for each model of a trial or of a measurement."""
+    """What a query chooses, one row for each model of a trial or of a measurement. The `wishes` of
+    the runs are the first metrics.
+    """
 
     query: Query
     rows: Sequence[Row]
+    wishes: Sequence[str] = ()
 
     def table(self) -> Table:
         """The rows for people: some metrics, and the columns of the query."""
         sort_by, conditions = self.query.sort_by, self.query.conditions
         queried = [*([sort_by] if sort_by else []), *(each.column for each in conditions)]
-        metrics = dict.fromkeys(name for name in (*_METRICS, *queried) if name in METRICS)
+        shown = (*self.wishes, *_METRICS, *queried)
+        metrics = dict.fromkeys(name for name in shown if name in METRICS)
         columns = [
             ("Model", "model"),
             ("Variant", "variant"),
             ("Calls", "composing"),
+            *parameters_of(self.rows),
             *places_of(self.rows),
             *((name.replace("_", " ").title(), name) for name in NUMBERS),
             *((METRICS[name].header, name) for name in metrics),
@@ -76,7 +83,7 @@ class Trials:
 
     def encoded(self, form: str) -> bytes:
         """The rows for programs, as csv, json or parquet."""
-        return encode_rows(self.rows, form)
+        return encode_rows(self.rows, form, self.wishes)
 
 
 def places_of(rows: Sequence[Row]) -> Sequence[tuple[str, str]]:
@@ -106,7 +113,7 @@ def parse_query(
 
 def choose_trials(checkpoint: Checkpoint, query: Query) -> Trials:
     """The trials or measurements of the checkpoint that the query chooses."""
-    records = checkpoint.records.items()
+    records = [*completed_records(checkpoint)]
     rows: Sequence[Row] = [
         row
         for row in (Rows(records, repetitions=True) if query.single else pooled_rows(records))
@@ -118,4 +125,4 @@ def choose_trials(checkpoint: Checkpoint, query: Query) -> Trials:
         rows = sort_rows(rows, query.sort_by, descending=is_descending)
     elif is_descending:
         rows = rows[::-1]
-    return Trials(query=query, rows=rows[: query.limit])
+    return Trials(query=query, rows=rows[: query.limit], wishes=wishes_of_runs(checkpoint))

@@ -5,20 +5,17 @@
 from __future__ import annotations
 
 import logging
-import os
-import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import (
     OVERVIEW,
     Related,
     configuration_difference,
     details_of,
-    head_of,
-    masked_configurations,
     origin_of,
     write_best,
     write_detail,
@@ -27,12 +24,11 @@ from model_analyzer.app.delivery.files import (
     write_results,
     write_summary,
 )
-from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
-from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExportSettings, OutputFormat, ProfileSettings
-from model_analyzer.reports.build import Deployment, Page, ReportOrigin, build_page, state_answer
+from model_analyzer.reports.build import Page, ReportOrigin, build_page, state_answer
 from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.renderer import Renderer
@@ -51,7 +47,6 @@ from model_analyzer.results.selection import top, top_with_default
 
 log = logging.getLogger(__name__)
 
-_NO_GOALS: Mapping[str, Goal] = {}
 _ACROSS_MODELS = "Best Configs Across All Models"
 
 
@@ -61,9 +56,8 @@ class Answers:
 
     `answers` has an answer for each model on each kind of hardware; `searched` are the kinds of
     this run, None for all. `pages` come with a table for each of their parts, and the page across
-    models is last; `tables` come with their titles and file names. `originals` are the
-    configurations in the model repository, by model. `complete` says whether all searches ended
-    normally; None means unknown.
+    models is last; `tables` come with their titles and file names. `complete` says
+    whether all searches ended normally; None means unknown.
     """
 
     rankings: Sequence[Ranking]
@@ -71,7 +65,7 @@ class Answers:
     searched: Collection[str] | None
     pages: Sequence[tuple[Page, Sequence[Table]]]
     tables: Sequence[tuple[str, str, Table]]
-    originals: Mapping[str, ModelConfig]
+    deploying: Deploying
     origin: ReportOrigin
     complete: bool | None
 
@@ -114,18 +108,16 @@ class Delivery:
 def answers_to(
     rankings: Sequence[Ranking],
     profile: Profile,
-    checkpoint: Path | None,
+    deploying: Deploying,
     settings: ProfileSettings,
     *,
-    originals: Mapping[str, ModelConfig],
     complete: bool | None,
     searched: Collection[str] | None = None,
-    other_goals: Mapping[str, Goal] = _NO_GOALS,
 ) -> Answers:
     """The answers of these rankings, one for each model on each kind of hardware; writes nothing.
     For the parameters see `Answers` and `deliver`.
     """
-    origin = origin_of(profile, checkpoint)
+    origin = origin_of(profile, deploying.checkpoint)
     _log_count(rankings, is_cut_short=complete is False)
     every = answers_of(_with_best_of_all(rankings, settings))
     return Answers(
@@ -136,10 +128,7 @@ def answers_to(
             (
                 build_page(
                     model,
-                    [
-                        _deployment(answer, checkpoint, settings, originals, other_goals)
-                        for answer in model.answers
-                    ],
+                    [*map(deploying.deployment, model.answers)],
                     best=_shown(model, settings),
                     origin=origin,
                     complete=complete is not False,
@@ -151,7 +140,7 @@ def answers_to(
             for model in by_model(every)
         ],
         tables=_tables(profile, rankings, settings),
-        originals=originals,
+        deploying=deploying,
         origin=origin,
         complete=complete,
     )
@@ -159,62 +148,37 @@ def answers_to(
 
 def deliver(
     answers: Answers,
-    checkpoint: Path | None,
     settings: ProfileSettings,
     directory: ExportDirectory,
     *,
     charts: Renderer | None = None,
-    other_goals: Mapping[str, Goal] = _NO_GOALS,
 ) -> Delivery:
     """Writes tables, reports and configurations to deploy. There is a ranking for each model on
-    each kind of hardware; `searched` are the kinds of this run, None for all.
-
-    `charts` draws the charts, if it has been started. `other_goals` has, by subject, each goal that
-    differs from the goal in the checkpoint.
+    each kind of hardware. `charts` draws the charts, if it has been started.
     """
     deployable: list[Path] = []
     for answer in answers.answers:
-        difference = configuration_difference(answer.ranking, answers.originals)
+        difference = configuration_difference(answer.ranking, answers.deploying.originals)
         deployable += write_best(directory, answer, difference, "best")
     paths, remarks = _write_reports(answers, settings, directory, charts)
     return Delivery(
         paths=(*paths, *(path for path in deployable if path.suffix == ".pbtxt")),
         remarks=remarks,
         error_log=write_error_log(directory, answers.rankings),
-        deployments=[*_deployments(answers.answers, checkpoint, settings, other_goals)],
+        deployments=[*_deployments(answers.answers, answers.deploying)],
     )
 
 
-def _deployments(
-    answers: Sequence[Answer],
-    checkpoint: Path | None,
-    settings: ProfileSettings,
-    other_goals: Mapping[str, Goal],
-) -> Iterator[tuple[str, str]]:
+def _deployments(answers: Sequence[Answer], deploying: Deploying) -> Iterator[tuple[str, str]]:
     """Each model with a configuration to deploy, and the command that prints its manifest. If it
     was measured on several kinds of hardware, the kind is beside its name.
     """
     for answer in answers:
-        command = _deploy_command(answer, checkpoint, settings, other_goals)
+        command = deploying.command(answer)
         if command:
             ranking = answer.ranking
             kind = f" ({ranking.hardware})" if ranking.hardware else ""
             yield f"{ranking.model}{kind}", command
-
-
-def _deployment(
-    answer: Answer,
-    checkpoint: Path | None,
-    settings: ProfileSettings,
-    originals: Mapping[str, ModelConfig],
-    other_goals: Mapping[str, Goal],
-) -> Deployment:
-    """How to use an answer, for its page, with masked secrets."""
-    return Deployment(
-        configuration=head_of(answer) + masked_configurations(answer.best) if answer.best else "",
-        difference=configuration_difference(answer.ranking, originals, masks=True),
-        command=_deploy_command(answer, checkpoint, settings, other_goals),
-    )
 
 
 def _shown(model: ModelAnswer, settings: ProfileSettings) -> int:
@@ -309,58 +273,6 @@ def _write_overview(
         for model, (html, *_) in zip(by_model(answers.answers), written, strict=False)
     ]
     return [write_fleet(directory, models)] if _has_overview(answers) else []
-
-
-def _deploy_command(
-    answer: Answer,
-    checkpoint: Path | None,
-    settings: ProfileSettings,
-    other_goals: Mapping[str, Goal],
-) -> str:
-    """The command that gives the same recommendation from the `checkpoint`; "" if there is none to
-    deploy, or if the ranking is across models. `other_goals` are those that the checkpoint does not
-    have.
-    """
-    ranking = answer.ranking
-    if checkpoint is None or not answer.is_met or ranking.is_across_models:
-        return ""
-    goal = other_goals.get(ranking.model)
-    words = ["model-analyzer", "best", "-m", ranking.model]
-    if checkpoint.parent == settings.checkpoint.directory:
-        words += ["-s", _short(checkpoint.parent)]
-        if settings.checkpoint.prefix:
-            words += ["--checkpoint-prefix", settings.checkpoint.prefix]
-    else:
-        words.append(_short(checkpoint))
-    if goal is not None and len(set(goal.models)) == 1:
-        words += _goal_flags(goal.models[0])
-    elif goal is not None and settings.config_file is not None:
-        words += ["-f", _short(settings.config_file)]
-    if settings.prices is not None:
-        words += ["--prices", _short(settings.prices)]
-    if ranking.group is not None and len(ranking.groups) > 1:
-        words += ["--circumstances", str(ranking.group.number)]
-    return shlex.join([*words, "--format", "kubernetes"])
-
-
-def _goal_flags(goal: ModelGoal) -> Sequence[str]:
-    weights = [f":{objective.weight:.15g}" for objective in goal.objectives]
-    if len(weights) == 1:
-        weights = [""]
-    weighted = zip(goal.objectives, weights, strict=True)
-    flags = ["--metric", ",".join(f"{objective.tag}{weight}" for objective, weight in weighted)]
-    for bound in goal.constraints:
-        if bound.minimum is not None:
-            flags += ["--constraint", f"{bound.tag}>{bound.minimum:.15g}"]
-        if bound.maximum is not None:
-            flags += ["--constraint", f"{bound.tag}<{bound.maximum:.15g}"]
-    return flags if goal.constraints else [*flags, "--constraint", "none"]
-
-
-def _short(path: Path) -> str:
-    """The path relative to the current directory, if it is inside it."""
-    relative = os.path.relpath(path)
-    return str(path) if relative.startswith(os.pardir) else relative
 
 
 def _tables(

@@ -23,6 +23,7 @@ from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
 from model_analyzer.reports import html, markdown, parquet, pdf
 from model_analyzer.reports.build import Detail, Page, PageLink, ReportOrigin, build_detail
+from model_analyzer.reports.card import render_card
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.flat_text import to_csv
 from model_analyzer.reports.fleet import FleetModel, fleet_page, render_fleet
@@ -99,11 +100,24 @@ def configuration_difference(
     `originals` are the configurations in the model repository, by model. With `masks`, secrets in
     parameters are masked, for report pages.
     """
+    if not ranking.results:
+        return ""
+    return difference_of(ranking.results[0], ranking, originals, masks=masks)
+
+
+def difference_of(
+    result: VariantResult,
+    ranking: Ranking,
+    originals: Mapping[str, ModelConfig],
+    *,
+    masks: bool = False,
+) -> str:
+    """The same for a result of the ranking."""
     shown: Callable[[ModelConfig], ModelConfig] = masked_values if masks else dict
-    if not ranking.results or ranking.is_across_models:
+    if ranking.is_across_models:
         return ""
     lines: list[str] = []
-    for variant in parts_of(ranking.results[0]):
+    for variant in parts_of(result):
         if variant.model in originals:
             lines += difflib.unified_diff(
                 to_text(shown(originals[variant.model])).splitlines(),
@@ -201,7 +215,27 @@ def write_summary(
     page = replace(page, links=_links(related, place))
     paths = _write_pages(directory, page, images, drawings, renderers, formats, place)
     _write_charts(directory, drawings, pictures, "simple", *folders, page.model)
+    _write_cards(directory, page, images, formats, *folders)
     return paths
+
+
+def _write_cards(
+    directory: ExportDirectory,
+    page: Page,
+    images: Images,
+    formats: Collection[OutputFormat],
+    *folders: str,
+) -> None:
+    """Writes the answer as a picture beside the page, for each kind of hardware its own."""
+    cards = {}
+    for part in page.parts:
+        name = "-".join(["answer", kind_folder(part.hardware)] if part.hardware else ["answer"])
+        cards[name] = Picture(render_card(part).encode())
+    pictures = _pictures(images, cards, formats)
+    for form, drawn in pictures.items():
+        for name, picture in drawn.items():
+            place = ("reports", "summaries", *folders, page.model, f"{name}.{form.value}")
+            _write_picture(directory, picture, *place)
 
 
 def write_fleet(
@@ -384,7 +418,8 @@ def write_results(
         paths.append(directory.write(text, "results", "results.json"))
     tables = _TABLES.intersection(formats)
     rows = _rows([answer.ranking for answer in answers]) if tables else ()
-    return [*paths, *_write_rows(directory, rows, tables, "results")]
+    wishes = [tag for answer in answers for tag in answer.ranking.goal.wishes_first(())]
+    return [*paths, *_write_rows(directory, rows, tables, wishes, "results")]
 
 
 def results_text(answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None) -> str:
@@ -409,14 +444,18 @@ def _write_rows(
     directory: ExportDirectory,
     rows: Sequence[Row],
     formats: Collection[OutputFormat],
+    wishes: Sequence[str],
     *folders: str,
 ) -> Sequence[Path]:
-    """Writes the rows as `measurements.csv` and `measurements.parquet`; returns the paths."""
+    """Writes the rows as `measurements.csv` and `measurements.parquet`, the `wishes` as the first
+    metrics; returns the paths.
+    """
     paths = []
     if OutputFormat.CSV in formats:
-        paths.append(directory.write(to_csv(rows), *folders, "measurements.csv"))
+        paths.append(directory.write(to_csv(rows, wishes), *folders, "measurements.csv"))
     if OutputFormat.PARQUET in formats:
-        paths.append(directory.write(parquet.to_parquet(rows), *folders, "measurements.parquet"))
+        content = parquet.to_parquet(rows, wishes)
+        paths.append(directory.write(content, *folders, "measurements.parquet"))
     return paths
 
 
@@ -436,7 +475,8 @@ def write_measurements(
         paths.append(directory.write(text, *folders, "measurements.json"))
     tables = _TABLES.intersection(formats)
     rows = rows_of(map(_record, result.measured)) if tables else ()
-    return [*paths, *_write_rows(directory, rows, tables, *folders)]
+    wishes = ranking.goal.wishes_first(())
+    return [*paths, *_write_rows(directory, rows, tables, wishes, *folders)]
 
 
 def _variant_text(result: VariantResult, ranking: Ranking) -> str:

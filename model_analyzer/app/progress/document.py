@@ -23,6 +23,7 @@ from model_analyzer.app.progress.events import (
     TrialStarted,
 )
 from model_analyzer.domain.conclusions import Outlook
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.metrics import METRICS
@@ -32,6 +33,8 @@ from model_analyzer.domain.trials import Trial
 
 # It grows when a field is taken away or gets another meaning, not when one is added.
 SCHEMA = 1
+
+_NO_GOAL = Goal(models=())
 
 # The others are named as their types.
 _NAMES: Mapping[type, str] = {PhaseStarted: "phase", BestChanged: "best", Answered: "answer"}
@@ -173,7 +176,8 @@ def _answer(event: Answered) -> dict[str, Any]:
     """The answer: `results.json` has the rest of it."""
     answer = event.answer
     best, gain, certainty = answer.best, answer.gain, answer.certainty
-    measured = {} if best is None else _measured(best.best.trial, best.best.measurement)
+    goal = answer.ranking.goal
+    measured = {} if best is None else _measured(best.best.trial, best.best.measurement, goal)
     is_feasible = certainty is not None and certainty.is_feasible
     return {
         "model": answer.ranking.model,
@@ -192,10 +196,13 @@ def _answer(event: Answered) -> dict[str, Any]:
     }
 
 
-def _measured(trial: Trial, measurement: Measurement) -> Mapping[str, Any]:
-    """The trial with its metrics, and where there are several models also with those of each."""
-    document = dict(_trial(trial))
-    document["metrics"] = _named(measurement.totals)
+def _measured(trial: Trial, measurement: Measurement, goal: Goal = _NO_GOAL) -> Mapping[str, Any]:
+    """The trial with its metrics, those that the goal wishes for first, and where there are several
+    models also with those of each.
+    """
+    document, totals = dict(_trial(trial)), measurement.totals
+    shown = [tag for tag in goal.wishes_first(totals) if tag in totals]
+    document["metrics"] = _named({tag: totals[tag] for tag in shown})
     if len(measurement.models) > 1:
         document["workloads"] = [
             {**work, "metrics": _named(model.values)}

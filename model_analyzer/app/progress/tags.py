@@ -14,16 +14,16 @@ _TOKENS, _FIRST_TOKEN = "output_token_throughput", "time_to_first_token_p99"
 
 
 def shown_tags(subject: Subject) -> tuple[str, ...]:
-    """The metrics to show: the first objective, the metrics of constraints, the other objectives,
-    then throughput and latency (of tokens, for a language model).
+    """The metrics to show: the first wish of the goal, the metrics of constraints, the other
+    wishes, then throughput and latency (of tokens, for a language model).
     """
     of_tokens = any(model.times_tokens for model in subject.models)
     throughput, latency = (_TOKENS, _FIRST_TOKEN) if of_tokens else (_THROUGHPUT, _LATENCY)
-    objectives = [objective.tag for goal in subject.goal.models for objective in goal.objectives]
-    constraints = [bound.tag for goal in subject.goal.models for bound in goal.constraints]
-    if of_tokens and objectives[:1] == [_THROUGHPUT]:
-        objectives.insert(0, _TOKENS)  # throughput is the default objective
-    tags = [canonical(tag) for tag in (*objectives[:1], *constraints, *objectives[1:])]
+    wishes = [*subject.goal.wishes]
+    bounds = [canonical(bound.tag) for goal in subject.goal.models for bound in goal.constraints]
+    if of_tokens and subject.goal.is_for_throughput:
+        wishes.insert(0, _TOKENS)  # throughput is the default objective
+    tags = [*wishes[:1], *bounds, *wishes[1:]]
     if throughput not in tags:
         tags.append(throughput)
     family = latency.rpartition("_")[0]

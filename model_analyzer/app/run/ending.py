@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
+from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import originals_of
 from model_analyzer.app.run.measuring import Session
 from model_analyzer.domain.profiles import Profile
@@ -28,12 +29,12 @@ def answers_of(session: Session, *, is_complete: bool) -> Answers:
             for ranking in _rankings(placed, profile)
         ],
         profile,
-        _newest(session),
+        Deploying.of_run(
+            _newest(session),
+            settings,
+            {**originals_of(profile), **{name: model.config for name, model in facts.items()}},
+        ),
         settings,
-        originals={
-            **originals_of(profile),
-            **{name: model.config for name, model in facts.items()},
-        },
         complete=is_complete,
         searched={subject.setup.kind for subject in session.bench.subjects},
     )
@@ -43,7 +44,6 @@ def write(answers: Answers, session: Session, charts: Renderer) -> Delivery:
     """Writes the answers, with the images that `charts` draws."""
     return deliver(
         answers,
-        _newest(session),
         session.job.settings,
         session.place.export,
         charts=charts,

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.metrics import metric_of
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.state.checkpoint import Checkpoint
@@ -48,6 +50,28 @@ def goals_of(
         if text
     ]
     return goals, remarks
+
+
+def other_goals(checkpoint: Checkpoint, goals: Mapping[str, Goal]) -> Mapping[str, Goal]:
+    """The goals that differ from those of the run in the checkpoint, by subject."""
+    return {subject: goal for subject, goal in goals.items() if checkpoint.goal_of(subject) != goal}
+
+
+def wishes_of_runs(checkpoint: Checkpoint) -> Sequence[str]:
+    """What the runs of a checkpoint wished for, each metric once; none for plain throughput."""
+    goals = filter(None, map(checkpoint.goal_of, measured_subjects(checkpoint)))
+    return tuple(dict.fromkeys(tag for goal in goals for tag in goal.wishes_first(())))
+
+
+def completed_records(checkpoint: Checkpoint) -> Iterator[tuple[str, TrialRecord]]:
+    """Each record with its key, and with the metrics that follow from the goal of its run."""
+    completions = {
+        models: checkpoint.profile.completion(checkpoint.goal_of(models) or Goal(models=()))
+        for models in checkpoint.records.models()
+    }
+    for key, record in checkpoint.records.items():
+        complete = completions[record.trial.models]
+        yield key, record._replace(outcome=complete(record.trial, record.outcome))
 
 
 def given_or_of_run(

@@ -28,11 +28,12 @@
     hiding = setTimeout(() => { byId("copied").textContent = ""; }, 4000);
   }
 
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    button.addEventListener("click", async () => {
-      const isCopied = await copy(button.dataset.copy || hash.link());
-      button.focus();
-      announce(isCopied ? `Copied the ${button.dataset.name}.` : "The browser does not allow to copy.");
-    });
-  }
+  // some buttons come with another limit, or with a selected measurement
+  document.addEventListener("click", async ({ target }) => {
+    const button = target.closest("[data-copy]");
+    if (!button) return;
+    const isCopied = await copy(button.dataset.copy || hash.link());
+    button.focus();
+    announce(isCopied ? `Copied the ${button.dataset.name}.` : "The browser does not allow to copy.");
+  });
 })();

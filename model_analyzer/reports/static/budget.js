@@ -74,7 +74,8 @@ const budgets = (() => {
 
     function valueText(row) {
       const value = ranked.value(row);
-      return value === null ? "" : `${number(value)} ${unit()}`;
+      const [[tag]] = data.choices[choice].objectives;
+      return value === null ? "" : `${alternatives.valueOf(tag, data.start + row, value)} ${unit()}`;
     }
 
     /** How much better or worse a row is than the answer of the run, in percent. */
@@ -84,7 +85,9 @@ const budgets = (() => {
     }
 
     const isUnsure = (answer) => answer.passes && answer.chance < SURE;
-    const chanceText = (answer) => `${Math.round(100 * answer.chance)} % chance that it meets the constraints`;
+    const chanceText = (answer) => `${alternatives.chanceText(answer.chance)} chance that it meets the constraints`;
+    const hasLimits = () => limit !== null || data.constraints.length > 0;
+    const gainOf = (row, about) => alternatives.gainOf(data.start + row, { choice, ...about });
 
     function sentence(answer) {
       if (!answer.passes) return `${atLimit()}: no measurement meets the constraints; the nearest is ${nameOf(answer.best)}.`;
@@ -103,8 +106,11 @@ const budgets = (() => {
       const change = difference(row);
       const ofRun = data.maximum === null ? "the answer without a limit" : `the answer at ${short(data.maximum)} ${data.unit}`;
       const tiles = [];
+      const gain = gainOf(row, answer);
+      if (gain) tiles.push(tile("Gain over the default", `${gain.text} %`, gain.note));
       if (ranked.value(row) !== null) tiles.push(tile(data.choices[choice].name, valueText(row), change && `${change} against ${ofRun}`));
-      if (over !== null) tiles.push(tile(data.name, `${number(over)} ${data.unit}`, limit === null ? "" : `limit ${short(limit)}`));
+      const within = [limit === null ? "" : `limit ${short(limit)}`, answer.passes && hasLimits() ? `${alternatives.chanceText(answer.chance)} chance to meet the constraints` : ""];
+      if (over !== null) tiles.push(tile(data.name, `${alternatives.valueOf(data.limit, data.start + row, over)} ${data.unit}`, within.filter(Boolean).join(", ")));
       const ties = answer.ties.slice(0, 3).map(nameOf).join(", ");
       const back = make("button", { type: "button" }, "Back to the answer of the run");
       back.addEventListener("click", () => set(data.maximum, 0));
@@ -115,9 +121,15 @@ const budgets = (() => {
         make("p", { class: "what" }, `${settingsOf(data.start + row)}, ${loadOf(data.start + row)}`),
         make("dl", { class: "figures" }, ...tiles),
         make("p", { class: "sentence" }, `${sentence(answer)}${ties ? ` Ties with it: ${ties}.` : ""}`),
+        ...alternatives.usesOf(data.start + row, deploying(answer)),
         make("p", {}, back),
       );
     }
+
+    /** The command that gives an answer, if there is one to deploy. */
+    const deploying = ({ best, passes }) => ({
+      "Kubernetes command": passes && alternatives.commandAt(data.start + best, choice, data.limit, limit),
+    });
 
     function mark(answer) {
       lines.forEach((line, place) => {
@@ -159,6 +171,7 @@ const budgets = (() => {
 
     /** Sets limit and objective; at once in this chart, and in the others as soon as it rests. */
     let resting = 0;
+    let follower = () => {};
     function set(newLimit, newChoice = choice) {
       if (newChoice !== choice) {
         choice = newChoice;
@@ -168,6 +181,7 @@ const budgets = (() => {
       limit = newLimit;
       const answer = update();
       if (view) signal(view, answer);
+      follower();
       clearTimeout(resting);
       resting = setTimeout(() => {
         for (const [other, key] of charts.drawn()) if (other !== view && isOwn(key)) signal(other, answer);
@@ -430,7 +444,21 @@ const budgets = (() => {
     update();
 
     return {
-      figure, connect, set,
+      figure, connect, set, update,
+      has: (row) => row >= data.start && row < data.start + ranked.count,
+      /** What is said of a row (of the page) at the limit, and what to copy if it is the answer. */
+      about(row) {
+        const about = ranked.about(row - data.start, limit);
+        const gain = gainOf(row - data.start, about);
+        const texts = [
+          gain ? alternatives.gainText(gain) : "",
+          hasLimits() ? (about.passes ? chanceText(about) : "misses the constraints") : "",
+        ];
+        const answer = ranked.at(limit);
+        const uses = answer.best === row - data.start ? deploying(answer) : {};
+        return { uses, text: `${atLimit()}: ${texts.filter(Boolean).join("; ")}`, isUnsure: !about.passes || isUnsure(about), isEmpty: !texts.some(Boolean) };
+      },
+      onSet(newFollower) { follower = newFollower; },
       isBrushed: () => isBrushed,
       onRegion(newListener) { listener = newListener; },
       /** Adapts the specification of a chart, if it is of this kind of hardware. */

@@ -10,17 +10,15 @@ const charts = (() => {
   let adapt = () => {};
   let narrowed = (config) => config;
   let connect = () => {};
-  let unpacked = null;
+  let library = null;
 
   /** Unpacks the library of the charts, and runs it. */
-  async function unpack() {
-    const packed = Uint8Array.from(atob(dom.byId("library").textContent), (each) => each.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-    document.head.append(dom.make("script", {}, await new Response(stream).text()));
+  async function run() {
+    document.head.append(dom.make("script", {}, await dom.unpacked("library")));
   }
 
   async function draw(figure) {
-    await unpacked;
+    await library;
     const spec = structuredClone(specs[figure.dataset.chart]);
     const config = configs[theme.isDark() ? "dark" : "light"];
     spec.config = { ...(narrow.matches ? narrowed(config, spec) : config), background: null };
@@ -54,7 +52,7 @@ const charts = (() => {
   function start(hooks) {
     ({ adapt = adapt, narrowed, connect } = hooks);
     if (!("DecompressionStream" in window)) return; // an old browser shows the static charts
-    if (figures.length) unpacked = unpack();
+    if (figures.length) library = run();
     const near = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue;

@@ -47,16 +47,45 @@ const chosen = (() => {
       ...(isPair ? [...breakable(nameOf(pinned)), " and ", ...breakable(nameOf(row))] : breakable(title(row))),
     );
     byId("chosen-body").hidden = isPair;
+    byId("chosen-facts").hidden = isPair;
     byId("chosen-pair").hidden = !isPair;
     if (isPair) fillPair();
     else {
       const details = columns.slice(1).filter((column) => cell(column, row));
+      fillFacts();
       byId("chosen-body").replaceChildren(...details.map((column) => make(
         "div", {}, make("dt", {}, column.header),
-        make("dd", {}, `${cell(column, row)}${bracketed(difference(column, row, bestOf(row)))}`),
+        make("dd", {}, `${shown(column)}${bracketed(difference(column, row, bestOf(row)))}`),
       )));
     }
     panel.scrollTop = 0;
+  }
+
+  /** A cell; a metric with its noise, if that is known. */
+  function shown(column) {
+    const value = column.valueOf(row);
+    return column.metric && typeof value === "number" ? alternatives.valueOf(column.key, row, value) : cell(column, row);
+  }
+
+  /** What an answer says: the gain over the default, the chance to meet the constraints, what changes,
+      and the buttons. */
+  function fillFacts() {
+    const { text, isUnsure, isEmpty, uses } = budgets.find((each) => each.has(row))?.about(row) ?? ofRun();
+    byId("chosen-facts").replaceChildren(
+      ...(isEmpty ? [] : [make("p", { class: isUnsure ? "unsure" : null }, `${isUnsure ? "⚠ " : ""}${text}.`)]),
+      ...alternatives.usesOf(row, uses),
+    );
+  }
+
+  /** At the limits of the run, where these cannot be moved. */
+  function ofRun() {
+    const base = alternatives.defaultOf(row);
+    const limits = columns.find(({ key }) => key === "meets_constraints");
+    const passes = (each) => !limits || limits.valueOf(each) === "yes";
+    const basePasses = base !== null && passes(base + bestOf(row));
+    const gain = alternatives.gainOf(row, { choice: 0, base, passes: passes(row), basePasses });
+    const text = gain ? alternatives.gainText(gain) : passes(row) ? "" : "Misses the constraints";
+    return { text, isUnsure: !passes(row), isEmpty: !text };
   }
 
   const bracketed = (text) => (text ? ` (${text})` : "");
@@ -138,6 +167,12 @@ const chosen = (() => {
   byId("chosen-close").addEventListener("click", close);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") close();
+  });
+
+  for (const budget of budgets) budget.onSet(() => row >= 0 && fill());
+  alternatives.onReady(() => {
+    for (const budget of budgets) budget.update();
+    if (row >= 0) fill();
   });
 
   return { choose, mark, restore, row: () => row };

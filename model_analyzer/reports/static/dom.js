@@ -22,5 +22,12 @@ const dom = (() => {
     return element;
   }
 
-  return { root, byId, data, make };
+  /** The text in a script element, which is compressed in the page. */
+  async function unpacked(id) {
+    const packed = Uint8Array.from(atob(byId(id).textContent), (each) => each.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).text();
+  }
+
+  return { root, byId, data, make, unpacked };
 })();

@@ -48,6 +48,12 @@ const measurements = (() => {
   /** The best row of the same kind of hardware. */
   const bestOf = (row) => table.starts.findLast((start) => start <= row);
 
+  const places = table.counts.flatMap((count, index) => Array(count).fill(index));
+
+  /** The kind of hardware of a row, by number; and the variant of a row, within its kind. */
+  const partOf = (row) => table.starts.findLastIndex((start) => start <= row);
+  const variantIn = (row) => places[row] - places[bestOf(row)];
+
   /** A comma-separated list of model names, with line breaks allowed after each comma. */
   const breakable = (names) => names.split(",").flatMap(
     (name, index) => (index ? [",", dom.make("wbr"), name] : [name]),
@@ -77,5 +83,6 @@ const measurements = (() => {
 
   return {
     total: variantOf.length, columns, title, cell, number, signed, bestOf, bestFirst, breakable, loadOf, settingsOf,
+    partOf, variantIn, startOf: bestOf,
   };
 })();

@@ -335,10 +335,9 @@ const ranking = (() => {
 
     // ------------------------------------------------------------------ all together
 
-    /** The best row at a limit (null: none) and its ties; `passes` says whether it meets the
-        constraints, `chance` how likely that is. Null without measurements. */
-    function at(limit) {
-      if (!count) return null;
+    /** The constraints at a limit (null: none), by how much each row misses them, and the rows that
+        may be the best. */
+    function situationAt(limit) {
       const constraints = constraintsAt(limit);
       const missed = Float64Array.from(missedOthers);
       const [ofLimit] = constraints;
@@ -349,7 +348,29 @@ const ranking = (() => {
         }
       }
       const lacks = (row) => lacksOthers[row] || (limit !== null && over(row) === null);
-      const rows = closest(missed, lacks);
+      return { constraints, missed, lacks, rows: closest(missed, lacks) };
+    }
+
+    /** The default to compare with, and whether it meets the constraints. */
+    function baseOf(missed, lacks) {
+      const base = firstDefault(missed, lacks);
+      return { base, basePasses: base !== undefined && missed[base] === 0 };
+    }
+
+    /** Of one row, what `at` says of the best. */
+    function about(row, limit) {
+      const { constraints, missed, lacks, rows } = situationAt(limit);
+      const passes = missed[row] === 0;
+      const own = passes ? chance(constraints, expectedErrors(rows), row, 0) : null;
+      return { passes, chance: own, ...baseOf(missed, lacks) };
+    }
+
+    /** The best row at a limit (null: none) and its ties; `passes` says whether it meets the
+        constraints, `chance` how likely that is, `base` is the row of the default to compare with.
+        Null without measurements. */
+    function at(limit) {
+      if (!count) return null;
+      const { constraints, missed, lacks, rows } = situationAt(limit);
       const meeting = rows.filter((row) => missed[row] === 0);
       const known = meeting.filter((row) => !lacks(row));
       const passing = known.length ? known : meeting;
@@ -372,7 +393,8 @@ const ranking = (() => {
         chanceOf = met;
       }
       const { best, ties } = defaultFirst(tie[0], tie.slice(1), missed, lacks);
-      return { best, ties: ties.filter((row) => !isSameTrial(row, best)), passes: missed[best] === 0, chance: chanceOf(best) };
+      const passes = missed[best] === 0;
+      return { best, ties: ties.filter((row) => !isSameTrial(row, best)), passes, chance: chanceOf(best), ...baseOf(missed, lacks) };
     }
 
     /** Whether two rows are the same trial under two names. */
@@ -402,7 +424,7 @@ const ranking = (() => {
     /** Whether a row meets all constraints but the limit. */
     const meetsOthers = (row) => missedOthers[row] === 0;
 
-    return { at, count, gainPercent, over, value: objectiveValues[0], meetsOthers, isDefault };
+    return { at, about, count, gainPercent, over, value: objectiveValues[0], meetsOthers, isDefault };
   }
 
   return { create };

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.checks.finding import Finding, ok, problem
@@ -93,8 +94,8 @@ def _missing(
     command = isolated(python, "-c", _PROBE, json.dumps(sorted(names)))
     status, output = run(command, environment=environment, timeout_s=_LOOK_S)
     try:
-        return frozenset(json.loads(output.splitlines()[-1])) if status == 0 else None
-    except (ValueError, IndexError):
+        return frozenset(parse_json(output.splitlines()[-1])) if status == 0 else None
+    except (ValueError, TypeError, IndexError):
         return None
 
 

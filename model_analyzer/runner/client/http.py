@@ -16,6 +16,7 @@ from urllib.parse import quote
 import numpy as np
 from tritonclient.utils import triton_to_np_dtype
 
+from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_json
 from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
@@ -118,7 +119,7 @@ class HttpClient:
                     text_of(output["name"]): int(
                         output.get("parameters", {}).get("binary_data_size", 0)
                     )
-                    for output in json.loads(text).get("outputs", ())
+                    for output in parse_json(text).get("outputs", ())
                 }
             )
 
@@ -139,8 +140,8 @@ class HttpClient:
     ) -> Any:
         answer = self._exchange(method, path, body, timeout_s)
         try:
-            return json.loads(answer or b"{}")
-        except (ValueError, RecursionError) as error:
+            return parse_json(answer or b"{}")
+        except ValueError as error:
             raise ServerCallError("the address does not belong to a Triton server") from error
 
     def _exchange(
@@ -185,7 +186,7 @@ def _answer(connection: http.client.HTTPConnection) -> bytes:
     if 200 <= response.status < 300:
         return text
     try:
-        message = text_of(json.loads(text)["error"])[:_MOST_CHARACTERS]
+        message = text_of(parse_json(text)["error"])[:_MOST_CHARACTERS]
     except _ODD:
         message = ""  # not from a Triton server
     raise ServerCallError(

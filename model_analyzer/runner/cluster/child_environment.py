@@ -9,9 +9,9 @@ its own variables as data, without those of Ray.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
+from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
 from model_analyzer.runner.host import THREADS
 
@@ -75,7 +75,7 @@ def niceness_remark(host: str, niceness: int) -> str:
 def _job_variables(driver: Mapping[str, str]) -> frozenset[str]:
     """The names of the variables that the user gave to a submitted job."""
     try:
-        variables = json.loads(driver.get(_JOB, "{}"))["runtime_env"]["env_vars"]
+        variables = parse_json(driver.get(_JOB, "{}"))["runtime_env"]["env_vars"]
     except (ValueError, KeyError, TypeError):
         return frozenset()
     return frozenset(variables) if isinstance(variables, dict) else frozenset()

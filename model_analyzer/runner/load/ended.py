@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.domain.words import counted
-from model_analyzer.reading import read_ends, read_regular
+from model_analyzer.reading import open_text, read_ends, read_regular
 from model_analyzer.runner.load.genai_perf import parse_genai_table
 from model_analyzer.runner.load.output import (
     OutputVerdict,
@@ -46,8 +46,9 @@ EXPORT = "export.json"
 
 # The size of the stored output: its beginning and its end are enough.
 _MOST_OUTPUT_BYTES = 8 * 2**20
-# Enough for millions of responses; parsing needs several times as much memory.
+# Enough for millions of responses.
 _MOST_EXPORT_BYTES = 512 * 2**20
+_BLOCK_CHARACTERS = 2**18
 # A table has one line for each load, here one; each version of a composing model has a table.
 _MOST_TABLE_BYTES = 2**20
 _MOST_TABLES = 1000
@@ -153,7 +154,6 @@ def collect(
     its output.
     """
     table, export = directory / TABLE, directory / EXPORT
-    raw = _content(export, _MOST_EXPORT_BYTES) if export.exists() else b""
     versions: dict[str, list[Values]] = {}  # of each composing model
     for path in sorted(islice(directory.glob(f"*_v*.{TABLE}"), _MOST_TABLES)):
         model = composing_model(path.name, TABLE)
@@ -167,14 +167,30 @@ def collect(
         status=137 if status is None else status,
         output=output,
         table=parse_table(rows),
-        export=read_export(raw, parse_counted(rows, output)) if raw else None,
-        export_bytes=len(raw),
+        export=read_export(_blocks(export), parse_counted(rows, output)),
+        export_bytes=export.stat().st_size if export.is_file() else 0,
         genai=_genai(directory),
         composing={name: of_all_versions(versions[name]) for name in sorted(versions)},
         embedded=embedded,
         stopped=stopped,
         death=death,
     )
+
+
+def _blocks(path: Path) -> Iterator[str]:
+    """The text of a file, if there is one and it is not too large."""
+    if not path.exists():
+        return
+    try:
+        with open_text(path, most_bytes=_MOST_EXPORT_BYTES) as text:
+            while block := text.read(_BLOCK_CHARACTERS):
+                yield block
+    except OSError as error:
+        _warn(path, error)
+
+
+def _warn(path: Path, error: OSError) -> None:
+    log.warning("%s of perf_analyzer: %s", path.name, error.strerror)
 
 
 def _genai(directory: Path) -> Values | None:
@@ -192,7 +208,7 @@ def _content(path: Path, most_bytes: int) -> bytes:
     try:
         return read_regular(path, most_bytes=most_bytes)
     except OSError as error:
-        log.warning("%s of perf_analyzer: %s", path.name, error.strerror)
+        _warn(path, error)
         return b""
 
 

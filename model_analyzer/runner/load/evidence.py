@@ -26,10 +26,9 @@ def evidence_of(export: Export) -> Values:
     if export.impossible:
         values[IMPOSSIBLE] = export.impossible / (export.impossible + len(export.requests))
     if export.responses is not None:
-        begin, end = export.reported
-        tokens = [sum(each.tokens) for each in export.requests if begin <= each.ended < end]
-        if tokens:
-            values |= {TOKENS: sum(tokens) / len(tokens), RESPONSES: export.responses}
+        tokens = export.requests.token_counts[export.requests.ended_within(*export.reported)]
+        if len(tokens):
+            values |= {TOKENS: float(tokens.mean()), RESPONSES: export.responses}
     return values
 
 
@@ -37,9 +36,11 @@ def rates_of(export: Export, moved: Intended, *, is_whole: bool) -> Values:
     """How many requests per second of an open load were due, were sent and were answered: within
     perf_analyzer's windows, or of a whole load from the first to the last.
     """
-    sent = np.sort(np.array([request.sent for request in export.requests], dtype=np.int64))
-    answered = np.array([request.ended for request in export.requests], dtype=np.int64)
-    times = {DUE: moved.due, SENT: sent, ANSWERED: answered}
+    times = {
+        DUE: moved.due,
+        SENT: np.sort(export.requests.sent),
+        ANSWERED: export.requests.ended,
+    }
     if is_whole:
         return {name: value for name in times if (value := whole_rate([times[name]]))}
     begin, end = max(export.bounds[0], int(moved.due[0])), export.bounds[-1]

@@ -19,6 +19,7 @@ from model_analyzer.domain.models import (
     is_decoupled,
     max_batch_size,
 )
+from model_analyzer.domain.ranges import MOST_RATE
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,
@@ -38,8 +39,6 @@ from model_analyzer.runner.load.input_files import input_mistakes
 from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES
 from model_analyzer.runner.load.request_log import ReplayProblem, read_replay
 from model_analyzer.runner.load.shapes import shape_problems, shape_remarks
-
-_NS_PER_S = 1e9
 
 # The server flags that each give it a response cache.
 _CACHES = frozenset({"cache-config", "response-cache-byte-size"})
@@ -152,6 +151,14 @@ def _traffic(
             message = f"model {model.name}: {error.message}"
             yield Problem(where=where, message=message, hint=error.hint)
             return
+        rate = len(replay.log.times) / replay.log.seconds * traffic.speed
+        if rate > MOST_RATE:
+            yield Problem(
+                where=where,
+                message=f"model {model.name}: {traffic} has {rate:.4g} requests/s, and a load at"
+                f" most {MOST_RATE:,}",
+                hint="give a lower speed",
+            )
         size = 0
         if replay.entries is not None:
             size = size_of(replay.entries, replay.log.inputs, max(model.batch_sizes))
@@ -167,7 +174,7 @@ def _traffic(
     if seconds > timeout_s / 2:
         yield Problem(
             where=where,
-            message=f"model {model.name}: a measurement under {traffic} lasts {seconds:.0f} s, and"
+            message=f"model {model.name}: a measurement under {traffic} lasts {seconds:.6g} s, and"
             f" perf_analyzer may take {timeout_s} s",
             hint="raise perf_analyzer_timeout to twice as long, "
             + (_shorter_log(traffic) if traffic.log else "or shorten the stages"),
@@ -189,7 +196,7 @@ def own_length_s(model: ModelSettings, user_directory: Path) -> float:
         return 0.0
     if traffic.log:
         replay = read_replay(traffic, model.perf_analyzer_flags, user_directory)
-        return replay.log.times[-1] / _NS_PER_S / traffic.speed
+        return replay.log.seconds / traffic.speed
     return traffic.seconds
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +22,16 @@ from model_analyzer.domain.windows import Window
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.intended import Intended
 from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.requests import Requests
 from model_analyzer.runner.load.schedule import Times
 
 # perf_analyzer's flag for the ids of its sequences, START or START:END; it reads 31-bit numbers.
 _SEQUENCE_IDS = "sequence-id-range"
 _ID_RANGE = re.compile(r"(\d{1,10})(?::(\d{1,10}))?")
 _MOST_ID = 2**31 - 1
+
+# So many requests are worth a process, on average.
+_LEAST_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +56,17 @@ def shares(due: Times, traffic: Traffic) -> Sequence[npt.NDArray[np.intp]]:
     they are due; together all of them.
 
     Generators do not start at the same moment. A random share of Poisson arrivals is Poisson again,
-    so their sum is, too, whenever each of them starts. Constant arrivals are dealt in turn.
+    so their sum is, too, whenever each of them starts. Constant arrivals are dealt in turn. There
+    are fewer generators than asked for where each would have hardly any request: one that has none
+    left waits for nothing.
     """
-    if traffic.generators == 1:
-        return [np.arange(len(due))]
+    count = min(traffic.generators, max(len(due) // _LEAST_SHARE, 1))
     if traffic.arrivals is Arrivals.CONSTANT:
-        owners = np.arange(len(due)) % traffic.generators
+        owners = np.arange(len(due)) % count
     else:
         random = np.random.default_rng([traffic.seed, len(due)])
-        owners = random.integers(traffic.generators, size=len(due))
-    return [np.flatnonzero(owners == owner) for owner in range(traffic.generators)]
+        owners = random.integers(count, size=len(due))
+    return [np.flatnonzero(owners == owner) for owner in range(count)]
 
 
 def with_own_ids(generators: Sequence[Generator]) -> Sequence[Generator]:
@@ -103,9 +108,9 @@ def joined_exports(exports: Sequence[Export], *, is_whole: bool) -> Export:
     begins = [export.bounds[0] for export in exports]
     ends = [export.bounds[-1] for export in exports]
     bounds = [min(begins), max(ends)] if is_whole else [max(begins), min(ends)]
-    requests = chain.from_iterable(export.requests for export in exports)
+    requests = Requests.joined([export.requests for export in exports])
     return Export(
-        sorted(requests, key=lambda request: request.ended),
+        requests.take(np.argsort(requests.ended, kind="stable")),
         bounds,
         impossible=sum(export.impossible for export in exports),
     )
@@ -115,9 +120,8 @@ def joined_times(parts: Sequence[Intended], *, is_whole: bool) -> Intended:
     """The requests of all generators at their intended times."""
     if len(parts) == 1:
         return parts[0]
-    order = np.argsort(
-        [request.ended for part in parts for request in part.export.requests], kind="stable"
-    )
+    ended = np.concatenate([part.export.requests.ended for part in parts])
+    order = np.argsort(ended, kind="stable")
     export = joined_exports([part.export for part in parts], is_whole=is_whole)
     return Intended(
         export,

@@ -17,10 +17,10 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
-import orjson
-
+from model_analyzer.domain.foreign_json import TooDeep, parse_standard, parse_with
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.words import counted
+from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES
 from model_analyzer.runner.load.input_elements import (
     b64_elements,
     describe,
@@ -106,6 +106,8 @@ def check_data(raw: bytes, expected: Expected) -> CheckedData:
         content, repeated = _parse(raw)
     except _NotJson as error:
         return CheckedData(mistakes=(error.mistake,))
+    except TooDeep as error:
+        return CheckedData(mistakes=(Mistake(what=f"is {error}", fix="write flat lists"),))
     if not isinstance(content, dict) or not isinstance(content.get("data"), list):
         return CheckedData(mistakes=(_without_data(content),))
     data = content["data"]
@@ -153,8 +155,8 @@ def _parse(raw: bytes) -> tuple[Any, Sequence[str]]:
     """
     if len(raw) > _MOST_EXACT_BYTES:
         try:
-            return orjson.loads(raw), ()
-        except orjson.JSONDecodeError:
+            return parse_standard(raw, most_bytes=MOST_INPUT_BYTES), ()
+        except json.JSONDecodeError:
             pass  # the exact parser knows more, and says where it is wrong
     repeated: list[str] = []
 
@@ -169,16 +171,15 @@ def _parse(raw: bytes) -> tuple[Any, Sequence[str]]:
     if text.startswith("\ufeff"):
         raise _NotJson("begins with a byte order mark", "save it as UTF-8 without a mark (BOM)")
     try:
-        content = json.loads(
+        content = parse_with(
             _NOT_FINITE.sub("NaN", text),
-            object_pairs_hook=first_of_each,
-            parse_constant=lambda _: math.nan,
+            most_bytes=MOST_INPUT_BYTES,
+            pairs=first_of_each,
+            constant=lambda _: math.nan,
         )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise _NotJson(f"is not JSON: {place}: {error.msg}", "correct it there") from error
-    except RecursionError:
-        raise _NotJson("is nested too deeply", "write flat lists") from None
     return content, repeated
 
 

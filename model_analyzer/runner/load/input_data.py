@@ -8,13 +8,15 @@ takes as many entries. So the entries are written in the order of the requests.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
 import orjson
 
+from model_analyzer.domain.foreign_json import TooDeep, parse_standard
 from model_analyzer.domain.log_rows import LogProblem
 
-# The size of a file for one perf_analyzer, which keeps all of it in memory.
+# The size of the user's file, and of that for one perf_analyzer, which keeps all of it in memory.
 MOST_INPUT_BYTES = 256 * 2**20
 
 # The entries of the user's file, each as JSON.
@@ -24,9 +26,11 @@ InputEntries = Sequence[bytes]
 def parse_entries(raw: bytes) -> InputEntries:
     """The entries of a file of input data. Raises LogProblem if they cannot be selected."""
     try:
-        content = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
+        content = parse_standard(raw, most_bytes=MOST_INPUT_BYTES)
+    except json.JSONDecodeError as error:
         raise LogProblem(error.lineno, f"is not JSON: {error.msg}") from None
+    except TooDeep as error:
+        raise LogProblem(0, f"is {error}") from None
     data = content.get("data") if isinstance(content, dict) else None
     if not isinstance(data, list) or not data:
         raise LogProblem(0, 'has no list "data" with inputs')

@@ -220,6 +220,12 @@ class InstalmentMeasuring:
             log=() if replay is None else replay.log.times,
             stratum_s=seconds,
         )
+        parts = shares(due, traffic)
+        if part == 0 and len(parts) < traffic.generators:
+            log.info(
+                "%s: %d requests are too few for %d generators, using %d",
+                work.variant.name, len(due), traffic.generators, len(parts),
+            )  # fmt: skip
         return [
             Generator(
                 work,
@@ -229,7 +235,7 @@ class InstalmentMeasuring:
                 whole,
                 _inputs(replay, share, work.load.batch_size),
             )
-            for share in shares(due, traffic)
+            for share in parts
             if len(share)
         ]
 

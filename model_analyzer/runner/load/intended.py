@@ -56,8 +56,7 @@ class Intended:
     @cached_property
     def latencies(self) -> npt.NDArray[np.float64]:
         """How long each request took from its intended time on (ms)."""
-        times = [request.ended - request.sent for request in self.export.requests]
-        return np.array(times) / _NS_PER_MS
+        return (self.export.requests.ended - self.export.requests.sent) / _NS_PER_MS
 
     @property
     def sent_latencies(self) -> npt.NDArray[np.float64]:
@@ -67,8 +66,8 @@ class Intended:
     def ended_within(self, begin: int, end: int) -> Intended:
         """The part of it that ended within a period (ns)."""
         requests = self.export.requests
-        ended = [n for n, request in enumerate(requests) if begin <= request.ended < end]
-        export = replace(self.export, requests=[requests[n] for n in ended])
+        ended = requests.ended_within(begin, end)
+        export = replace(self.export, requests=requests.take(ended))
         return replace(self, export=export, lags=self.lags[ended])
 
 
@@ -89,18 +88,14 @@ def intended(export: Export, due: Times) -> Intended:
 
     The earliest one, compared with its time, was sent on time. Requests beyond `due` are left out.
     """
-    requests = sorted(export.requests, key=lambda request: request.sent)[: len(due)]
-    origin = requests[0].sent
-    sent = np.array([request.sent - origin for request in requests], dtype=np.int64)
-    offsets = sent - due[: len(requests)]
+    order = np.argsort(export.requests.sent, kind="stable")[: len(due)]
+    requests = export.requests.take(order)
+    origin = int(requests.sent[0])
+    offsets = requests.sent - origin - due[: len(requests)]
     lags = offsets - offsets.min()
-    moved = [
-        replace(request, sent=request.sent - int(lag))
-        for request, lag in zip(requests, lags, strict=True)
-    ]
-    order = sorted(range(len(moved)), key=lambda index: moved[index].ended)
+    order = np.argsort(requests.ended, kind="stable")
     return Intended(
-        replace(export, requests=[moved[index] for index in order]),
+        replace(export, requests=replace(requests, sent=requests.sent - lags).take(order)),
         lags[order] / _NS_PER_MS,
         due + (origin + int(offsets.min())),
     )

@@ -36,7 +36,7 @@ _COLUMNS: Mapping[str, tuple[str, float]] = {
 
 _SERVER_SIDE = ("perf_throughput", "perf_server_")
 
-_NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
+_NUMBER = r"(\d{1,15}(?:\.\d*)?(?:e[+-]?\d{1,2})?)"  # finite, also added up
 _PASS = re.compile(
     rf"Pass \[\d+\] throughput: {_NUMBER} infer/sec(?:\. \S+ latency: {_NUMBER} usec)?"
 )

@@ -14,33 +14,27 @@ token either: it closes the stream.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-import orjson
+import numpy as np
+import numpy.typing as npt
 
+from model_analyzer.domain.json_stream import JsonStream
 from model_analyzer.domain.windows import WINDOWS
+from model_analyzer.runner.load.requests import Requests
 
 _ASKED = "return_num_output_tokens"
 _COUNT = "num_output_tokens"
 _NS_PER_S = 1e9
 
 # The exceptions for an invalid export.
-_ODD = (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError)
+_ODD = (KeyError, IndexError, TypeError, AttributeError, ValueError)
 
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """The times (ns) when a request was sent, when each response with `tokens` came, and when it
-    ended: with its last response, or with the flag that none follows. There may be no response.
-    """
-
-    sent: int
-    came: Sequence[int]
-    ended: int
-    tokens: Sequence[int]
+_Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +55,7 @@ class Export:
     request by perf_analyzer's own count, if each of them is one token.
     """
 
-    requests: Sequence[Request]
+    requests: Requests
     bounds: Sequence[int]
     impossible: int = 0
     responses: float | None = None
@@ -73,117 +67,127 @@ class Export:
         from the first request to that answer.
         """
         if len(self.bounds) == 2 and len(self.inside) == len(self.requests):
-            sent = min(request.sent for request in self.requests)
-            return sent, self.requests[-1].ended + 1
+            return int(self.requests.sent.min()), int(self.requests.ended[-1]) + 1
         return _reported(self.bounds)
 
     @property
     def requests_per_s(self) -> float:
         """The rate of the requests that perf_analyzer reports."""
         begin, end = self.reported
-        ended = sum(begin <= request.ended < end for request in self.requests)
-        return ended / ((end - begin) / _NS_PER_S)
+        return len(self.requests.ended_within(begin, end)) / ((end - begin) / _NS_PER_S)
 
     @cached_property
-    def inside(self) -> Sequence[Request]:
+    def inside(self) -> Requests:
         """The requests that ended within perf_analyzer's windows."""
-        begin, end = self.bounds[0], self.bounds[-1]
-        return [request for request in self.requests if begin <= request.ended < end]
+        return self.requests.take(self.requests.ended_within(self.bounds[0], self.bounds[-1]))
 
 
-def read_export(raw: bytes, counted: Counted | None = None) -> Export | None:
-    """The content of an export; None if there is no answered request in it, or no window.
+def read_export(blocks: Iterable[str], counted: Counted | None = None) -> Export | None:
+    """The content of an export, whose text comes in blocks; None if there is no answered request in
+    it, or no window.
 
     `counted` is known for models that stream. perf_analyzer writes an empty file if a number cannot
     be written as JSON.
     """
+    read = _Read()
     try:
-        experiment = orjson.loads(raw)["experiments"][0]
-        answered = [entry for entry in experiment["requests"] if entry["response_timestamps"]]
-        entries = [entry for entry in map(_entry, answered) if entry.is_possible]
-        bounds = [*map(_whole, experiment["window_boundaries"])]
+        read.experiment_in(JsonStream(blocks))
     except _ODD:
         return None
-    if not entries or len(bounds) < 2:
+    if not read.sent or len(read.bounds) < 2:
         return None
-    entries.sort(key=lambda entry: entry.request.ended)
-    closed = _closed(entries, bounds, counted)
-    requests = [_request(entry, closed=number in closed) for number, entry in enumerate(entries)]
+    exported, has_text = read.in_order()
+    closed = _closed(exported, has_text, read.bounds, counted)
+    requests = exported.without_last(closed | ((exported.responses > 1) & ~has_text))
     return Export(
         requests,
-        bounds,
-        impossible=len(answered) - len(entries),
-        responses=None if counted is None else _responses(entries, requests, bounds, counted),
+        read.bounds,
+        impossible=read.impossible,
+        responses=None
+        if counted is None
+        else _responses(exported, has_text, requests, read.bounds, counted),
     )
 
 
-# one for each request, and a tuple is made in a third of the time
-class _Entry(NamedTuple):
-    """A request as it is exported: its last response, with this output, may be a flag."""
+class _Read:
+    """What was read of an export: the responses as they are exported, of which the last one may be
+    a flag, and whether the last one `has_text`, if it may have any.
+    """
 
-    request: Request
-    last: Mapping[str, Any]
+    def __init__(self) -> None:
+        self.sent, self.responses = array("q"), array("q")
+        self.came, self.tokens = array("q"), array("q")
+        self.has_text = bytearray()
+        self.bounds: list[int] = []
+        self.impossible = 0
 
-    @property
-    def is_possible(self) -> bool:
-        """Whether it was sent before the first response came, and these came one after another."""
-        sent, came = self.request.sent, self.request.came
-        return sent <= came[0] and (len(came) == 1 or sorted(came) == came)
+    def experiment_in(self, stream: JsonStream) -> None:
+        """Reads an export, of which the first experiment counts."""
+        experiments = 0
+        for key in stream.keys():  # noqa: SIM118  it is no mapping
+            if key != "experiments":
+                stream.value()
+                continue
+            for _ in stream.items():
+                experiments += 1
+                for name in stream.keys():  # noqa: SIM118
+                    if experiments == 1 and name == "requests":
+                        for _ in stream.items():
+                            self._add(stream.value())
+                    elif experiments == 1 and name == "window_boundaries":
+                        self.bounds = [*map(_whole, stream.value())]
+                    else:
+                        stream.value()
 
-    @property
-    def has_text_at_end(self) -> bool:
-        """Whether the last response has a text, if it may have any."""
-        texts = [value for value in self.last.values() if isinstance(value, str)]
-        return any(texts) or not texts
+    def _add(self, entry: Mapping[str, Any]) -> None:
+        came = [*map(_whole, entry["response_timestamps"] or ())]
+        if not came:
+            return
+        sent = _whole(entry["timestamp"])
+        outputs = entry.get("response_outputs") or [{}] * len(came)
+        if entry.get("request_inputs", {}).get(_ASKED) is True:
+            tokens = [max(_whole(output.get(_COUNT, 1)), 1) for output in outputs]
+        else:
+            tokens = [1] * len(outputs)
+        if len(tokens) != len(came):
+            raise ValueError("different numbers of outputs and times")
+        if not isinstance(outputs[-1], dict):
+            raise TypeError(outputs[-1])
+        if sent > came[0] or sorted(came) != came:
+            self.impossible += 1
+            return
+        texts = [value for value in outputs[-1].values() if isinstance(value, str)]
+        self.sent.append(sent)
+        self.responses.append(len(came))
+        self.came.extend(came)
+        self.tokens.extend(tokens)
+        self.has_text.append(any(texts) or not texts)
 
-    @property
-    def last_gap(self) -> int:
-        """The time (ns) before the last response."""
-        return self.request.ended - (self.request.sent, *self.request.came)[-2]
-
-
-def _entry(entry: Mapping[str, Any]) -> _Entry:
-    came = [*map(_whole, entry["response_timestamps"])]
-    outputs = entry.get("response_outputs") or [{}] * len(came)
-    if entry.get("request_inputs", {}).get(_ASKED) is True:
-        tokens = [max(_whole(output.get(_COUNT, 1)), 1) for output in outputs]
-    else:
-        tokens = [1] * len(outputs)
-    if len(tokens) != len(came):
-        raise ValueError("different numbers of outputs and times")
-    if not isinstance(outputs[-1], dict):
-        raise TypeError(outputs[-1])
-    return _Entry(Request(_whole(entry["timestamp"]), came, came[-1], tokens), outputs[-1])
-
-
-def _request(entry: _Entry, *, closed: bool) -> Request:
-    request, responses = entry.request, len(entry.request.came)
-    if closed or (responses > 1 and not entry.has_text_at_end):
-        responses -= 1
-        return replace(request, came=request.came[:responses], tokens=request.tokens[:responses])
-    return request
+    def in_order(self) -> tuple[Requests, _Flags]:
+        """The requests in the order of their ends, and which of them have a text at the end."""
+        columns = (self.sent, self.responses, self.came, self.tokens)
+        sent, responses, came, tokens = (np.frombuffer(each, np.int64) for each in columns)
+        begins = np.concatenate([[0], np.cumsum(responses)])
+        ended = came[begins[1:] - 1]
+        order = np.argsort(ended, kind="stable")
+        has_text = np.frombuffer(self.has_text, np.bool_)
+        return Requests(sent, ended, begins, came, tokens).take(order), has_text[order]
 
 
 def _responses(
-    entries: Sequence[_Entry], requests: Sequence[Request], bounds: Sequence[int], counted: Counted
-) -> float | None:
+    exported: Requests, has_text: _Flags, requests: Requests, bounds: Sequence[int],
+    counted: Counted,
+) -> float | None:  # fmt: skip
     """The responses of a request that are tokens, by perf_analyzer's count; None if a response may
     be several tokens. Those that it counts, but that have no text and close the stream, are none.
     """
-    begin, end = _reported(bounds)
-    reported = [
-        (entry, request)
-        for entry, request in zip(entries, requests, strict=True)
-        if begin <= request.ended <= end
-    ]
-    if not reported or any(count != 1 for entry, _ in reported for count in entry.request.tokens):
+    reported = _ended_in(bounds, requests.ended)
+    count = int(reported.sum())
+    if not count or (exported.tokens[np.repeat(reported, exported.responses)] != 1).any():
         return None
-    closing = sum(
-        not entry.has_text_at_end and len(request.came) == len(entry.request.came) - 1
-        for entry, request in reported
-    )
-    left = sum(len(entry.request.came) for entry, _ in reported) - counted.responses
-    return (counted.responses - max(closing - left, 0)) / len(reported)
+    is_closing = ~has_text & (requests.responses == exported.responses - 1)
+    left = int(exported.responses[reported].sum()) - counted.responses
+    return (counted.responses - max(int(is_closing[reported].sum()) - left, 0)) / count
 
 
 def _reported(bounds: Sequence[int]) -> tuple[int, int]:
@@ -191,39 +195,41 @@ def _reported(bounds: Sequence[int]) -> tuple[int, int]:
     return bounds[0], bounds[-1]
 
 
+def _ended_in(bounds: Sequence[int], ended: npt.NDArray[np.int64]) -> _Flags:
+    """Which of these times are in the windows that perf_analyzer reports."""
+    begin, end = _reported(bounds)
+    return (begin <= ended) & (ended <= end)
+
+
 def _closed(
-    entries: Sequence[_Entry], bounds: Sequence[int], counted: Counted | None
-) -> Container[int]:
-    """The places of the requests that ended with a flag, after their last response: the choice that
-    agrees best with what perf_analyzer counted.
+    exported: Requests, has_text: _Flags, bounds: Sequence[int], counted: Counted | None
+) -> _Flags:
+    """Which requests ended with a flag, after their last response: the choice that agrees best with
+    what perf_analyzer counted.
 
     Nearly all models end all requests in the same way. One that does either gets the number of
     flags that is missing in the count: those without text, after the shortest times.
     """
+    none = np.zeros(len(exported), dtype=np.bool_)
     if counted is None:
-        return ()
-    begin, end = _reported(bounds)
-    reported = [
-        number for number, entry in enumerate(entries) if begin <= entry.request.ended <= end
-    ]
-    surplus = sum(len(entries[number].request.came) for number in reported) - counted.responses
-    share = min(max(surplus / max(len(reported), 1), 0.0), 1.0)
-    likely = sorted(
-        range(len(entries)),
-        key=lambda number: (entries[number].has_text_at_end, entries[number].last_gap),
-    )
-    some = frozenset(likely[: round(share * len(entries))])
+        return none
+    responses, lasts = exported.responses, exported.begins[1:] - 1
+    reported = _ended_in(bounds, exported.ended)
+    surplus = int(responses[reported].sum()) - counted.responses
+    share = min(max(surplus / max(int(reported.sum()), 1), 0.0), 1.0)
+    last_gaps = exported.ended - np.where(responses > 1, exported.came[lasts - 1], exported.sent)
+    likely = np.lexsort((last_gaps, has_text))
+    some = none.copy()
+    some[likely[: round(share * len(exported))]] = True
 
-    def deviation(closed: Container[int]) -> int:
-        requests = responses = 0
-        for number, entry in enumerate(entries):
-            came = entry.request.came[: len(entry.request.came) - (number in closed)]
-            if came and begin <= came[-1] <= end:
-                requests += 1
-                responses += len(came)
-        return abs(requests - counted.requests) + abs(responses - counted.responses)
+    def deviation(closed: _Flags) -> int:
+        left = responses - closed
+        counts = (left > 0) & _ended_in(bounds, exported.came[lasts - closed])
+        return abs(int(counts.sum()) - counted.requests) + abs(
+            int(left[counts].sum()) - counted.responses
+        )
 
-    return min((frozenset(), range(len(entries)), some), key=deviation)
+    return min((none, ~none, some), key=deviation)
 
 
 def _whole(value: Any) -> int:

@@ -4,18 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import errno
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from io import StringIO
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.log_rows import LogProblem
+from model_analyzer.domain.log_rows import MOST_PART, LogProblem
 from model_analyzer.domain.request_log import RequestLog, parse_log
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.reading import read_regular
-from model_analyzer.runner.load.input_data import InputEntries, parse_entries
+from model_analyzer.reading import open_text, read_regular
+from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, InputEntries, parse_entries
 
 _MOST_BYTES = 2**30
 
@@ -57,22 +57,27 @@ def read_replay(traffic: Traffic, flags: Mapping[str, Flag], user_directory: Pat
 
 @lru_cache(maxsize=8)
 def _read_log(path: Path, column: str, unit: str, input_column: str, entries: int) -> RequestLog:
+    return parse_log(
+        _parts(path), column=column, unit=unit, input_column=input_column, entries=entries
+    )
+
+
+def _parts(path: Path) -> Iterator[str]:
+    """The lines of a file, and parts of long ones, each read when it is asked for."""
     try:
-        text = _content(path).decode("utf-8-sig")
+        with open_text(path, most_bytes=_MOST_BYTES) as text:
+            while part := text.readline(MOST_PART):
+                yield part
     except UnicodeDecodeError:
         raise LogProblem(0, "is not text in UTF-8") from None
-    # lines end as files end them: text.splitlines() would also split at other characters
-    lines = StringIO(text, newline="")
-    return parse_log(lines, column=column, unit=unit, input_column=input_column, entries=entries)
+    except OSError as error:
+        hint = "use a part" if error.errno == errno.EFBIG else ""
+        raise LogProblem(0, error.strerror or str(error), hint) from None
 
 
 @lru_cache(maxsize=8)
 def _read_entries(path: Path) -> InputEntries:
-    return parse_entries(_content(path))
-
-
-def _content(path: Path) -> bytes:
     try:
-        return read_regular(path, most_bytes=_MOST_BYTES)
+        return parse_entries(read_regular(path, most_bytes=MOST_INPUT_BYTES))
     except OSError as error:
         raise LogProblem(0, error.strerror or str(error)) from None

@@ -72,8 +72,7 @@ def sampled(
     """
     begin = export.bounds[0]
     # a time since 1970 has more digits than a float
-    inside = [(request.sent - begin, request.ended - begin) for request in export.inside]
-    times = np.array(inside, dtype=float).reshape(-1, 2)
+    times = np.stack([export.inside.sent - begin, export.inside.ended - begin], 1).astype(float)
     # count from the end of a request to the end of another one: a window that begins and ends
     # anywhere has a part of a batch more or less
     skipped = max(in_flight, 1)

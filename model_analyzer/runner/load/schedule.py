@@ -24,7 +24,7 @@ def due_times(
     rate: float,
     seconds: float,
     part: int = 0,
-    log: Sequence[int] = (),
+    log: Sequence[int] | Times = (),
     stratum_s: float = math.inf,
 ) -> Times:
     """When requests are due that arrive at `rate` per second on average, for so many seconds.

@@ -10,7 +10,8 @@ import numpy as np
 
 from model_analyzer.domain.joint_histogram import MOST_REQUESTS, JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import Values
-from model_analyzer.runner.load.profile_export import Export, Request
+from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.requests import Request
 
 FIRST, BETWEEN = "time_to_first_token", "inter_token_latency"
 
@@ -45,11 +46,11 @@ def joint_times(export: Export, begin: int, end: int) -> JointHistogram:
     """The times of the requests that ended within a period (ns), together. Of many, it keeps a
     random part: neighbours are alike, and every tenth request may be the last one of a batch.
     """
-    ended = [request for request in export.requests if begin <= request.ended < end]
+    ended = export.requests.ended_within(begin, end)
     if len(ended) > MOST_REQUESTS:
         kept = np.random.default_rng(0).choice(len(ended), MOST_REQUESTS, replace=False)
-        ended = [ended[index] for index in kept]
-    return JointHistogram.of(map(_times, ended))
+        ended = ended[kept]
+    return JointHistogram.of(map(_times, export.requests.take(ended)))
 
 
 def _times(request: Request) -> RequestTimes:

@@ -36,6 +36,15 @@ from model_analyzer.search.adaptive.sampling import update_particles
 THROUGHPUT = "perf_throughput"
 _LATENCIES = "perf_latency"
 
+# Metrics that follow the throughput: with this power of it, they hardly change.
+_BY_THROUGHPUT = {
+    "output_token_throughput": 1,
+    "energy_per_inference": -1,
+    "idle_energy_per_inference": -1,
+    "cost_per_million_inferences": -1,
+    "cost_per_million_tokens": -1,
+}
+
 SAMPLES = 96
 # In some samples, the part that the law does not explain is larger by this factor: the law may fit
 # the measured trials only.
@@ -62,6 +71,7 @@ _COUNTS, _NARROW, _COUNT_EFFECT = np.arange(0, 4, 0.5), 0.3, 0.05
 _MEMORY = frozenset({"gpu_used_memory", "gpu_free_memory", "cpu_used_ram", "cpu_available_ram"})
 _MANY, _LARGE = 4.0, 32.0
 _MEMORY_WEIGHT, _OTHER_WEIGHT = 3.0, 1.0
+_LEAST_SPREAD, _LEAST_OF_RATIOS = 0.05, 0.01  # of their values around the middle
 _MAX_FEATURE = 100.0  # larger features lose precision, so they are scaled down
 
 
@@ -179,6 +189,12 @@ class Surrogate:
                 noise[tag] = float(np.hypot(level, process.level))
             elif tag in _MEMORY:
                 values[tag] = _memory(measured, (here, at), generator)
+                noise[tag] = process.level
+            elif tag in _BY_THROUGHPUT:
+                power = _BY_THROUGHPUT[tag]
+                ratio = measured * np.exp(-power * self._throughput[rows])
+                factor = _other_metric(ratio, (here, at), load, generator, _LEAST_OF_RATIOS)
+                values[tag] = factor * np.exp(power * drawn)
                 noise[tag] = process.level
             else:
                 values[tag] = _other_metric(measured, (here, at), load, generator)
@@ -370,11 +386,12 @@ def _other_metric(
     points: tuple[Points, Points],
     busy: tuple[Floats, Floats],
     generator: np.random.Generator,
+    least: float = _LEAST_SPREAD,
 ) -> Floats:
     """Samples of any other metric: it may depend on all positions and on the load."""
     is_positive = bool((observed > 0).all())
     values = np.log(observed) if is_positive else observed
-    middle, spread = values.mean(), max(float(values.std()), 0.05)
+    middle, spread = values.mean(), max(float(values.std()), least)
     residuals = np.broadcast_to((values - middle) / spread, (SAMPLES, len(values)))
     inputs, new_inputs = map(_load_inputs, points, busy)
     weights = np.full(inputs.features.shape[1], _OTHER_WEIGHT)

@@ -14,17 +14,15 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
-import orjson
+from model_analyzer.domain.foreign_json import TooDeep, parse_unambiguous
 
 _MARK = b',"crc":"'
 _TAIL = len(_MARK) + 8 + len(b'"}')
 _MARK_END = len(_MARK) - _TAIL
+MOST_BYTES = 64 * 2**20
 _SERIAL = re.compile(rb',"serial":[1-9][0-9]{0,17}\Z')
 # a damaged line end, between a checksum and the next line
 _LINE_END = re.compile(rb'(?<=,"crc":"[0-9a-f]{8}"\}).?(?=\{")', re.DOTALL)
-MOST_BYTES = 64 * 2**20
-# code that handles an entry is recursive, and Python limits that to less than a thousand calls
-_DEEPEST = 100
 
 Entry = Mapping[str, Any]
 
@@ -90,60 +88,17 @@ def decode(line: bytes) -> dict[str, Any]:
     if b"%08x" % zlib.crc32(body) != line[-10:-2]:
         raise DamagedLine("the checksum does not match")
     try:
-        entry = parse(body)
-    except (ValueError, RecursionError) as error:
+        entry = parse_unambiguous(body, most_bytes=MOST_BYTES)
+    except TooDeep as error:
+        raise DamagedLine(str(error)) from error
+    except ValueError as error:
         raise DamagedLine(f"not JSON: {error}") from error
     if not isinstance(entry, dict) or not isinstance(entry.get("entry"), str):
         raise DamagedLine("not an entry")
-    if body.count(b"[") + body.count(b"{") > _DEEPEST and depth(entry) > _DEEPEST:
-        raise DamagedLine("nested too deeply")
     return entry
 
 
 def decode_again(line: bytes) -> dict[str, Any]:
     """The entry of a line that `decode` has checked before."""
-    entry: dict[str, Any] = parse(line.removesuffix(b"\n"))
+    entry: dict[str, Any] = parse_unambiguous(line.removesuffix(b"\n"))
     return entry
-
-
-def depth(value: Any) -> int:
-    """How many mappings and lists are nested."""
-    levels, level = 0, [value]
-    while level := [item for item in level if isinstance(item, (dict, list))]:
-        levels += 1
-        level = [
-            inner for item in level for inner in (item.values() if isinstance(item, dict) else item)
-        ]
-    return levels
-
-
-def parse(text: bytes) -> Any:
-    """Reads unambiguous JSON: no object has a key twice, and there is no NaN or infinity.
-
-    Raises ValueError, or RecursionError if it is nested too deeply.
-    """
-    try:
-        value = orjson.loads(text)
-        if orjson.dumps(value) == text:
-            return value  # writing it gives the same text, so it is unambiguous
-    except (ValueError, TypeError):
-        pass  # the slower parser knows more, and explains errors
-    characters = text.decode()
-    value, end = _DECODER.raw_decode(characters)
-    if characters[end:].strip():
-        raise ValueError("more text follows")
-    return value
-
-
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    mapping = dict(pairs)
-    if len(mapping) != len(pairs):
-        raise ValueError("an object has a key twice")
-    return mapping
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is not a number")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number)

@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, convert, field
 
 from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import NoticeKind
+from model_analyzer.domain.ranges import MOST_INTEGER, MOST_NUMBER
 from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.state.format.codec import BASES, KINDS, MODE, REFUSED_VARIANTS
@@ -22,10 +23,7 @@ from model_analyzer.state.format.refusals import REFUSED, refusal
 
 T = TypeVar("T")
 
-# No metric comes near this number, in any unit: so sums, squares and quotients are finite.
-_MOST = 10**15
 _YEAR_10000_S = 253_402_300_800
-_MOST_INTEGER = 2**63 - 1
 
 # -- kinds of values -------------------------------------------------------------------------------
 
@@ -42,23 +40,24 @@ Node = Annotated[
     str, Meta(max_length=1000, pattern=r"^[^/\0]*\Z", description="the name of a node")
 ]
 Count = Annotated[
-    int, Meta(ge=0, le=_MOST_INTEGER, description=f"a whole number from 0 to {_MOST_INTEGER}")
+    int, Meta(ge=0, le=MOST_INTEGER, description=f"a whole number from 0 to {MOST_INTEGER}")
 ]
 Positive = Annotated[
-    int, Meta(ge=1, le=_MOST_INTEGER, description=f"a whole number from 1 to {_MOST_INTEGER}")
+    int, Meta(ge=1, le=MOST_INTEGER, description=f"a whole number from 1 to {MOST_INTEGER}")
 ]
 Niceness = Annotated[int, Meta(ge=-20, le=19, description="a whole number from -20 to 19")]
 Number = Annotated[
-    Annotated[int, Meta(ge=-_MOST, le=_MOST)] | Annotated[float, Meta(ge=-_MOST, le=_MOST)],
-    Meta(description=f"a number from {-_MOST:g} to {_MOST:g}"),
+    Annotated[int, Meta(ge=-MOST_NUMBER, le=MOST_NUMBER)]
+    | Annotated[float, Meta(ge=-MOST_NUMBER, le=MOST_NUMBER)],
+    Meta(description=f"a number from {-MOST_NUMBER:g} to {MOST_NUMBER:g}"),
 ]
 Amount = Annotated[
-    Annotated[int, Meta(ge=0, le=_MOST)] | Annotated[float, Meta(ge=0, le=_MOST)],
-    Meta(description=f"a number from 0 to {_MOST:g}"),
+    Annotated[int, Meta(ge=0, le=MOST_NUMBER)] | Annotated[float, Meta(ge=0, le=MOST_NUMBER)],
+    Meta(description=f"a number from 0 to {MOST_NUMBER:g}"),
 ]
 Clustering = Annotated[
-    Annotated[int, Meta(ge=1, le=_MOST)] | Annotated[float, Meta(ge=1, le=_MOST)],
-    Meta(description=f"a number from 1 to {_MOST:g}"),
+    Annotated[int, Meta(ge=1, le=MOST_NUMBER)] | Annotated[float, Meta(ge=1, le=MOST_NUMBER)],
+    Meta(description=f"a number from 1 to {MOST_NUMBER:g}"),
 ]
 # a duration, or a time since 1970 that a calendar has
 Seconds = Annotated[
@@ -66,8 +65,8 @@ Seconds = Annotated[
     Meta(description=f"a number from 0 to {_YEAR_10000_S:g}"),
 ]
 Scalar = Annotated[
-    bool | int | Annotated[float, Meta(ge=-_MOST, le=_MOST)] | str,
-    Meta(description=f"a text, a number from {-_MOST:g} to {_MOST:g}, true or false"),
+    bool | int | Annotated[float, Meta(ge=-MOST_NUMBER, le=MOST_NUMBER)] | str,
+    Meta(description=f"a text, a number from {-MOST_NUMBER:g} to {MOST_NUMBER:g}, true or false"),
 ]
 Flags = dict[str, Scalar | list[Scalar]]
 Values = dict[str, Number]

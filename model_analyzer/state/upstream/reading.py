@@ -8,7 +8,6 @@ the trials are `Trial.is_unverified`.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -18,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from model_analyzer.domain.environment import Veil
+from model_analyzer.domain.foreign_json import parse_unambiguous
 from model_analyzer.domain.hardware import Device, kind_of
 from model_analyzer.domain.measurements import (
     Measurement,
@@ -31,7 +31,6 @@ from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freez
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.format.lines import depth
 from model_analyzer.state.own_key import own_key
 from model_analyzer.state.upstream.flags import (
     Flags,
@@ -69,6 +68,7 @@ _NOTICE = Notice(
 )
 
 _DEEPEST = 64
+_MOST_BYTES = 2**30
 _FIRST_KEY = re.compile(rb'\s*\{\s*"[A-Z][A-Za-z]*\.[a-z_]+"')
 _COMPOSING = re.compile(r" (\S+_config_(?:default|\d+)(?:,\S+_config_(?:default|\d+))*)$")
 
@@ -498,29 +498,10 @@ def _is_of_tokens(tag: str) -> bool:
 
 
 def _parse(raw: bytes) -> Mapping[str, Any]:
-    try:
-        content = json.loads(
-            raw.decode(), object_pairs_hook=_without_duplicates, parse_constant=_refuse
-        )
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
-    if depth(content) > _DEEPEST:
-        raise ValueError("it is nested too deeply")
+    content = parse_unambiguous(raw, most_bytes=_MOST_BYTES, deepest=_DEEPEST)
     if not isinstance(content, dict):
         raise ValueError("it is not a JSON object")
     return content
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        twice = next(name for name, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"the key {twice!r} occurs twice")
-    return content
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is not a number")
 
 
 def _finite(value: Any, where: str) -> float:

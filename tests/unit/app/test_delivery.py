@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.app.delivery.answer import Answers
+from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import write_best
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ExportSettings
@@ -46,7 +47,7 @@ def of_run(answered: list[Answer], searched: Collection[str] | None) -> Answers:
         searched=searched,
         pages=(),
         tables=(),
-        originals={},
+        deploying=Deploying.of_run(None, settings(""), {}),
         origin=origin(),
         complete=True,
     )

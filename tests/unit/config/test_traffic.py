@@ -81,7 +81,7 @@ def test_the_path_of_a_log_is_no_part_of_what_is_measured() -> None:
         ("load: {stages: [{rate: 50}]}", "for is missing"),
         ("load: {stages: [{rate: 50, for: 0}]}", "must be above 0, found 0"),
         ("load: {stages: [{rate: 50, for: 2h}]}", "the stages together last longer than an hour"),
-        ("load: {stages: [{rate: 1e7, for: 60}]}", "have more than 5,000,000 requests"),
+        ("load: {stages: [{rate: 1e5, for: 60}]}", "have more than 5,000,000 requests"),
         ("load: {stages: [{rate: 0.1, for: 1s}]}", "together have fewer than 10 requests"),
         ("load: {replay: log.csv, input: a}", "input needs the perf_analyzer flag input-data"),
         (
@@ -94,6 +94,9 @@ def test_the_path_of_a_log_is_no_part_of_what_is_measured() -> None:
         ),
         ("load: {arrivals: poisson, input: a}", "unknown key 'input'"),
         ("load: {replay: log.csv, unit: minutes}", "expected one of s, ms, us, ns"),
+        ("load: {replay: log.csv, speed: 1e16}", "must be at most 1e+15, found 1e+16"),
+        ("load: {arrivals: poisson, rate: 1000000000}", "must be at most 100000, found 1000000000"),
+        ("load: {stages: [{rate: 1e9, for: 0.001}]}", "must be at most 100000, found 1e+09"),
         ("load: {arrivals: poisson}\nconcurrency: 4", "load is also given by concurrency"),
         (
             "load: {arrivals: poisson}\nperf_analyzer_flags: {measurement-interval: 100}",

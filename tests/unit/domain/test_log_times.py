@@ -10,6 +10,24 @@ import pytest
 
 from model_analyzer.domain.log_rows import LogProblem
 from model_analyzer.domain.request_log import RequestLog, parse_log
+from tests.unit.domain.logs import (
+    AIPERF_EXPORT,
+    AIPERF_PAYLOADS,
+    AIPERF_TEXTS,
+    AIPERF_TRACE,
+    AZURE,
+    BAILIAN,
+    BURST_GPT,
+    ENVOY,
+    GUIDELLM,
+    GUIDELLM_HASHED,
+    INFERENCE_PERF,
+    MOONCAKE,
+    NGINX,
+    NGINX_JSON,
+    PERF_ANALYZER,
+    TRITON,
+)
 
 SECOND = 10**9
 
@@ -17,104 +35,6 @@ SECOND = 10**9
 def log_of(name: str, *times: object, column: str = "") -> RequestLog:
     """A CSV log with these times in the only column."""
     return parse_log([name, *map(str, times)], column=column)
-
-
-# The first lines of each format: as the tool wrote them, or from its documentation.
-BAILIAN = """\
-{"chat_id": 159, "parent_chat_id": -1, "timestamp": 61.114, "input_length": 521,\
- "output_length": 132, "type": "text", "turn": 1, "hash_ids": [1089, 1090, 1091]}
-{"chat_id": 160, "parent_chat_id": 159, "timestamp": 62.5, "input_length": 400,\
- "output_length": 80, "type": "text", "turn": 2, "hash_ids": [1089, 1090]}
-"""
-MOONCAKE = """\
-{"timestamp": 27482, "input_length": 6955, "output_length": 52, "hash_ids": [46, 47, 48]}
-{"timestamp": 30535, "input_length": 6472, "output_length": 26, "hash_ids": [46, 2353]}
-"""
-AIPERF_TRACE = """\
-{"timestamp": 1000, "input_length": 300, "output_length": 40}
-{"timestamp": 2500, "input_length": 300, "output_length": 40}
-"""
-AIPERF_TEXTS = """\
-{"timestamp": 0, "text_input": "Hello world", "output_length": 4}
-{"timestamp": 1500, "text_input": "Hello", "output_length": 4}
-"""
-AIPERF_PAYLOADS = """\
-{"payload": {"prompt": "Hello", "max_tokens": 50}, "timestamp": 1000}
-{"payload": {"prompt": "Hello", "max_tokens": 50}, "timestamp": 2500}
-"""
-AIPERF_EXPORT = """\
-{"metadata": {"session_num": 0, "x_request_id": "a", "request_start_ns": 1764253970371028500,\
- "request_end_ns": 1764253970871028500, "benchmark_phase": "warmup", "was_cancelled": false},\
- "metrics": {"request_latency": {"value": 500.0, "unit": "ms"}}}
-{"metadata": {"session_num": 1, "x_request_id": "b", "request_start_ns": 1764253975000000000,\
- "request_end_ns": 1764253975871028500, "benchmark_phase": "profiling", "was_cancelled": false},\
- "metrics": {"request_latency": {"value": 500.0, "unit": "ms"}}}
-{"metadata": {"session_num": 2, "x_request_id": "c", "request_start_ns": 1764253976500000000,\
- "request_end_ns": 1764253976871028500, "benchmark_phase": "profiling", "was_cancelled": false},\
- "metrics": {}, "error": {"code": 500, "type": "InternalServerError", "message": "no"}}
-"""
-GUIDELLM = """\
-{"timestamp": 0, "input_length": 256, "output_length": 128}
-{"timestamp": 1.5, "input_length": 256, "output_length": 128}
-"""
-GUIDELLM_HASHED = """\
-{"timestamp": 0.25, "input_length": 256, "output_length": 128, "hash_ids": [0]}
-{"timestamp": 1.75, "input_length": 256, "output_length": 128, "hash_ids": [1]}
-"""
-BURST_GPT = """\
-Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type
-5,ChatGPT,472,18,490,Conversation log
-45,ChatGPT,1087,230,1317,Conversation log
-118,GPT-4,417,276,693,Conversation log
-"""
-AZURE = """\
-TIMESTAMP,ContextTokens,GeneratedTokens
-2023-11-16 18:15:46.6805900,374,44
-2023-11-16 18:15:48.1805900,396,109
-"""
-INFERENCE_PERF = """\
-[
-  {
-    "start_time": 8112.25,
-    "end_time": 8113.5,
-    "request": "{}",
-    "response": "",
-    "info": {"input_tokens": 12, "output_tokens": 3},
-    "error": null
-  },
-  {
-    "start_time": 8113.75,
-    "end_time": 8115.5,
-    "request": "{}",
-    "response": "",
-    "info": {"input_tokens": 12, "output_tokens": 3},
-    "error": null
-  }
-]
-"""
-PERF_ANALYZER = (
-    '{"experiments":[{"experiment":{"mode":"request_rate","value":20.0},"requests":['
-    '{"timestamp":1795757517241382610,"request_inputs":{"x":[1.5,-9.8e26]},'
-    '"response_timestamps":[1795757517506805653],"response_outputs":[{"o":0.0}]},'
-    '{"timestamp":1795757518741382610,"request_inputs":{"x":[1.5,-9.8e26]},'
-    '"response_timestamps":[1795757519006805653],"response_outputs":[{"o":0.0}]}],'
-    '"window_boundaries":[1795757517187976256,1795757520794774549]}],'
-    '"version":"2.51.0","service_kind":"triton","endpoint":""}'
-)
-NGINX = """\
-10.0.35.28 - - [02/Nov/2026:09:30:00 +0100] "POST /v2/models/m/infer HTTP/1.1" 200 312 "-" "x"
-10.0.35.28 - joe [02/Nov/2026:08:30:02 +0000] "POST /v2/models/m/infer HTTP/1.1" 200 312 "-" "x"
-"""
-NGINX_JSON = """\
-{"time_local": "02/Nov/2026:09:30:00 +0100", "status": "200"}
-{"time_local": "02/Nov/2026:09:30:02 +0100", "status": "200"}
-"""
-ENVOY = """\
-[2026-11-02T09:30:00.310Z] "POST /v2/models/m/infer HTTP/2" 200 - 154 0 226 100 "10.0.35.28"\
- "x" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "triton" "tcp://10.0.2.1:80"
-[2026-11-02T09:30:01.810Z] "POST /v2/models/m/infer HTTP/2" 200 - 154 0 226 100 "10.0.35.28"\
- "x" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "triton" "tcp://10.0.2.1:80"
-"""
 
 
 @pytest.mark.parametrize(
@@ -133,6 +53,7 @@ ENVOY = """\
         (AZURE, 1.5, "dates"),
         (INFERENCE_PERF, 1.5, "seconds, as in inference-perf's reports"),
         (PERF_ANALYZER, 1.5, "nanoseconds since 1970"),
+        (TRITON, 1.5, "nanoseconds, as in Triton's traces"),
         (NGINX, 2, "dates"),
         (NGINX_JSON, 2, "dates"),
         (ENVOY, 1.5, "dates"),
@@ -205,6 +126,8 @@ HASHED = '{{"timestamp": {}, "input_length": 6, "output_length": 5, "hash_ids": 
         [HASHED.format(time, "") for time in (0.25, 10.5, 20.75)],
         [HASHED.format(time, "") for time in (0, 100_000, 200_000)],  # microseconds of 10/s
         [HASHED.format(time, ', "turn": 1') for time in (0, 1000, 2000)],
+        [HASHED.format(time, ', "turn": 1') for time in (0, 100, 200)],  # of 10/s, or of 0.01/s
+        [HASHED.format(time, ', "turn": 1') for time in (0.5, 100.25, 200.5)],
         ['{"timestamp": 0.5, "text_input": "a"}', '{"timestamp": 1, "text_input": "b"}'],
     ],
 )
@@ -247,19 +170,31 @@ def test_a_name_that_contradicts_the_size_is_refused() -> None:
     assert raised.value.hint == "say unit: us or unit: ms"
 
 
+def test_a_name_that_means_an_impossible_rate_is_refused() -> None:
+    """The times of the case are seconds, whatever the column is called."""
+    with pytest.raises(LogProblem) as raised:
+        log_of("timestamp_ms", *(0.039 * number for number in range(60)))
+
+    assert raised.value.message == (
+        "has times in 'timestamp_ms' that are hardly milliseconds: there would be"
+        " 25.6 requests/s in seconds or 25,641 requests/s in milliseconds"
+    )
+    assert raised.value.hint == "say unit: s or unit: ms"
+
+
 def test_another_column_of_a_known_log_is_read_by_itself() -> None:
     lines = [line.replace("session_num", "sent") for line in AIPERF_EXPORT.splitlines()]
 
     log = parse_log(lines, column="metadata.sent", unit="s")
 
-    assert log.times == [0, SECOND]
+    assert log.times.tolist() == [0, SECOND]
     assert log.reading == "seconds, as unit: s says; 1 warm-up request left out"
 
 
 def test_the_columns_of_objects_are_offered_by_their_full_names() -> None:
     with pytest.raises(LogProblem) as raised:
-        parse_log(['{"request": {"sent": 1, "id": 3}, "size": 4}'])
-    assert raised.value.hint == "give column: request.sent or request.id or size"
+        parse_log(['{"request": {"sent": {"at": 1}, "id": 3}, "size": 4}'])
+    assert raised.value.hint == "give column: request.sent.at or request.id or size"
 
     with pytest.raises(LogProblem, match=r"has no column 'request\.time'"):
         parse_log(['{"request": {"sent": 1}}'], column="request.time")

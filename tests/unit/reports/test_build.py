@@ -15,12 +15,12 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.reports.build import (
-    Deployment,
     Summary,
     build_detail,
     build_summary,
     constraints_text,
 )
+from model_analyzer.reports.deployment import Deployment
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import details_of, remarks_of
@@ -170,7 +170,7 @@ def test_a_default_without_rivals_is_only_called_the_default() -> None:
 def test_the_sentence_gives_the_values_of_other_objectives() -> None:
     wished = goal(wished=objectives(perf_throughput=1, perf_server_queue=1))
     ranked = ranking(record(DEFAULT, measurement(80, 22.5, perf_server_queue=1.5)), by=wished)
-    assert "gives 80.0 infer/sec at p99 22.5 ms, Server Queue time 1.50 ms (" in sentence(ranked)
+    assert "gives 80.0 infer/sec, Server Queue time 1.50 ms, p99 22.5 ms (" in sentence(ranked)
 
 
 TOKENS: dict[str, Any] = {
@@ -192,7 +192,7 @@ TOKENS: dict[str, Any] = {
         ),
         (
             goal(wished=objectives(time_to_first_token_p99=1, perf_latency_p99=1)),
-            "p99 Time To First Token 41.5 ms, 640 tokens/sec, p99 22.5 ms",
+            "p99 Time To First Token 41.5 ms, p99 22.5 ms, 640 tokens/sec",
         ),
     ],
 )
@@ -204,7 +204,7 @@ def test_counted_tokens_are_named_before_requests(by: Goal, values: str) -> None
 def test_other_objectives_than_throughput_are_named_beside_the_gain() -> None:
     latency = goal(wished=objectives(perf_latency_p99=1))
     ranked = best_against_default(measurement(100, 2.5), measurement(150, 5.5), latency)
-    assert "120 % better by the objectives than the default configuration" in sentence(ranked)
+    assert "120 % better by p99 Latency than the default configuration" in sentence(ranked)
 
 
 def test_a_gain_of_several_models_is_reported_to_be_a_mean() -> None:

@@ -20,8 +20,9 @@ from model_analyzer.reports.figures import figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.method import method_of
-from model_analyzer.reports.parameters import importance_rows, parameter_name, swept_table
+from model_analyzer.reports.parameters import importance_rows, swept_table
 from model_analyzer.reports.plots import Chart
+from model_analyzer.reports.swept import parameter_name
 from model_analyzer.results.answer import AnswerVerdict, answer_of
 from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking
@@ -254,7 +255,9 @@ def test_parameters_have_names_for_people() -> None:
     assert parameter_name("concurrency") == "Concurrency"
     assert parameter_name("config.instance_group.0.count") == "Instances"
     assert parameter_name("config.encoder.instance_group.0.count") == "Instances of encoder"
-    assert parameter_name("config.parameters.x.string_value") == "parameters.x.string_value"
+    assert parameter_name("config.parameters.x.string_value") == "x"
+    assert parameter_name("config.part.parameters.x.string_value") == "x of part"
+    assert parameter_name("config.parameters.x.string_value.y.z") == "x.y.z"
 
 
 def test_bars_are_shares_of_the_best() -> None:

@@ -459,14 +459,15 @@ def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
         "Instances",
         "Max batch size",
         "Dynamic batching",
+        "THREADS",
     )
     assert [row[:4] for row in table.rows] == [
         ("m_config_0", 4022.65, 5.125, "met"),
         ("m_config_default", 110.5, 9.25, "met"),
     ]
     assert [row[4:] for row in table.rows] == [
-        ("concurrency 2, client batch 8", "3:GPU + 2:CPU", 8, "on"),
-        ("concurrency 1", "1:CPU", 0, "off"),
+        ("concurrency 2, client batch 8", "3:GPU + 2:CPU", 8, "on", "4"),
+        ("concurrency 1", "1:CPU", 0, "off", "not set"),
     ]
     assert table.marks == {(0, 3): Mark.MET, (1, 3): Mark.MET}
     assert [row[1:3] for row in table.texts()] == [("4,023", "5.12"), ("110", "9.25")]
@@ -494,8 +495,8 @@ def test_the_answer_is_a_short_summary() -> None:
     table = answer_table(ranked.results, ranked.goal)
     assert all(len(row) == len(table.headers) for row in table.rows)
     assert table.rows == (
-        ("m_config_0", "3:GPU + 2:CPU", 8, "2 x 8", 4022.65, 5.125, "yes"),
-        ("m_config_default", "1:CPU", 0, 1, 110.5, 9.25, "yes"),
+        ("m_config_0", "3:GPU + 2:CPU", 8, "4", "2 x 8", 4022.65, 5.125, "yes"),
+        ("m_config_default", "1:CPU", 0, "not set", 1, 110.5, 9.25, "yes"),
     )
 
 
@@ -512,11 +513,11 @@ def test_measured_metrics_of_the_goal_have_columns() -> None:
     summary = summary_table(ranked.results, ranked)
     answer = answer_table(ranked.results, wished)
 
-    others = ("Server Queue time (ms)", "p90 Latency (ms)")
-    assert summary.headers[1:5] == ("Throughput (infer/sec)", "p99 Latency (ms)", *others)
-    assert summary.rows[0][1:5] == (1, 22.5, 2.5, 8.5)
-    assert answer.headers[4:] == ("Infer/s", "p99 ms", *others, "Meets")
-    assert answer.rows[0][4:] == (1, 22.5, 2.5, 8.5, "not measured")
+    queue, p90 = "Server Queue time (ms)", "p90 Latency (ms)"
+    assert summary.headers[1:5] == ("Throughput (infer/sec)", queue, "p99 Latency (ms)", p90)
+    assert summary.rows[0][1:5] == (1, 2.5, 22.5, 8.5)
+    assert answer.headers[4:] == ("Infer/s", queue, "p99 ms", p90, "Meets")
+    assert answer.rows[0][4:] == (1, 2.5, 22.5, 8.5, "not measured")
 
 
 def test_a_request_rate_is_no_concurrency() -> None:

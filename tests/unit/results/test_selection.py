@@ -17,7 +17,16 @@ from model_analyzer.domain.noise import Interval, Noise, ratio_noise
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default, top, top_with_default
-from tests.unit.builders import at_most, goal, measurement, objectives, ranking, record, variant
+from tests.unit.builders import (
+    at_most,
+    goal,
+    instalment,
+    measurement,
+    objectives,
+    ranking,
+    record,
+    variant,
+)
 
 
 def ranked(
@@ -296,3 +305,14 @@ def test_the_spread_of_throughput_is_no_noise_of_another_metric() -> None:
     )
     assert gain.percent == pytest.approx(100)
     assert gain.noise is None
+
+
+def test_no_percentage_is_told_over_a_default_that_has_nothing_of_the_objective() -> None:
+    by = goal(*at_most(perf_latency_p99=30), wished=objectives(perf_goodput=1))
+    slow = record(variant("m_config_default"), instalment([40.0] * 50, 1.0), concurrency=8)
+    fast = record(variant("m_config_0"), instalment([20.0] * 50, 1.0), concurrency=8)
+
+    ranked = ranking(fast, slow, by=by)
+
+    assert ranked.results[1].best.measurement.value("perf_goodput") == 0
+    assert gain_over_default(ranked) is None

@@ -10,7 +10,8 @@ from model_analyzer.domain.lag import is_late
 from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.runner.load.corrected import corrected
 from model_analyzer.runner.load.own_schedule import own_due_times
-from model_analyzer.runner.load.profile_export import Export, Request
+from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.requests import Request, Requests
 from tests.unit.builders import variant
 
 NS = 10**9
@@ -39,7 +40,7 @@ def stalled(work: Workload, flags: dict[str, str], text: str) -> Export:
         came = START + round(free[thread] * NS)
         requests.append(Request(START + round(sent * NS), [came], came, [1]))
     requests.sort(key=lambda request: request.ended)
-    return Export(requests, [START, START + 7 * NS, START + 15 * NS, START + 25 * NS])
+    return Export(Requests.of(requests), [START, START + 7 * NS, START + 15 * NS, START + 25 * NS])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import pytest
 from model_analyzer.domain.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
 from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.intended import intended
-from model_analyzer.runner.load.profile_export import Export, Request
+from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.requests import Request, Requests
 
 MS = 10**6
 
@@ -20,7 +21,7 @@ MS = 10**6
 def export(*sent_ms: float, takes_ms: int = 10, end_ms: int = 1000) -> Export:
     times = [round(ms * MS) for ms in sent_ms]
     requests = [Request(sent, [sent + takes_ms * MS], sent + takes_ms * MS, [1]) for sent in times]
-    return Export(requests, [0, end_ms * MS])
+    return Export(Requests.of(requests), [0, end_ms * MS])
 
 
 def test_an_ordinary_export_has_nothing_to_tell() -> None:

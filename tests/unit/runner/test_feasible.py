@@ -342,6 +342,13 @@ def test_line_breaks_and_other_separators_in_a_cell_of_a_log(tmp_path: Path) -> 
     assert problems("load: {replay: log.csv}", tmp_path) == []
 
 
+def test_a_log_that_would_be_sent_too_fast_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("time\n0\n0.5\n1\n")
+    assert problems("load: {replay: log.csv, speed: 1000}", tmp_path) == []
+    (problem,) = problems("load: {replay: log.csv, speed: 1e12}", tmp_path)
+    assert "has 3e+12 requests/s, and a load at most 100,000" in problem
+
+
 SELECTING = "load: {replay: log.csv, input: n}\nperf_analyzer_flags: {input-data: in.json}"
 
 

@@ -23,7 +23,8 @@ from model_analyzer.runner.load.generators import (
     with_own_ids,
 )
 from model_analyzer.runner.load.intended import intended
-from model_analyzer.runner.load.profile_export import Export, Request
+from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.requests import Request, Requests
 from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.runner.load.schedule import due_times
 from tests.unit.builders import trial
@@ -44,6 +45,15 @@ def test_together_they_send_every_request_once(arrivals: Arrivals) -> None:
     assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(len(due)))
     assert all((np.diff(part) > 0).all() for part in parts)
     assert all(len(due) / 4 < len(part) < len(due) / 2 for part in parts)
+
+
+@pytest.mark.parametrize(("requests", "generators"), [(1, 1), (19, 1), (60, 6), (1000, 64)])
+def test_there_are_no_more_generators_than_the_requests_need(
+    requests: int, generators: int
+) -> None:
+    parts = shares(np.arange(requests), traffic(Arrivals.CONSTANT, 64))
+    assert len(parts) == generators
+    assert min(map(len, parts)) > 0
 
 
 def test_a_single_generator_sends_all() -> None:
@@ -74,7 +84,7 @@ def exported(due: np.ndarray, start: int, late: Mapping[int, int] | None = None)
         sent = start + time + (late or {}).get(number, 0)
         requests.append(Request(sent, [sent + 5_000_000], sent + 5_000_000, [1]))
     requests.sort(key=lambda request: request.ended)
-    return Export(requests, [start, start + int(due[-1]) + 6_000_000])
+    return Export(Requests.of(requests), [start, start + int(due[-1]) + 6_000_000])
 
 
 def test_only_the_time_in_which_all_of_them_sent_counts() -> None:
@@ -110,7 +120,7 @@ def test_each_generator_is_compared_with_its_own_start() -> None:
     assert sorted(joined.lags)[-2:] == [0, 8]
     (slow,) = [r for r in joined.export.requests if r.ended - r.sent > 5_000_000]
     assert slow.ended - slow.sent == 13_000_000
-    assert joined.lags[joined.export.requests.index(slow)] == 8
+    assert joined.lags[[*joined.export.requests].index(slow)] == 8
     ends = [request.ended for request in joined.export.requests]
     assert ends == sorted(ends)
 

@@ -18,7 +18,8 @@ from model_analyzer.runner.load.intended import (
     remarks_on_sending,
     values_of_sending,
 )
-from model_analyzer.runner.load.profile_export import Export, Request
+from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.requests import Request, Requests
 from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.runner.load.schedule import due_times
 from tests.unit.builders import variant
@@ -42,7 +43,7 @@ def stalled(threads: int | None) -> tuple[Export, np.ndarray]:
         came = round((begin + SERVICE_S) * NS)
         requests.append(Request(10**18 + round(sent * NS), [10**18 + came], 10**18 + came, [1]))
     requests.sort(key=lambda request: request.ended)
-    return Export(requests, [10**18, 10**18 + (SECONDS + 1) * NS]), due
+    return Export(Requests.of(requests), [10**18, 10**18 + (SECONDS + 1) * NS]), due
 
 
 def p99(export: Export) -> float:
@@ -96,7 +97,7 @@ def test_an_open_load_says_why_its_lag_is_not_known() -> None:
 
 def test_requests_may_end_in_another_order() -> None:
     requests = [Request(0, [900], 900, [1]), Request(110, [500], 500, [1])]
-    export = Export([requests[1], requests[0]], [0, 1000])
+    export = Export(Requests.of([requests[1], requests[0]]), [0, 1000])
     moved = intended(export, np.array([50, 150]))
     assert [(request.sent, request.ended) for request in moved.export.requests] == [
         (100, 500),

@@ -50,15 +50,17 @@ def doubts(export: Export, content: Mapping[str, Any], table: str) -> tuple[Doub
 @pytest.mark.parametrize("name", _EXPORTS)
 def test_a_recording_breaks_no_law(name: str) -> None:
     content, table, text = recorded(name)
-    export = read_export(orjson.dumps(content), parse_counted(table, text))
+    export = read_export([orjson.dumps(content).decode()], parse_counted(table, text))
     assert export is not None
     assert doubts(export, content, table) == ()
 
 
 def test_flags_that_count_as_tokens_are_found() -> None:
     content, table, text = recorded("stream_flag")
-    right = read_export(orjson.dumps(content), parse_counted(table, text))
-    wrong = read_export(orjson.dumps(content))  # without that count, the flags are tokens
+    right = read_export([orjson.dumps(content).decode()], parse_counted(table, text))
+    wrong = read_export(
+        [orjson.dumps(content).decode()]
+    )  # without that count, the flags are tokens
     assert right is not None
     assert wrong is not None
     (doubt,) = doubts(replace(wrong, responses=right.responses), content, table)
@@ -69,7 +71,7 @@ def test_answers_before_their_requests_are_found() -> None:
     content, table, _ = recorded("instalment")
     for request in content["experiments"][0]["requests"][::10]:
         request["response_timestamps"] = [request["timestamp"] - 1_000_000]
-    export = read_export(orjson.dumps(content))
+    export = read_export([orjson.dumps(content).decode()])
     assert export is not None
     (doubt, *_) = doubts(export, content, table)
     assert doubt.law == "answers follow requests"

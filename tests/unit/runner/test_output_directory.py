@@ -119,7 +119,7 @@ def test_a_listed_entry_that_is_not_a_directory_is_not_ours(
     assert names(tmp_path / "elsewhere") == {"data"}
 
 
-@pytest.mark.parametrize("mark", ["nothing", "file", "broken", "link", "directory"])
+@pytest.mark.parametrize("mark", ["nothing", "file", "broken", "deep", "link", "directory"])
 def test_without_a_mark_of_ours_nothing_is_replaced_unless_asked(
     made: Path, tmp_path: Path, mark: str
 ) -> None:
@@ -130,6 +130,8 @@ def test_without_a_mark_of_ours_nothing_is_replaced_unless_asked(
             (made / MARK).write_text('"m_config_0"\n"m_config_default"\n')
         case "broken":
             (made / MARK).write_text(text[:-4])
+        case "deep":
+            (made / MARK).write_text(text + "[" * 100_000)
         case "link":
             (tmp_path / "mark").write_text(text)
             (made / MARK).symlink_to(tmp_path / "mark")
@@ -143,6 +145,17 @@ def test_without_a_mark_of_ours_nothing_is_replaced_unless_asked(
     replace(made, override=True)
     assert names(made) == set()
     assert mark != "link" or (tmp_path / "mark").read_text() == text
+
+
+def test_a_mark_that_is_too_large_is_refused_with_its_limit(made: Path) -> None:
+    os.truncate(made / MARK, 2**30)
+
+    with pytest.raises(RepositoryError, match=rf"{MARK}: Larger than 16 MiB: choose another"):
+        replace(made)
+    assert len(names(made)) == 6
+
+    replace(made, override=True)
+    assert names(made) == set()
 
 
 def test_a_copy_of_an_output_repository_is_not_ours(made: Path, tmp_path: Path) -> None:

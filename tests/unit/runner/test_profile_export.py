@@ -6,6 +6,10 @@ from __future__ import annotations
 
 import csv
 import json
+import logging
+import os
+import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ import pytest
 
 from model_analyzer.domain.measurements import Values
 from model_analyzer.runner.load import tokens
+from model_analyzer.runner.load.ended import EXPORT, OUTPUT, collect
 from model_analyzer.runner.load.output import parse_counted
 from model_analyzer.runner.load.profile_export import Counted, Export, read_export
 
@@ -22,7 +27,7 @@ MS = 1_000_000
 
 def token_metrics(text: str) -> Values | None:
     """The token metrics of an export in perf_analyzer's windows."""
-    content = read_export(text.encode())
+    content = read_export([text])
     return None if content is None else tokens.token_metrics(content, *content.reported)
 
 
@@ -162,7 +167,7 @@ ONE = "stream_one"  # one number, then a flag alone
 def recorded(name: str) -> tuple[Export, dict[str, str]]:
     """A recorded export of a stream, and the row of its table."""
     raw, table, text = ((GOLDEN / f"{name}.{kind}").read_bytes() for kind in ("json", "csv", "txt"))
-    content = read_export(raw, parse_counted(table.decode(), text.decode()))
+    content = read_export([raw.decode()], parse_counted(table.decode(), text.decode()))
     assert content is not None
     return content, next(csv.DictReader(table.decode().splitlines()))
 
@@ -234,7 +239,7 @@ def test_counts_are_those_of_the_reported_windows_only() -> None:
     late = [request(ms, ms + 10, ms + 11, texts=["a", "?"]) for ms in (600, 1600, 2600)]
     text = export(*early, *late, windows=[0, 500, 1500, 2500, 3500])
 
-    content = read_export(text.encode(), Counted(3, 3))
+    content = read_export([text], Counted(3, 3))
 
     assert content is not None
     assert [len(each.came) for each in content.requests] == [2, 2, 1, 1, 1]
@@ -247,7 +252,7 @@ def test_long_streams_at_the_edges_of_windows_do_not_hide_how_they_end() -> None
     words = range(10, 1010, 10)
     requests = [request(ms, *(ms + each for each in words), ms + 1400) for ms in (0, 700, 1400)]
 
-    content = read_export(export(*requests).encode(), Counted(3, 300))
+    content = read_export([export(*requests)], Counted(3, 300))
 
     assert content is not None
     assert [len(each.came) for each in content.requests] == [100, 100, 100]
@@ -273,7 +278,7 @@ def test_a_text_among_several_that_is_empty_closes_nothing() -> None:
     ],
 )
 def test_requests_that_cannot_have_been_so_are_counted_and_left_out(odd: dict[str, Any]) -> None:
-    content = read_export(export(request(0, 10), odd, request(600, 620)).encode())
+    content = read_export([export(request(0, 10), odd, request(600, 620))])
 
     assert content is not None
     assert content.impossible == 1
@@ -281,13 +286,13 @@ def test_requests_that_cannot_have_been_so_are_counted_and_left_out(odd: dict[st
 
 
 def test_an_export_of_impossible_requests_only_is_none() -> None:
-    assert read_export(export(request(500, 499)).encode()) is None
+    assert read_export([export(request(500, 499))]) is None
 
 
 def test_a_number_of_requests_takes_from_the_first_to_the_last_answer() -> None:
     """perf_analyzer's only window ends up to a second later."""
     content = read_export(
-        export(*(request(ms, ms + 20) for ms in range(100, 1100, 100)), windows=[90, 2090]).encode()
+        [export(*(request(ms, ms + 20) for ms in range(100, 1100, 100)), windows=[90, 2090])]
     )
 
     assert content is not None
@@ -299,7 +304,7 @@ def test_a_number_of_requests_takes_from_the_first_to_the_last_answer() -> None:
 
 
 def test_requests_in_windows_of_time_are_counted_over_these() -> None:
-    content = read_export(export(*(request(ms, ms + 20) for ms in range(0, 3000, 100))).encode())
+    content = read_export([export(*(request(ms, ms + 20) for ms in range(0, 3000, 100)))])
 
     assert content is not None
     assert content.requests_per_s == 10
@@ -315,7 +320,7 @@ def test_responses_are_counted_for_each_request(name: str, responses: float) -> 
 def test_a_last_response_without_text_is_no_token_though_it_counts_as_a_response() -> None:
     words = [request(ms, ms + 10, ms + 20, ms + 21, texts=["a", "b", ""]) for ms in (0, 1000, 2000)]
 
-    content = read_export(export(*words).encode(), Counted(3, 9))
+    content = read_export([export(*words)], Counted(3, 9))
 
     assert content is not None
     assert [len(each.came) for each in content.requests] == [2, 2, 2]
@@ -323,8 +328,48 @@ def test_a_last_response_without_text_is_no_token_though_it_counts_as_a_response
 
 
 def test_responses_of_several_tokens_are_not_compared() -> None:
-    counted = (GOLDEN / "stream_counted.json").read_bytes()
-    content = read_export(counted, Counted(1, 1))
+    counted = (GOLDEN / "stream_counted.json").read_text()
+    content = read_export([counted], Counted(1, 1))
 
     assert content is not None
     assert content.responses is None
+
+
+def test_an_export_needs_memory_for_its_times_only() -> None:
+    count = 20_000
+    entry = json.dumps(request(0, 10, image="x" * 500))[1:].split(",", 1)[1]
+
+    def blocks() -> Iterator[str]:
+        yield '{"experiments": [{"requests": ['
+        for number in range(count):
+            yield f'{", " if number else ""}{{"timestamp": {number}, {entry}'
+        yield f'], "window_boundaries": [0, {count * MS}]}}]}}'
+
+    tracemalloc.start()
+    content = read_export(blocks())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert content is not None
+    assert len(content.requests) == count
+    assert sum(map(len, blocks())) > 10 * 2**20
+    assert peak < 200 * count + 2**20
+
+
+def test_an_export_that_is_too_large_is_left_out_with_its_limit(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / OUTPUT).write_text("")
+    (tmp_path / EXPORT).write_text(export(request(0, 10)))
+    os.truncate(tmp_path / EXPORT, 2**29 + 1)
+
+    with caplog.at_level(logging.WARNING):
+        ended = collect(tmp_path, "", 0, embedded=False, stopped=None, death="")
+
+    assert ended.export is None
+    assert caplog.messages == ["export.json of perf_analyzer: Larger than 512 MiB"]
+
+
+def test_deep_exports_are_none() -> None:
+    assert read_export(["[" * 100_000]) is None
+    assert read_export(['{"experiments": [{"requests": [', "[" * 100_000]) is None

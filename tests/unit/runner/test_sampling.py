@@ -15,7 +15,8 @@ from model_analyzer.domain.measurements import ModelMeasurement, Values
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.output import parse_report, parse_table
-from model_analyzer.runner.load.profile_export import Export, Request, read_export
+from model_analyzer.runner.load.profile_export import Export, read_export
+from model_analyzer.runner.load.requests import Request, Requests
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
 
@@ -31,7 +32,7 @@ def export(times: Sequence[tuple[float, float]], seconds: float = 1.0) -> Export
     ]
     assert sent < end
     bounds = [START + round(seconds * 1e9 * part / 3) for part in range(4)]
-    return Export(requests, bounds)
+    return Export(Requests.of(requests), bounds)
 
 
 def closed_loop(
@@ -158,7 +159,7 @@ def test_requests_outside_the_windows_do_not_count() -> None:
 @pytest.mark.parametrize("times", [[], [(0.0, 10.0)], [(0.0, 10.0), (0.0, 10.0)]])
 def test_nothing_is_measured_with_one_end(times: list[tuple[float, float]]) -> None:
     requests = [Request(START, [START + 10], START + 10, [1]) for _ in times]
-    content = Export(requests, [START, START + 1000])
+    content = Export(Requests.of(requests), [START, START + 1000])
     assert sampled(content, in_flight=1, batch_size=1, with_tokens=False) is None
 
 
@@ -169,7 +170,7 @@ def test_a_recorded_export_agrees_with_its_table_but_for_the_first_requests() ->
     """Eight requests in flight to an instance that needs 7 ms for each, in 0.54 s."""
     table = parse_table((GOLDEN / "instalment.csv").read_text())
     report = parse_report((GOLDEN / "instalment.txt").read_text())
-    content = read_export((GOLDEN / "instalment.json").read_bytes())
+    content = read_export([(GOLDEN / "instalment.json").read_text()])
     assert content is not None
     assert table is not None
     model = sampled(content, in_flight=8, batch_size=1, with_tokens=False)
@@ -215,7 +216,7 @@ def test_tokens_are_counted_in_the_same_period() -> None:
         sent = START + n * 100 * MS
         came = [sent + ms * MS for ms in (20, 30, 40, 50, 60)]
         requests.append(Request(sent, came, came[-1], [1] * 5))
-    content = Export(requests, [START, START + 1000 * MS])
+    content = Export(Requests.of(requests), [START, START + 1000 * MS])
     model = sampled(content, in_flight=1, batch_size=1, with_tokens=True)
     assert model is not None
     assert model.values["output_token_throughput"] == pytest.approx(50)
@@ -233,7 +234,7 @@ def answered(due: Sequence[float], service_s: float, until_s: float) -> Export:
         came = START + round(free * NS)
         requests.append(Request(START + round(time * NS), [came], came, [1]))
     sent = [request for request in requests if request.sent < START + until_s * NS]
-    return Export(sent, [START, START + round(until_s * NS)])
+    return Export(Requests.of(sent), [START, START + round(until_s * NS)])
 
 
 @pytest.mark.parametrize(
@@ -315,7 +316,7 @@ def test_the_times_of_a_request_to_a_language_model_stay_together() -> None:
         answer(100, 110, 150, 190),
         answer(200, 210, 250, 290, tokens=(1, 8, 8)),
     ]
-    content = Export(requests, [START, START + 1000 * MS])
+    content = Export(Requests.of(requests), [START, START + 1000 * MS])
 
     model = sampled(content, in_flight=1, batch_size=1, with_tokens=True)
 

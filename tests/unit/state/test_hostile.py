@@ -70,7 +70,7 @@ def peak_mb(call: Callable[[], object]) -> float:
         ),
         ('"perf_throughput":1.0', '"perf_throughput":1.0,"perf_throughput":2.0', "twice"),
         ('"windows":[]', '"windows":[1e999]', "models[0].windows[0]: expected"),
-        ('"windows":[]', '"windows":' + "[" * 100_000 + "]" * 100_000, "recursion"),
+        ('"windows":[]', '"windows":' + "[" * 100_000 + "]" * 100_000, "nested too deeply"),
         ('"windows":[]', '"windows":[],"seconds":-1', "models[0].seconds: expected a number"),
         ('"windows":[]', '"windows":[],"histograms":{"a":7}', "histograms.a: expected a list of 2"),
         (

@@ -74,12 +74,10 @@ def list_(
 @click.option(
     "--metric",
     "shown",
-    default="perf_throughput",
     metavar="METRIC",
-    show_default=True,
-    help="Metric to rank variants by.",
+    help="Metric to rank variants by.  [default: what the run optimized]",
 )
-def show(which: str, directory: Path, prefix: str, shown: str) -> None:
+def show(which: str, directory: Path, prefix: str, shown: str | None) -> None:
     """Show the content of a checkpoint.
 
     Values of variants are those of whole trials: their measurements, such as instalments, are
@@ -91,5 +89,5 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
     """
     from model_analyzer.app.checkpoints.show import content_tables
 
-    tag = metric(shown, "--metric")
+    tag = metric(shown, "--metric") if shown else None
     print_tables(content_tables(open_checkpoint(which, directory, prefix), tag))

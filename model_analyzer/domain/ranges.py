@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The ranges of numbers: what an option accepts is what a checkpoint stores."""
+
+from __future__ import annotations
+
+# No metric and no option comes near this number, in any unit: so sums, squares and quotients are
+# finite.
+MOST_NUMBER = 10**15
+MOST_INTEGER = 2**63 - 1
+
+# Requests per second, of which no perf_analyzer sends a tenth. In 50 seconds, these are as many
+# requests as a log may have (`domain.traffic`).
+MOST_RATE = 100_000

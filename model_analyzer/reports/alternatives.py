@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a page says of measurements that are not the answer: those that a reader selects, and those
+that are best at another limit. The script decides which these are; what is said of them is from
+here: gains, values with their noise, configurations, and commands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain, islice, pairwise
+from typing import Any
+
+from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.budget import Budget
+from model_analyzer.reports.changes import configuration_changes
+from model_analyzer.reports.deployment import Deployment, goal_flags
+from model_analyzer.reports.evidence import gain_text, value_texts
+from model_analyzer.results.ranking import Ranking
+from model_analyzer.results.selection import gain_over
+
+# Noise takes time: of more measurements, only those have it that may be the best at some limit.
+_MOST_WITH_NOISE = 2000
+# So many of the best at each limit may be the answer there, given noise and ties.
+_CLOSEST = 40
+
+# Before the text of a gain that is not more than noise.
+_UNCLEAR = "~"
+
+_Texts = dict[int, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternatives:
+    """What is said of the measurements (rows) of one model on one kind of hardware.
+
+    `default` is the row that the gains at the limits of the run are over, None if there is none.
+    `gains` has for each choice of objectives, by the row of the default and the own row, the gain
+    in percent; one that is not clear begins with `~`, one that may come from the load is missing.
+    `values` has the values with their noise, by metric and row. `variants` are the best ones: what
+    each changes in the default, its config.pbtxt, and the difference from that in the model
+    repository. `commands` print the manifest, for each choice: one to which a limit is added, and
+    one without a limit; "" if there is no command.
+    """
+
+    default: int | None
+    gains: tuple[Mapping[int, _Texts], ...]
+    values: Mapping[str, _Texts]
+    variants: tuple[tuple[tuple[tuple[str, str, str], ...], str, str], ...]
+    commands: tuple[tuple[str, str], ...]
+
+    def to_data(self) -> Mapping[str, Any]:
+        """Its fields, ready for JSON."""
+        return asdict(self)
+
+
+def alternatives_of(
+    ranking: Ranking, budget: Budget | None, deployment: Deployment
+) -> Alternatives:
+    """What is said of the measurements of a ranking; the limits and objectives that a reader can
+    choose are those of the `budget`.
+    """
+    goals = [*_goals(ranking, budget)]
+    gains = tuple(
+        _gains(ranking, goal, budget, with_all=not number) for number, goal in enumerate(goals)
+    )
+    rows = {row for gain in gains for row in chain.from_iterable(gain.values())}
+    is_short = len(ranking.measured) <= _MOST_WITH_NOISE
+    tags = {tag for goal in goals for tag in goal.wishes}
+    tags.add(Axes(ranking.goal, ranking.results).quantity("perf_latency_p99").tag)
+    if budget is not None:
+        tags.add(budget.limit)
+    places = _places(ranking)
+    default = ranking.default
+    return Alternatives(
+        default=None if default is None else places[id(default.best)],
+        gains=gains,
+        values={
+            tag: _values(ranking, tag, range(len(ranking.measured)) if is_short else sorted(rows))
+            for tag in sorted(tags)
+        },
+        variants=tuple(_variants(ranking, deployment)),
+        commands=tuple(_commands(goals, deployment)) if budget is not None else (),
+    )
+
+
+def _goals(ranking: Ranking, budget: Budget | None) -> Iterator[Goal]:
+    """The goal of each choice of objectives, without the limit that moves."""
+    if budget is None:
+        yield Goal(models=tuple(_unbounded(model) for model in ranking.goal.models))
+        return
+    constraints = tuple(
+        Constraint(tag=tag, minimum=minimum, maximum=maximum)
+        for tag, minimum, maximum in budget.constraints
+    )
+    for choice in budget.choices:
+        objectives = tuple(Objective(tag=tag, weight=weight) for tag, weight in choice.objectives)
+        yield Goal(models=(ModelGoal(objectives=objectives, constraints=constraints),))
+
+
+def _unbounded(goal: ModelGoal) -> ModelGoal:
+    return ModelGoal(objectives=goal.objectives, weighting=goal.weighting)
+
+
+def _places(ranking: Ranking) -> Mapping[int, int]:
+    return {id(item): place for place, item in enumerate(ranking.measured)}
+
+
+def _gains(
+    ranking: Ranking, goal: Goal, budget: Budget | None, *, with_all: bool
+) -> Mapping[int, _Texts]:
+    """The gains over the default for one choice of objectives; `with_all` measurements over the
+    default at the limits of the run.
+    """
+    default = ranking.default
+    if default is None or ranking.is_across_models:
+        return {}
+    places = _places(ranking)
+    defaults = [places[id(item)] for item in default.measured]
+    pairs: dict[int, dict[int, None]] = {}
+    if with_all:
+        rows = range(min(len(ranking.measured), _MOST_WITH_NOISE))
+        pairs[places[id(default.best)]] = dict.fromkeys(rows)
+    if budget is not None:
+        for row, others in _at_limits(ranking, goal, budget.limit, defaults):
+            pairs.setdefault(row, {}).update(dict.fromkeys(others))
+    by = Goal(models=tuple(map(_unbounded, goal.models)))
+    return {
+        row: dict(_gains_over(ranking, by, row, [*others], defaults))
+        for row, others in pairs.items()
+    }
+
+
+def _gains_over(
+    ranking: Ranking, by: Goal, base: int, rows: Sequence[int], defaults: Sequence[int]
+) -> Iterator[tuple[int, str]]:
+    """The text of each gain over one measurement of the default configuration."""
+    compared = [ranking.measured[row] for row in (base, *(row for row in defaults if row != base))]
+    own = set(defaults)
+    for row in rows:
+        if row in own:
+            continue
+        gain = gain_over(by, ranking.noise_model, ranking.measured[row], compared)
+        if gain is not None:
+            yield row, f"{'' if gain.is_clear else _UNCLEAR}{gain_text(gain, sign='+')}"
+
+
+def _at_limits(
+    ranking: Ranking, goal: Goal, limit: str, defaults: Sequence[int]
+) -> Iterator[tuple[int, Sequence[int]]]:
+    """The measurement of the default that counts at each limit, and those that may be best there:
+    the default changes only at limits that one of its measurements just meets.
+    """
+    over = ranking.columns.of(limit)
+    items = ranking.measured
+    misses = goal.shortfalls(ranking.columns, [item.measurement for item in items])
+    by_merit = goal.best_first(
+        [row for row, value in enumerate(over) if value is not None and not misses[row]],
+        lambda row: items[row].measurement,
+    )
+    known = [(value, row) for row in defaults if (value := over[row]) is not None]
+    if not known:
+        return
+    ours = [row for row in by_merit if row in set(defaults)]
+    steps = sorted({_known(over[row]) for row in ours})
+    yield min(known)[1], _within(by_merit, over, steps[0] if steps else math.inf)
+    for low, high in pairwise([*steps, math.inf]):
+        best = next(row for row in ours if _known(over[row]) <= low)
+        yield best, _within(by_merit, over, high)
+
+
+def _within(by_merit: Sequence[int], over: Sequence[float | None], limit: float) -> Sequence[int]:
+    """The best rows below a limit."""
+    return [*islice((row for row in by_merit if _known(over[row]) < limit), _CLOSEST)]
+
+
+def _known(value: float | None) -> float:
+    return math.inf if value is None else value
+
+
+def _values(ranking: Ranking, tag: str, rows: Sequence[int]) -> _Texts:
+    """The values of a metric with their noise, where that is known."""
+    texts = {}
+    for row in rows:
+        item: MeasuredTrial = ranking.measured[row]
+        value = item.measurement.value(tag)
+        interval = None if value is None else ranking.noise_model.interval(item.runs, tag)
+        if value is not None and interval is not None:
+            text, bounds = value_texts(value, interval)
+            texts[row] = f"{text} ({bounds})" if bounds else text
+    return texts
+
+
+def _variants(
+    ranking: Ranking, deployment: Deployment
+) -> Iterator[tuple[tuple[tuple[str, str, str], ...], str, str]]:
+    default = ranking.default
+    for result, texts in zip(ranking.results, deployment.configurations, strict=False):
+        is_changed = default is not None and result is not default
+        changes = configuration_changes(default.best, result.best) if is_changed and default else ()
+        yield (tuple(changes), *texts)
+
+
+def _commands(goals: Sequence[Goal], deployment: Deployment) -> Iterator[tuple[str, str]]:
+    """For each choice, the command without its limit, and the one for no limit."""
+    for goal in goals if deployment.start else ():
+        (model,) = goal.models
+        flags = goal_flags(model)
+        yield f"{deployment.start} {flags}", f"{deployment.start} {goal_flags(model, ends=True)}"

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The answer for one model as a picture to share: 1200 x 630 pixels, as previews of links have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from textwrap import wrap
+
+from model_analyzer.domain.printable import drawable
+from model_analyzer.reports.build import Summary
+from model_analyzer.reports.figures import Figure
+from model_analyzer.reports.templating import render
+from model_analyzer.results.answer import AnswerVerdict
+
+# So many characters fit into a line of the advice, of the name, of the settings, of a label, and of
+# a change.
+_ADVICE, _NAME, _SETTINGS, _LABEL, _CHANGE = 78, 36, 84, 30, 84
+_MOST_FIGURES, _MOST_CHANGES, _MOST_LIMITS = 3, 3, 2
+
+# The colours of a page (`static/report.css`), by how the answer is to be taken.
+_GOOD, _UNSURE, _BAD = "#0b6b3a", "#7a4300", "#a31621"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """The texts of a picture, each short enough for its place."""
+
+    advice: str
+    colour: str
+    name: str
+    settings: Sequence[str]
+    figures: Sequence[Figure]
+    limits: Sequence[str]
+    changes: Sequence[str]
+    footer: str
+
+
+def render_card(part: Summary) -> str:
+    """The picture as SVG."""
+    return drawable(render("card.svg.j2", card=_card(part)))
+
+
+def _card(part: Summary) -> Card:
+    statement = part.statement
+    name, settings = part.recommended
+    colour = _GOOD
+    if statement.verdict is AnswerVerdict.NOTHING:
+        colour = _BAD
+    elif statement.is_unsure or statement.verdict is AnswerVerdict.NEAREST:
+        colour = _UNSURE
+    return Card(
+        advice=_shortened(part.advice, _ADVICE),
+        colour=colour,
+        name=_shortened(name or part.model, _NAME),
+        settings=wrap(settings or statement.sentence, _SETTINGS, max_lines=2, placeholder=" …"),
+        figures=[
+            replace(figure, label=_shortened(figure.label, _LABEL))
+            for figure in part.figures[:_MOST_FIGURES]
+        ],
+        limits=[*_limits(part)][:_MOST_LIMITS],
+        changes=[*_changes(part)],
+        footer=_shortened(
+            " · ".join(filter(None, (part.model, part.hardware, part.origin.tool))), _CHANGE
+        ),
+    )
+
+
+def _limits(part: Summary) -> Iterator[str]:
+    for limit in part.limits:
+        met = "?" if limit.missed_by is None else "✗" if limit.missed_by else "✓"
+        yield f"{met} {limit.constraint}"
+
+
+def _changes(part: Summary) -> Iterator[str]:
+    changes = part.actions.changes
+    for name, before, after in changes[:_MOST_CHANGES]:
+        yield _shortened(f"{name} {before} → {after}", _CHANGE)
+    more = len(changes) - _MOST_CHANGES
+    if more > 0:
+        yield f"and {more} more"
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a page says of other measurements is what the tool says where these are the answer."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.reports.alternatives import Alternatives
+from model_analyzer.reports.build import Summary
+from model_analyzer.reports.deployment import Deployment
+from model_analyzer.reports.evidence import gain_text
+from model_analyzer.reports.figures import figures_of
+from model_analyzer.results.answer import AnswerVerdict, answer_of
+from model_analyzer.results.ranking import Ranking, rank_across
+from tests.budget_cases import CASES, limits_of, name_of, ranking_of
+from tests.random_rankings import random_limits, random_records
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    goal,
+    instalment,
+    measurement,
+    objectives,
+    ranking,
+    record,
+    summary_page,
+    variant,
+)
+
+WITH_GAIN = (AnswerVerdict.RECOMMENDED, AnswerVerdict.EQUAL)
+
+
+def part_of(ranked: Ranking, deployment: Deployment | None = None) -> Summary:
+    (part,) = summary_page(ranked, deployment=deployment).parts
+    return part
+
+
+def said_at(wide: Ranking, made: Alternatives, at_limit: Ranking) -> tuple[str | None, str | None]:
+    """The gain that a page of a `wide` limit has for the answer at another one, and that of the
+    tool, where the page shows it.
+    """
+    places = {name_of(item): place for place, item in enumerate(wide.measured)}
+    answer, default = answer_of(at_limit), at_limit.default
+    if answer.gain is None or answer.verdict not in WITH_GAIN or default is None:
+        return None, None
+    base, row = places[name_of(default.best)], places[name_of(at_limit.results[0].best)]
+    told = f"{'' if answer.gain.is_clear else '~'}{gain_text(answer.gain, sign='+')}"
+    return made.gains[0].get(base, {}).get(row), told
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_gains_at_every_limit_are_those_of_the_tool(seed: int) -> None:
+    records = random_records(seed)
+    wide = ranking(*records, by=goal(*at_most(perf_latency_p99=1e6)))
+    made = part_of(wide).alternatives
+    for limit in random_limits(seed, records):
+        at_limit = ranking(*records, by=goal(*at_most(perf_latency_p99=limit)))
+        shown, told = said_at(wide, made, at_limit)
+        assert shown == told, limit
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gains_of_known_cases_are_those_of_the_tool(name: str) -> None:
+    wide = ranking_of(CASES[name], 1e6)
+    made = part_of(wide).alternatives
+    for limit in limits_of(CASES[name]):
+        shown, told = said_at(wide, made, ranking_of(CASES[name], limit))
+        assert shown == told, limit
+
+
+DEFAULT = variant("m_config_default", max_batch_size=1)
+BEST = variant("m_config_0", max_batch_size=8)
+
+
+def two(by: Goal | None = None) -> Ranking:
+    return ranking(
+        record(DEFAULT, instalment([10.0, 11.0] * 50), concurrency=1),
+        record(BEST, instalment([5.0, 6.0] * 200), concurrency=1),
+        record(BEST, instalment([15.0, 16.0] * 300), concurrency=4),
+        by=by,
+    )
+
+
+def test_values_have_the_noise_of_the_figures() -> None:
+    ranked = two(goal(*at_most(perf_latency_p99=40)))
+    values = part_of(ranked).alternatives.values
+    figures = {figure.label: figure for figure in figures_of(answer_of(ranked))}
+    for tag, name in (("perf_throughput", "Throughput"), ("perf_latency_p99", "p99 Latency")):
+        figure = figures[name]
+        bounds = f" ({figure.interval})" if figure.interval else ""
+        assert values[tag][0] == f"{figure.value}{bounds}"
+        assert len(values[tag]) == 3
+
+
+def test_the_page_of_goodput_has_gains_without_a_limit_to_move() -> None:
+    by = goal(*at_most(perf_latency_p99=40), wished=objectives(perf_goodput=1))
+    ranked = ranking(
+        record(DEFAULT, instalment([10.0, 50.0] * 50)),
+        record(BEST, instalment([5.0, 6.0] * 200)),
+        by=by,
+    )
+    part = part_of(ranked)
+    assert part.budget is None
+    gain = answer_of(ranked).gain
+    assert gain is not None
+    made = part.alternatives
+    assert made.default is not None
+    assert made.gains[0][made.default][0] == gain_text(gain, sign="+")
+    assert made.commands == ()
+
+
+def test_each_variant_has_its_changes_and_files() -> None:
+    texts = (("of the best", "its diff"), ("of the default", ""))
+    made = part_of(two(), Deployment(configurations=texts)).alternatives
+    assert made.variants == (
+        ((("max_batch_size", "1", "8"),), "of the best", "its diff"),
+        ((), "of the default", ""),
+    )
+
+
+def test_commands_take_a_limit_and_have_the_other_constraints() -> None:
+    by = goal(*at_most(perf_latency_p99=40), *at_least(perf_throughput=5))
+    made = part_of(two(by), Deployment(start="model-analyzer best -m m")).alternatives
+    (limited, without), *_ = made.commands
+    flags = ["--metric", "perf_throughput", "--constraint", "perf_throughput>5"]
+    assert (
+        shlex.split(limited)
+        == shlex.split(without)
+        == ["model-analyzer", "best", "-m", "m", *flags]
+    )
+    (limited, without), *_ = part_of(two(), Deployment(start="best")).alternatives.commands
+    assert shlex.split(limited) == ["best", "--metric", "perf_throughput"]
+    assert shlex.split(without)[-2:] == ["--constraint", "none"]
+    assert part_of(two()).alternatives.commands == ()
+
+
+def test_without_a_default_or_across_models_there_are_no_gains() -> None:
+    alone = ranking(record(BEST, measurement(100, 5)))
+    assert part_of(alone).alternatives.gains == ({},)
+    across = rank_across([two()], Goal(models=(ModelGoal(),)), "all")[0]
+    assert not any(part_of(across).alternatives.gains)
+
+
+def test_a_gain_that_the_load_may_cause_is_missing() -> None:
+    ranked = ranking(
+        record(DEFAULT, measurement(100, 5), concurrency=1),
+        record(BEST, measurement(900, 9), concurrency=8),
+        record(BEST, measurement(300, 6), concurrency=1),
+    )
+    made = part_of(ranked).alternatives
+    assert made.default is not None
+    assert made.gains[0][made.default] == {1: "+200"}
+
+
+def test_of_very_many_measurements_only_the_leading_ones_have_noise() -> None:
+    rows = [record(BEST, measurement(n, n / 10), concurrency=n) for n in range(1, 2100)]
+    made = part_of(ranking(record(DEFAULT, measurement(1, 5)), *rows)).alternatives
+    assert sum(map(len, made.gains[0].values())) < 2200
