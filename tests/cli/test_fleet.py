@@ -162,8 +162,8 @@ def test_commands_with_the_file_of_a_run_understand_its_patterns(
     status, output = setting.profile(profile_models={"m*": fewer}, run_config_search_disable=True)
     assert status == 0, output
 
-    assert "In 1 measurement " in run("best", "-f", "config.yaml")[2]
-    assert "In 1 measurement " not in run("best")[2]
+    assert "1 measurement across 1 configuration" in run("best", "-f", "config.yaml")[2]
+    assert "1 measurement across 1 configuration" not in run("best")[2]
 
     setting.profile("--dry-run", profile_models={"m*": {**fewer, "latency_budget": 0.001}})
     status, _, error = run("report", "--fleet", "-f", "config.yaml")
