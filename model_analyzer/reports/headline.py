@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Measurement
@@ -22,6 +23,8 @@ from model_analyzer.results.selection import compared_default
 
 # The headline has so many values at most; tiles and tables have all.
 _MOST_VALUES = 3
+# Requests per second that were answered, and in time: if they are the same, one is enough.
+_RATES = (GOODPUT, "perf_throughput")
 # And so many served models have their settings beside it; other tables have all.
 _MOST_PARTS = 2
 
@@ -100,13 +103,17 @@ def values_text(result: VariantResult, goal: Goal, currency: str) -> str:
         tag
         for tag in goal.wishes_first((*tags, *goal.wishes))
         if _value(tag, latency, measurement) is not None
-    ][:_MOST_VALUES]
+    ]
+    rates = [tag for tag in shown if tag in _RATES]
+    if len({number_text(measurement.totals[tag]) for tag in rates}) == 1:
+        shown = [tag for tag in shown if tag not in rates[1:]]  # every request was in time
+    shown = shown[:_MOST_VALUES]
     texts = [
         _latency_text(latency, result) if tag == latency.tag else _value_text(tag, result, currency)
         for tag in shown
     ]
     for place in range(len(shown) - 1):
-        if shown[place : place + 2] == ["perf_throughput", latency.tag]:
+        if shown[place] in _RATES and shown[place + 1] == latency.tag:
             texts[place : place + 2] = [f"{texts[place]} at {texts[place + 1]}"]
     return ", ".join(texts)
 

@@ -198,3 +198,16 @@ def test_models_with_different_goals_have_one_column_of_them() -> None:
     (place,) = (place for place, column in enumerate(page.columns) if column.key == "goal")
     texts = [row.cells[place].text for row in page.rows]
     assert texts == ["Goodput 800 infer/sec", "RAM Usage 200 MB"]
+
+
+@pytest.mark.parametrize(("limit", "times"), [(40.0, 1), (25.0, 2)])
+def test_throughput_is_not_repeated_where_every_request_was_in_time(
+    limit: float, times: int
+) -> None:
+    by = goal(*at_most(perf_latency_p50=limit), wished=objectives(perf_goodput=1))
+    measured = record(variant("m_config_0"), instalment([20.0] * 30 + [30.0] * 20, 1.0))
+
+    sentence = "".join(headline(answer_of(ranking(measured, by=by))))
+
+    assert sentence.count("infer/sec") == times
+    assert "Goodput" in sentence
