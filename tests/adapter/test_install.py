@@ -73,6 +73,7 @@ OF_ANOTHER_MACHINE = "another-boot pid:[1] 1 1"
         (OF_ANOTHER_MACHINE, 0, True),
         (OF_ANOTHER_MACHINE, 3, False),
     ],
+    ids=["nobody", "a container", "alive", "ended", "another machine", "another machine, old"],
 )
 def test_an_installation_is_removed_once_its_process_has_ended(
     tmp_path: Path, owner: str, hours: float, stays: bool
