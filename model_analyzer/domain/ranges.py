@@ -12,3 +12,5 @@ MOST_INTEGER = 2**63 - 1
 # Requests per second, of which no perf_analyzer sends a tenth. In 50 seconds, these are as many
 # requests as a log may have (`domain.traffic`).
 MOST_RATE = 100_000
+# Requests per second that all replicas of a model get together: more than any service gets.
+MOST_DEMAND = 10**9
