@@ -30,7 +30,7 @@ from model_analyzer.config.fragments import (
     with_commas,
 )
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean, nearest
-from model_analyzer.domain.ranges import MOST_INTEGER, MOST_NUMBER
+from model_analyzer.domain.ranges import MOST_COUNT, MOST_NUMBER
 
 E = TypeVar("E", bound=Enum)
 
@@ -169,7 +169,7 @@ class Integer:
     metavar = "INTEGER"
     expected = "a whole number"
 
-    def __init__(self, minimum: int = -MOST_INTEGER, maximum: int = MOST_INTEGER) -> None:
+    def __init__(self, minimum: int = -MOST_COUNT, maximum: int = MOST_COUNT) -> None:
         self._minimum = minimum
         self._maximum = maximum
 
@@ -399,7 +399,7 @@ class Integers:
 
     metavar = "INTEGERS"
 
-    def __init__(self, minimum: int, maximum: int = MOST_INTEGER) -> None:
+    def __init__(self, minimum: int, maximum: int = MOST_COUNT) -> None:
         self._bounds = {"minimum": minimum, "maximum": maximum}
         self._item = Integer(minimum, maximum)
 
