@@ -10,6 +10,8 @@ MOST_NUMBER = 10**15
 MOST_INTEGER = 2**63 - 1
 # The largest number that fits into a model configuration and into client flags (int32).
 MOST_COUNT = 2**31 - 1
+# Instances of a model on one device: each needs a thread of the server.
+MOST_INSTANCES = 10_000
 # More than 11 days, of which every wait of the operating system takes the milliseconds (int32).
 MOST_SECONDS = 10**6
 # Seconds between readings: with fewer, readings would take all the time of a processor.
