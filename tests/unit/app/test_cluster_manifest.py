@@ -32,7 +32,7 @@ CONFIGS = {
     "remote": PLAIN + "triton_launch_mode: remote\ntriton_grpc_endpoint: triton.example:8001\n",
     "url": PLAIN + "executor: ray\nmodel_repository: s3://bucket/models\n",
     "unicode": "# {{ .Values.image }} \u00e9\u4e2d\U0001f600 \u2028# --- \"'%\n" + PLAIN,
-    "specials": "profile_models: ['a: b', '- c', '*f', '{{ g }}', '# h', '$(i)']\n",
+    "specials": "profile_models: ['a: b', '- c', '*f', '{{ {g} }}', '# h', '$(i)']\n",
     "no last line break": "profile_models: [m]",
     "many line breaks": "\n\n" + PLAIN + "\n\n",
     "indented": "  profile_models: [m]\n",
