@@ -30,6 +30,7 @@ _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\
 _PROXY_LINE = re.compile(r'\[(?P<time>\d{4}-\d\d-\d\dT[\d:.]+Z)\] "')
 # Not the header of a CSV file whose first column is named "[time]".
 _JSON_ARRAY = re.compile(r'\s*\[\s*(?:[\[{"\d-]|$)')
+_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 MOST_PART = 2**18
 # A row is in memory as a whole.
 _MOST_LINE = 16 * 2**20
@@ -47,12 +48,12 @@ class LogProblem(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LogRows:
-    """Rows of a log, each with the line where it begins; 0 in a document. `is_csv` tells whether
-    names and cells are those of CSV.
+    """Rows of a log, each with the line where it begins; 0 in a document. `header` has the names of
+    the columns of CSV; it is empty in other forms.
     """
 
     rows: Iterator[tuple[int, Row]]
-    is_csv: bool = False
+    header: Sequence[str] = ()
 
 
 def rows_of(parts: Iterable[str]) -> LogRows:
@@ -75,7 +76,9 @@ def rows_of(parts: Iterable[str]) -> LogRows:
         return LogRows(_document_rows(rest))
     if first.lstrip().startswith("{"):
         return LogRows(_json_rows(_lines(rest, number)))
-    return LogRows(_csv_rows(_lines(rest, number)), is_csv=True)
+    records = _csv_cells(_lines(rest, number))
+    header = [cell.lstrip("\ufeff") for cell in next(records, (0, ()))[1]]
+    return LogRows(_csv_rows(header, records), header)
 
 
 def _lines(parts: Iterable[str], number: int) -> Numbered:
@@ -233,13 +236,25 @@ def _no_list() -> LogProblem:
     return LogProblem(0, "is JSON without a list of requests", _JSON_LINES)
 
 
-def _csv_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:
-    header: Sequence[str] = ()
-    for number, cells in _csv_cells(numbered):
-        if header:
-            yield number, dict(zip(header, cells, strict=False))
-        else:
-            header = [cell.lstrip("\ufeff") for cell in cells]
+def _csv_rows(
+    header: Sequence[str], records: Iterable[tuple[int, Sequence[str]]]
+) -> Iterator[tuple[int, Row]]:
+    for number, cells in records:
+        if len(cells) > len(header):
+            raise foreign_header(header) or LogProblem(
+                number,
+                f"has {len(cells)} cells, and the header {len(header)}",
+                "put cells with commas in quotes",
+            )
+        yield number, dict(zip(header, cells, strict=False))
+
+
+def foreign_header(header: Sequence[str]) -> LogProblem | None:
+    """Why this is no header of CSV with commas, if it seems to be none."""
+    for separator, name in _OTHER_SEPARATORS.items():
+        if any(separator in cell for cell in header):
+            return LogProblem(0, f"separates its columns by {name}", "separate them by commas")
+    return None
 
 
 def _csv_cells(numbered: Numbered) -> Iterator[tuple[int, Sequence[str]]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -17,7 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.log_rows import LogProblem, Row, cell_of, columns_of, rows_of
+from model_analyzer.domain.log_rows import (
+    LogProblem,
+    Row,
+    cell_of,
+    columns_of,
+    foreign_header,
+    rows_of,
+)
 from model_analyzer.domain.log_times import (
     NS_PER,
     Extent,
@@ -36,7 +43,6 @@ from model_analyzer.domain.words import counted
 # AIPerf's export has the requests of its warm-up, too.
 _PHASE, _WARM_UP = "metadata.benchmark_phase", "warmup"
 
-_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 _NS_PER_S = 10**9
 _MOST_DAYS_NS = 7 * 86_400 * _NS_PER_S
 
@@ -163,7 +169,7 @@ def parse_log(
     name = column or time_column(first[1], known)
     for needed in (name, input_column or name):
         if not needed or cell_of(first[1], needed) is None:
-            problem = _unusual_csv(first[1]) if log.is_csv else None
+            problem = _unusual_csv(log.header) if log.header else None
             raise problem or _no_column(*first, needed)
     is_dated = _is_dated(first[0], cell_of(first[1], name), unit)
     read = date_of if is_dated else number_of
@@ -267,14 +273,10 @@ def _no_column(number: int, row: Row, name: str) -> LogProblem:
     )
 
 
-def _unusual_csv(row: Row) -> LogProblem | None:
+def _unusual_csv(header: Sequence[str]) -> LogProblem | None:
     """Why the names of the columns are none, if they are none: other separators, or no header."""
-    for separator, name in _OTHER_SEPARATORS.items():
-        if any(separator in cell for cell in row):
-            return LogProblem(0, f"separates its columns by {name}", "separate them by commas")
-    is_data = all(row) and any(
-        amount_of(cell) is not None or date_of(cell) is not None for cell in row
+    is_data = all(header) and any(
+        amount_of(cell) is not None or date_of(cell) is not None for cell in header
     )
-    if is_data:
-        return LogProblem(0, "has no header", "begin it with a line of column names, as in time,id")
-    return None
+    problem = LogProblem(0, "has no header", "begin it with a line of column names, as in time,id")
+    return foreign_header(header) or (problem if is_data else None)

@@ -62,6 +62,9 @@ def test_a_column_and_a_unit_can_be_given() -> None:
         ('time,text\n1,a\nsoon,"b\nc"\n', 3, "has 'soon' in place of a time"),
         ('time,text\n1,a\n2,"b\n3,c\n', 3, "is not CSV: unexpected end of data"),
         ('\n"time\n1\n', 2, "is not CSV: unexpected end of data"),
+        ("url,ts_ms\n/a?x=1,5,1000\n/b,1500\n", 2, "has 3 cells, and the header 2"),
+        ("time,level\n2026-11-02 09:30:00,317,INFO\n", 2, "has 3 cells, and the header 2"),
+        ("when;text\n1,5;a\n2,5;b\n", 0, "separates its columns by semicolons"),
         ("when;text\n1;a\n2;b\n", 0, "separates its columns by semicolons"),
         ("id\ttime\na\t1\nb\t2\n", 0, "separates its columns by tabs"),
         ("0.1\n0.2\n", 0, "has no header"),
@@ -113,6 +116,7 @@ def test_a_hint_names_what_helps(column: str) -> None:
         ("when;size\n1;5\n2;6\n", "separate them by commas"),
         ("0.1\n0.2\n", "begin it with a line of column names, as in time,id"),
         ("[1]", "write one JSON object per line"),
+        ("time,url\n1,/a?x=1,5\n", "put cells with commas in quotes"),
     ]:
         with pytest.raises(LogProblem) as raised:
             parse_log(text.splitlines(), column=column)
