@@ -28,6 +28,23 @@ TRACE_TIME = "timestamps.REQUEST_START"
 _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "')
 # Envoy's default format: [2016-04-15T20:17:00.310Z] "
 _PROXY_LINE = re.compile(r'\[(?P<time>\d{4}-\d\d-\d\dT[\d:.]+Z)\] "')
+# In perf_analyzer's export; a row may have experiments of another kind.
+_EXPERIMENTS = re.compile(
+    r'^\{\s*"experiments"|"experiments"\s*:\s*\[\s*\{\s*"(?:experiment|requests|window_boundaries)"'
+)
+# What events in a trace of Triton have.
+_TRACE_KEYS = frozenset(
+    [
+        "id",
+        "model_name",
+        "model_version",
+        "request_id",
+        "parent_id",
+        "timestamps",
+        "activity",
+        "tensor",
+    ]
+)
 # Not the header of a CSV file whose first column is named "[time]".
 _JSON_ARRAY = re.compile(r'\s*\[\s*(?:[\[{"\d-]|$)')
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
@@ -126,7 +143,7 @@ def _access_rows(pattern: re.Pattern[str], numbered: Numbered) -> Iterator[tuple
 def _begins_document(line: str) -> bool:
     """Whether a JSON object begins here that goes on in further lines, or holds experiments."""
     text = line.strip()
-    return text == "{" or re.match(r'\{\s*"experiments"', text) is not None
+    return text == "{" or (text.startswith("{") and _EXPERIMENTS.search(text) is not None)
 
 
 def _document_rows(blocks: Iterable[str]) -> Iterator[tuple[int, Row]]:
@@ -188,8 +205,10 @@ def _exported(stream: JsonStream) -> Iterator[Row]:
 
 
 def _is_traced(item: Row) -> bool:
-    """Whether it is an event in a trace of Triton."""
-    return "id" in item and isinstance(item.get("timestamps"), list)
+    """Whether it is an event in a trace of Triton, of which only some have times."""
+    return "id" in item and (
+        isinstance(item.get("timestamps"), list) or (len(item) > 1 and item.keys() <= _TRACE_KEYS)
+    )
 
 
 def _traced(items: Iterable[Row]) -> Iterator[Row]:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from model_analyzer.domain.log_rows import (
     LogProblem,
+    LogRows,
     Row,
     cell_of,
     columns_of,
@@ -167,10 +168,7 @@ def parse_log(
         raise LogProblem(0, "has no request below its header")
     known = known_log(first[1])
     name = column or time_column(first[1], known)
-    for needed in (name, input_column or name):
-        if not needed or cell_of(first[1], needed) is None:
-            problem = _unusual_csv(log.header) if log.header else None
-            raise problem or _no_column(*first, needed)
+    _check_columns(log, first, [name, input_column or name])
     is_dated = _is_dated(first[0], cell_of(first[1], name), unit)
     read = date_of if is_dated else number_of
     times, inputs = _Times(), array("q")
@@ -200,6 +198,16 @@ def parse_log(
     if warm_ups:
         reading += f"; {counted(warm_ups, 'warm-up request')} left out"
     return replace(replayed, reading=reading)
+
+
+def _check_columns(log: LogRows, first: tuple[int, Row], names: Sequence[str]) -> None:
+    """Raises LogProblem unless each of these columns is there, and once."""
+    for name in names:
+        if not name or cell_of(first[1], name) is None:
+            problem = _unusual_csv(log.header) if log.header else None
+            raise problem or _no_column(*first, name)
+        if log.header.count(name) > 1:
+            raise LogProblem(0, f"has more than one column {name!r}", "rename all but one")
 
 
 def _is_dated(number: int, value: Any, unit: str) -> bool:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from io import StringIO
 
 import pytest
@@ -65,6 +66,7 @@ def test_a_column_and_a_unit_can_be_given() -> None:
         ("url,ts_ms\n/a?x=1,5,1000\n/b,1500\n", 2, "has 3 cells, and the header 2"),
         ("time,level\n2026-11-02 09:30:00,317,INFO\n", 2, "has 3 cells, and the header 2"),
         ("when;text\n1,5;a\n2,5;b\n", 0, "separates its columns by semicolons"),
+        ("timestamp,path,timestamp\n1,/a,5\n2,/b,7\n", 0, "has more than one column 'timestamp'"),
         ("when;text\n1;a\n2;b\n", 0, "separates its columns by semicolons"),
         ("id\ttime\na\t1\nb\t2\n", 0, "separates its columns by tabs"),
         ("0.1\n0.2\n", 0, "has no header"),
@@ -95,6 +97,39 @@ def test_what_is_wrong_is_told_with_its_line(text: str, line: int, message: str)
     with pytest.raises(LogProblem) as raised:
         parse_log(text.splitlines())
     assert (raised.value.line, raised.value.message) == (line, message)
+
+
+def test_a_trace_may_begin_with_events_without_times() -> None:
+    """Triton writes the requests of an ensemble to its models first."""
+    child = {"id": 2, "model_name": "p", "model_version": 1, "parent_id": 1}
+    user = {"id": 1, "model_name": "m", "model_version": 1, "request_id": ""}
+    tensor = {"id": 2, "activity": "TENSOR_QUEUE_INPUT", "tensor": {"name": "x", "data": "1"}}
+
+    def start(request: int, ns: int) -> dict[str, object]:
+        return {"id": request, "timestamps": [{"name": "REQUEST_START", "ns": ns}]}
+
+    events = [child, tensor, start(2, 40), user, start(1, 10), {**user, "id": 3}, start(3, SECOND)]
+    for begin in (0, 1, 3):
+        log = parse_log([json.dumps([*events[begin:][:1], *events])], unit="ns")
+        assert log.times.tolist() == [0, SECOND - 10]
+
+
+@pytest.mark.parametrize("first", ["endpoint", "version", "experiments"])
+def test_the_keys_of_an_export_have_any_order(first: str) -> None:
+    requests = [{"timestamp": time} for time in (0, SECOND)]
+    values = {
+        "endpoint": "",
+        "version": "2.0",
+        "experiments": [{"experiment": {"mode": "concurrency"}, "requests": requests}],
+    }
+    log = parse_log([json.dumps({first: values[first], **values})])
+
+    assert log.times.tolist() == [0, SECOND]
+
+
+def test_a_row_may_have_experiments() -> None:
+    lines = [f'{{"time": {time}, "experiments": [{{"name": "a"}}]}}' for time in (0, 1)]
+    assert parse_log(lines).times.tolist() == [0, SECOND]
 
 
 @pytest.mark.parametrize(("begin", "line"), [("[", 0), ('{"a":', 1)])
