@@ -33,18 +33,10 @@ _EXPERIMENTS = re.compile(
     r'^\{\s*"experiments"|"experiments"\s*:\s*\[\s*\{\s*"(?:experiment|requests|window_boundaries)"'
 )
 # What events in a trace of Triton have.
-_TRACE_KEYS = frozenset(
-    [
-        "id",
-        "model_name",
-        "model_version",
-        "request_id",
-        "parent_id",
-        "timestamps",
-        "activity",
-        "tensor",
-    ]
-)
+_TRACE_KEYS = {
+    *("id", "model_name", "model_version", "request_id", "parent_id"),
+    *("timestamps", "activity", "tensor"),
+}
 # Not the header of a CSV file whose first column is named "[time]".
 _JSON_ARRAY = re.compile(r'\s*\[\s*(?:[\[{"\d-]|$)')
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}

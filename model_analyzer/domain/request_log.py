@@ -32,6 +32,7 @@ from model_analyzer.domain.log_times import (
     LogUnit,
     amount_of,
     date_of,
+    has_fraction,
     known_log,
     number_of,
     time_column,
@@ -120,14 +121,14 @@ class _Times:
         self._whole.append(whole)
         self._billionths.append(billionths)
 
-    def extent(self) -> Extent:
+    def extent(self, *, has_fractions: bool) -> Extent:
         whole, billionths = self._arrays()
         least, most = int(whole.min()), int(whole.max())
         return Extent(
             len(whole),
             least * _NS_PER_S + int(billionths[whole == least].min()),
             most * _NS_PER_S + int(billionths[whole == most].max()),
-            has_fractions=bool(billionths.any()),
+            has_fractions=has_fractions,
         )
 
     def into_ns(self, least: int, ns_per_unit: int) -> Numbers:
@@ -172,17 +173,19 @@ def parse_log(
     is_dated = _is_dated(first[0], cell_of(first[1], name), unit)
     read = date_of if is_dated else number_of
     times, inputs = _Times(), array("q")
-    warm_ups = 0
+    warm_ups, has_fractions = 0, False
     for number, row in chain([first], log.rows):
         if cell_of(row, _PHASE) == _WARM_UP:
             warm_ups += 1
             continue
-        times.append(_time(number, row, name, read))
+        value = _cell(number, row, name)
+        times.append(_time(number, value, read))
+        has_fractions = has_fractions or has_fraction(value)
         if input_column:
             inputs.append(_entry(number, row, input_column, entries))
         if len(times) > MOST_REQUESTS:
             raise LogProblem(number, f"has more than {MOST_REQUESTS:,} requests", "use a part")
-    extent = times.extent() if len(times) else None
+    extent = times.extent(has_fractions=has_fractions) if len(times) else None
     if extent is None or extent.least == extent.most:
         raise LogProblem(0, "needs requests at two different times at least")
     decided, reading = LogUnit.SECONDS, "dates"
@@ -221,8 +224,7 @@ def _is_dated(number: int, value: Any, unit: str) -> bool:
     return True
 
 
-def _time(number: int, row: Row, column: str, read: Callable[[Any], int | None]) -> int:
-    value = _cell(number, row, column)
+def _time(number: int, value: Any, read: Callable[[Any], int | None]) -> int:
     time = read(value)
     if time is None:
         raise _unreadable(number, value)

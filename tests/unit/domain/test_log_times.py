@@ -75,6 +75,7 @@ def test_known_logs_are_read_in_their_unit(text: str, last: float, reading: str)
         ("startTimeUs", (0, 1_500_000), 1.5, "microseconds, as the name of the column says"),
         ("time (s)", (0, 60), 60, "seconds, as the name of the column says"),
         ("time", (0, 0.5, 2), 2, "seconds, since they have fractions"),
+        ("time", (0.0, 1.0, 2.0), 2, "seconds, since they have fractions"),
         ("time", (0, 1, 2), 2, "seconds: as milliseconds, there would be 1,000 requests/s"),
         ("time", (0, 1, 1, 2), 2,
          "seconds: as milliseconds, there would be 1,500 requests/s;"
@@ -129,6 +130,12 @@ HASHED = '{{"timestamp": {}, "input_length": 6, "output_length": 5, "hash_ids": 
         [HASHED.format(time, ', "turn": 1') for time in (0, 100, 200)],  # of 10/s, or of 0.01/s
         [HASHED.format(time, ', "turn": 1') for time in (0.5, 100.25, 200.5)],
         ['{"timestamp": 0.5, "text_input": "a"}', '{"timestamp": 1, "text_input": "b"}'],
+        # 500/s, or 0.5/s
+        [f'{{"timestamp": {time}, "text_input": "a"}}' for time in (0, 2, 4)],
+        [f'{{"timestamp": {time}, "text_input": "a"}}' for time in (0.0, 20.0, 40.0)],
+        # a slow trace in seconds, or milliseconds that a tool made floats
+        [HASHED.format(time, "") for time in (0.0, 20.0, 40.0)],
+        [HASHED.format(time, "") for time in (2.3, 4.6, 6.9)],
     ],
 )
 def test_a_log_that_does_not_say_its_unit_is_refused(lines: Sequence[str]) -> None:
@@ -139,6 +146,13 @@ def test_a_log_that_does_not_say_its_unit_is_refused(lines: Sequence[str]) -> No
     assert "does not say the unit of its times: there would be " in raised.value.message
     for unit in raised.value.hint.removeprefix("say unit: ").split(" or unit: "):
         assert parse_log(lines, unit=unit).reading.endswith(f", as unit: {unit} says")
+
+
+def test_a_trace_with_whole_seconds_as_floats_is_in_seconds() -> None:
+    log = parse_log([HASHED.format(float(time), "") for time in range(2, 24, 2)])
+
+    assert log.times[-1] == 20 * SECOND
+    assert log.reading == "seconds, since they have fractions"
 
 
 @pytest.mark.parametrize(
