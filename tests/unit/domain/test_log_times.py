@@ -205,6 +205,13 @@ def test_another_column_of_a_known_log_is_read_by_itself() -> None:
     assert log.reading == "seconds, as unit: s says; 1 warm-up request left out"
 
 
+def test_a_log_of_warm_up_requests_only_is_told() -> None:
+    lines = [AIPERF_EXPORT.splitlines()[0]] * 3
+
+    with pytest.raises(LogProblem, match=r"at least, besides 3 warm-up requests"):
+        parse_log(lines)
+
+
 def test_the_columns_of_objects_are_offered_by_their_full_names() -> None:
     with pytest.raises(LogProblem) as raised:
         parse_log(['{"request": {"sent": {"at": 1}, "id": 3}, "size": 4}'])
@@ -218,7 +225,7 @@ def test_a_log_says_what_is_sent() -> None:
     log = log_of("time", *(number / 10 for number in range(121)))
 
     assert log.described(1) == (
-        "121 requests in 12.0 s (10.0/s, at most 10 in a second), times read as seconds,"
+        "121 requests in 12.0 s (10.0/s, at most 10 in a second), times in 'time' read as seconds,"
         " since they have fractions"
     )
     assert log.described(2).startswith("121 requests in 6.00 s (20.0/s, at most 20 in a second)")
@@ -226,6 +233,15 @@ def test_a_log_says_what_is_sent() -> None:
         log_of("time", 0, 0.5, 2, 2.25, 2.75, 2.9)
         .described(1)
         .startswith("6 requests in 2.90 s (1.72/s, at most 4 in a second)")
+    )
+
+
+def test_times_that_may_be_durations_are_remarked() -> None:
+    log = log_of("time", 0.004, 0.0031, 0.0052)
+
+    assert (
+        "times in 'time' read as seconds, since they have fractions; they are not in order: "
+        in (log.described(1))
     )
 
 
