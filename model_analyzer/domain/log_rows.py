@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from model_analyzer.domain.foreign_json import TooDeep, parse_json
-from model_analyzer.domain.json_stream import JsonStream, TooLong
+from model_analyzer.domain.json_stream import CutOff, JsonStream, TooLong
 
 Row = Mapping[str, Any]
 Numbered = Iterator[tuple[int, str]]
@@ -140,16 +140,21 @@ def _begins_document(line: str) -> bool:
 
 def _document_rows(blocks: Iterable[str]) -> Iterator[tuple[int, Row]]:
     stream = JsonStream(blocks)
-    has_rows = False
+    count = 0
     try:
         for row in _requests_in(stream):
-            has_rows = True
+            count += 1
             yield 0, row
         if stream.next_character():
             raise ValueError("more text follows")
     except ValueError as error:
-        raise _not_json(0, error, f"{_JSON_LINES}, or one array of objects") from None
-    if not has_rows:
+        place = f" after request {count}" if count else ""
+        if isinstance(error, CutOff):
+            hint = "let the program that writes it end first, or complete it"
+            raise LogProblem(0, f"is cut off{place}", hint) from None
+        hint = f"{_JSON_LINES}, or one array of objects"
+        raise _not_json(0, error, hint, place) from None
+    if not count:
         raise _no_list()
 
 
@@ -172,10 +177,12 @@ def _requests_in(stream: JsonStream) -> Iterator[Row]:
 
 
 def _objects(stream: JsonStream) -> Iterator[dict[str, Any]]:
-    for _ in stream.items():
+    for place, _ in enumerate(stream.items(), 1):
         value = stream.value()
         if not isinstance(value, dict):
-            raise _no_list()
+            if place == 1:
+                raise _no_list()
+            raise LogProblem(0, f"has no object as item {place} of its list")
         yield value
 
 
@@ -235,12 +242,12 @@ def _json_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:
         yield number, row
 
 
-def _not_json(number: int, error: ValueError, hint: str) -> LogProblem:
+def _not_json(number: int, error: ValueError, hint: str, place: str = "") -> LogProblem:
     if isinstance(error, TooDeep):
         return LogProblem(number, "has too many brackets within brackets", hint)
     if isinstance(error, TooLong):
         return LogProblem(number, str(error), hint)
-    return LogProblem(number, "is not JSON", hint)
+    return LogProblem(number, f"is not JSON{place}", hint)
 
 
 def _no_list() -> LogProblem:
