@@ -26,8 +26,10 @@ TRACE_TIME = "timestamps.REQUEST_START"
 
 # nginx and Apache: ADDRESS - USER [10/Oct/2000:13:55:36 -0700] "
 _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "')
-# Envoy's default format: [2016-04-15T20:17:00.310Z] "
-_PROXY_LINE = re.compile(r'\[(?P<time>\d{4}-\d\d-\d\dT[\d:.]+Z)\] "')
+# Envoy's default format, and others of its times: [2016-04-15T20:17:00.310Z] "
+_PROXY_LINE = re.compile(r'\[(?P<time>\d{4}-\d\d-\d\d[T ]\d[\d:.,]* ?(?:Z|[+-]\d\d:?\d\d)?)\] "')
+# A line of a log that is no list of requests: [2016-04-15 20:17:00.310][1][info] or [15/Apr/2016:
+_DATED_LINE = re.compile(r"\[\d+[-/]\w+[-/]\d+")
 # In perf_analyzer's export; a row may have experiments of another kind.
 _EXPERIMENTS = re.compile(
     r'^\{\s*"experiments"|"experiments"\s*:\s*\[\s*\{\s*"(?:experiment|requests|window_boundaries)"'
@@ -81,6 +83,10 @@ def rows_of(parts: Iterable[str]) -> LogRows:
     for pattern in (_SERVER_LINE, _PROXY_LINE):
         if pattern.match(first):
             return LogRows(_access_rows(pattern, _lines(rest, number)))
+    if _DATED_LINE.match(first):
+        raise LogProblem(
+            number, "is not a line of a known access log", "write CSV with a header, as in time,id"
+        )
     if _JSON_ARRAY.match(first) or _begins_document(first):
         return LogRows(_document_rows(rest))
     if first.lstrip().startswith("{"):

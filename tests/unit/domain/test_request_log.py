@@ -156,6 +156,34 @@ def test_a_row_may_have_experiments() -> None:
     assert parse_log(lines).times.tolist() == [0, SECOND]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2026-11-02T09:30:00.009+00:00", "2026-11-02T11:30:01.009+02:00"),
+        ("2026-11-02 09:30:00.009", "2026-11-02 09:30:01.009"),
+        ("2026-11-02T09:30:00Z", "2026-11-02T09:30:01Z"),
+    ],
+)
+def test_a_proxy_writes_dates_in_many_forms(first: str, second: str) -> None:
+    log = parse_log([f'[{date}] "POST / HTTP/2" 200' for date in (first, second)])
+
+    assert log.times.tolist() == [0, SECOND]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2026-11-02 09:30:00.310][1][info][main] started",
+        "[02/Nov/2026:09:30:00 +0000] POST /",
+        "[2026-11-02T09:30:00.310Z] POST /",
+    ],
+)
+def test_a_log_in_brackets_is_no_json(line: str) -> None:
+    with pytest.raises(LogProblem, match="is not a line of a known access log") as raised:
+        parse_log(["\n", line, line])
+    assert raised.value.line == 2
+
+
 @pytest.mark.parametrize(("begin", "line"), [("[", 0), ('{"a":', 1)])
 def test_deep_json_is_refused(begin: str, line: int) -> None:
     with pytest.raises(LogProblem, match="has too many brackets within brackets") as raised:
