@@ -275,6 +275,8 @@ def _csv_rows(
 
 def foreign_header(header: Sequence[str]) -> LogProblem | None:
     """Why this is no header of CSV with commas, if it seems to be none."""
+    if header and header[0].startswith("#"):
+        return LogProblem(0, "begins with a comment", "begin it with a line of column names")
     for separator, name in _OTHER_SEPARATORS.items():
         if any(separator in cell for cell in header):
             return LogProblem(0, f"separates its columns by {name}", "separate them by commas")

@@ -173,14 +173,19 @@ def unit_of(
 
 def _decided(times: Extent, column: str, unit: str, known: KnownLog | None) -> tuple[LogUnit, str]:
     """The unit, and why."""
-    if unit:
-        return LogUnit(unit), f", as unit: {unit} says"
     named, sized = _named_unit(column), _sized_unit(times.least, times.most)
-    if named and sized and named is not sized:
+    given = LogUnit(unit) if unit else None
+    told = given or named
+    # in a longer unit, times of this size would be after the year 30000
+    is_impossible = bool(told and sized and NS_PER[told] > NS_PER[sized])
+    if given and not is_impossible:
+        return given, f", as unit: {unit} says"
+    if told and sized and told is not sized:
+        other = "" if is_impossible else f" or unit: {told.value}"
         raise LogProblem(
             0,
             f"has times in {column!r} whose size is that of {_WORDS[sized]} since 1970",
-            f"say unit: {sized.value} or unit: {named.value}",
+            f"say unit: {sized.value}{other}",
         )
     rate = (times.count - 1) * _NS_PER_S / (times.most - times.least)
     if named and rate * _NS_PER_S / NS_PER[named] > _MOST_NAMED:

@@ -320,6 +320,8 @@ def _no_column(number: int, row: Row, name: str) -> LogProblem:
     if name and name in row:
         return LogProblem(number, f"has no {name!r}")
     columns = [each if each.isprintable() else repr(each) for each in columns_of(row)]
+    if not columns:
+        return LogProblem(number, "has a first object without columns")
     if name:
         return LogProblem(0, f"has no column {name!r}", f"it has {', '.join(columns)}"[:300])
     return LogProblem(

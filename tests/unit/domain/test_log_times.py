@@ -175,13 +175,28 @@ def test_the_units_that_are_offered_give_rates_that_people_replay(
     assert raised.value.hint == f"say {hint}"
 
 
-def test_a_name_that_contradicts_the_size_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("name", "unit", "times", "size", "hint"),
+    [
+        ("time_ms", "", (1700000000000000, 1700000001000000), "microseconds", "unit: us"),
+        ("time_ms", "", (1700000000, 1700000001), "seconds", "unit: s or unit: ms"),
+        ("time", "s", (1700000000000, 1700000001000), "milliseconds", "unit: ms"),
+    ],
+)
+def test_a_unit_that_contradicts_the_size_is_refused(
+    name: str, unit: str, times: Sequence[int], size: str, hint: str
+) -> None:
     with pytest.raises(LogProblem) as raised:
-        log_of("time_ms", 1700000000000000, 1700000001000000, column="time_ms")
+        parse_log([name, *map(str, times)], unit=unit)
 
-    assert "'time_ms'" in raised.value.message
-    assert "microseconds since 1970" in raised.value.message
-    assert raised.value.hint == "say unit: us or unit: ms"
+    assert raised.value.message == f"has times in {name!r} whose size is that of {size} since 1970"
+    assert raised.value.hint == f"say {hint}"
+
+
+def test_the_clock_of_a_machine_may_have_the_size_of_a_date() -> None:
+    log = parse_log(["time", "1700000000", "1700001000"], unit="ms")
+
+    assert log.reading == "milliseconds, as unit: ms says"
 
 
 def test_a_name_that_means_an_impossible_rate_is_refused() -> None:
