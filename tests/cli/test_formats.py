@@ -70,6 +70,8 @@ def test_every_format_is_written_where_it_belongs(run: Run, measured: Path) -> N
             for form in ("png", "svg")
         ),
         *IMAGES,
+        "reports/summaries/m/answer.png",
+        "reports/summaries/m/answer.svg",
         "reports/summaries/m/result_summary.html",
         "reports/summaries/m/result_summary.md",
         "results/measurements.csv",
