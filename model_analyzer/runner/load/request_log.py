@@ -75,12 +75,12 @@ def _read_log(path: Path, column: str, unit: str, input_column: str, entries: in
 def _parts(path: Path) -> Iterator[str]:
     """The lines of a file, and parts of long ones, each read when it is asked for."""
     try:
-        with open_text(path, most_bytes=_MOST_BYTES) as text:
-            try:
+        try:
+            with open_text(path, most_bytes=_MOST_BYTES) as text:
                 while part := text.readline(MOST_PART):
                     yield part
-            except UnicodeDecodeError:
-                raise _no_text(path) from None
+        except UnicodeDecodeError:
+            raise _no_text(path) from None
     except OSError as error:
         hint = "use a part" if error.errno == errno.EFBIG else ""
         raise LogProblem(0, error.strerror or str(error), hint) from None
