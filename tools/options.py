@@ -14,7 +14,7 @@ from model_analyzer.config.kinds import Choice
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.options import options_of
 from model_analyzer.config.table import PROFILE, REPORT, Option, plain
-from model_analyzer.domain.ranges import MOST_INTEGER, MOST_NUMBER
+from model_analyzer.domain.ranges import MOST_COUNT, MOST_NUMBER
 
 HEAD = """\
 # Options
@@ -32,7 +32,7 @@ flag is repeated, the last one counts. Some flags are not keys: `-q`/`--quiet`, 
 and `--json` and `--no-models` of `doctor`.
 
 **Numbers.** Without another limit, a number has at most 15 digits before its point, and a whole number
-is less than 2⁶³: what an option accepts is what a checkpoint stores.
+is less than 2³¹: what an option accepts is what a checkpoint stores.
 
 **Paths.** A relative path starts at the current directory, also in the YAML file, as in Triton Model
 Analyzer. `config validate` and `config show` print the absolute paths. `~` is your home directory.
@@ -133,7 +133,7 @@ def type_of(option: Option) -> str:
     bounds = [
         f"{word} {form[name]}"
         for name, word in (("minimum", "from"), ("exclusiveMinimum", "above"), ("maximum", "to"))
-        if name in form and abs(form[name]) not in (MOST_NUMBER, MOST_INTEGER)
+        if name in form and abs(form[name]) not in (MOST_NUMBER, MOST_COUNT)
     ]
     name = (option.kind.metavar or "true or false").replace("|", "\\|")
     return " ".join([name, *bounds])

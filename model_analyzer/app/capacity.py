@@ -19,8 +19,9 @@ from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.hardware import with_place
 from model_analyzer.domain.prices import Fleet, fleet_for
+from model_analyzer.domain.ranges import MOST_DEMAND
 from model_analyzer.domain.settings import ReportSettings
-from model_analyzer.domain.traces import MOST_RATE, LoadTrace
+from model_analyzer.domain.traces import LoadTrace
 from model_analyzer.errors import UnusableCheckpoint, wrong
 from model_analyzer.reports.capacity_text import CapacityReport
 from model_analyzer.results.capacity.autoscaling import autoscaler_of
@@ -33,6 +34,7 @@ from model_analyzer.state.checkpoint import Checkpoint
 log = logging.getLogger(__name__)
 
 _PERCENT = re.compile(r"\s*([0-9]{1,4}(?:\.[0-9]*)?)\s*%\s*")
+_DEMAND = Number(0, MOST_DEMAND, above=True)
 
 
 def parse_demand(
@@ -49,19 +51,12 @@ def parse_demand(
     if match is None:
         raise wrong("--headroom", f"expected a percentage such as 20%, found {headroom!r}")
     return Demand(
-        rate=_parse_rate(rate) if trace is None else trace.peak,
+        rate=_DEMAND.parse(Node(rate, "--rate")) if trace is None else trace.peak,
         headroom=float(match[1]) / 100,
         per_node=None
         if per_node is None
         else Integer(1).parse(Node(per_node, "--replicas-per-node")),
     )
-
-
-def _parse_rate(text: str | None) -> float:
-    rate = Number(0, above=True).parse(Node(text, "--rate"))
-    if rate > MOST_RATE:
-        raise wrong("--rate", f"must be at most {MOST_RATE:g}, found {rate:g}")
-    return rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -234,7 +234,8 @@ def _no_flag(
     flag: str, ctx: click.Context, parameter: click.Parameter, value: str | None
 ) -> str | None:
     """The value, unless it is a flag: the one before may be short for an option with a value."""
-    if value is not None and value.startswith("--"):
+    flags = {flag for each in ctx.command.get_params(ctx) for flag in each.opts}
+    if value is not None and (value.startswith("--") or value in flags):
         raise click.UsageError(f"{flag} needs a value, and {value} is none", ctx)
     return value
 

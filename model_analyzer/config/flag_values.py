@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The values that perf_analyzer and tritonserver accept for their flags.
 
-Both programs read a number from the beginning of a text and ignore the rest: `5.5` and `5ms` are
-5. That is accepted here, too, because a run with it works; `ignored_part` tells users about it.
+Both programs read a number from the beginning of a text and ignore the rest: `5.5` and `5s` are 5.
+A fraction, and the unit that the program means, are accepted here, too, because a run with them
+works; `ignored_part` tells users about it. Any other rest is a mistake.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from model_analyzer.domain.ranges import MOST_RATE
 
 _INTEGER = r"\s*[+-]?[0-9]+"
 _DECIMAL = r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+_FRACTION = r"[0-9]*(?:\.[0-9]*)?"
+_END = r"\s*$(?!\n)"
 _ZEROS = re.compile(r"\.?0*\s*")
 
 
@@ -63,14 +66,20 @@ def ignored_part(kind: Kind | None, written: str) -> tuple[str, str] | None:
     return match[0].strip(), written[match.end() :]
 
 
-def _number(expected: str, pattern: str, numbers: Schema, read: str = _INTEGER) -> FlagText:
-    return FlagText(expected, rf"\s*{pattern}", ({"type": "number", **numbers},), read)
+def _number(
+    expected: str, pattern: str, numbers: Schema, read: str = _INTEGER, unit: str = ""
+) -> FlagText:
+    written = rf"\s*{pattern}{_FRACTION}(?:{unit})?{_END}"
+    return FlagText(expected, written, ({"type": "number", **numbers},), read)
 
 
 def _choice(*words: str) -> FlagText:
     return FlagText(" or ".join(words), rf"(?:{'|'.join(words)})$(?!\n)")
 
 
+_MILLISECONDS = _number(
+    "a whole number of milliseconds above 0", r"\+?0*[1-9]", {"minimum": 1}, unit="ms"
+)
 _COUNT = _number("a whole number above 0", r"\+?0*[1-9]", {"minimum": 1})
 _SIZE = _number("a whole number from 0", r"(?:\+?[0-9]|-0+(?![0-9]))", {"minimum": 0})
 _WHOLE_NUMBER = _number("a whole number", "[+-]?[0-9]", {})
@@ -79,7 +88,7 @@ _PERCENTAGE = _number(
 )
 _PERCENTILE = FlagText(
     "a percentile from 1 to 99, or -1 for the average",
-    r"\s*(?:-1|\+?0*[1-9][0-9]?)(?![0-9eE])",
+    r"\s*(?:-1|\+?0*[1-9][0-9]?)(?:\.[0-9]*)?" + _END,
     ({"enum": [-1]}, {"type": "number", "minimum": 1, "exclusiveMaximum": 100}),
     _INTEGER,
 )
@@ -90,9 +99,9 @@ PERF_ANALYZER_VALUES: Mapping[str, Kind] = {
     "batch-size": Integer(1),
     "concurrency-range": Integers(1),
     "request-rate-range": Integers(1, MOST_RATE),
-    "measurement-interval": _COUNT,
+    "measurement-interval": _MILLISECONDS,
     "measurement-request-count": _COUNT,
-    "metrics-interval": _COUNT,
+    "metrics-interval": _MILLISECONDS,
     "max-threads": _COUNT,
     "max-trials": _COUNT,
     "num-of-sequences": _COUNT,
@@ -114,7 +123,7 @@ _TRUE_OR_FALSE = "|".join(map(any_case, ("true", "1", "on", "false", "0", "off")
 _BOOLEAN = FlagText("true or false", rf"(?:{_TRUE_OR_FALSE})$(?!\n)", ({"enum": [0, 1]},))
 _VERBOSITY = FlagText(
     "a whole number, true or false",
-    r"(?:\s*[+-]?[0-9]|(?:true|false)$(?!\n))",
+    rf"(?:\s*[+-]?[0-9]{_FRACTION}{_END}|(?:true|false)$(?!\n))",
     ({"type": "number"},),
     _INTEGER,
 )

@@ -14,6 +14,7 @@ from model_analyzer.domain.goals import Constraint, Objective
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better, canonical, metric_of
 
 _TAGS = (*METRICS, *ALIASES)
+_METRICS_PAGE = "docs/metrics.md has all metrics"
 
 # The options that stand for a constraint, in the unit of its metric.
 SHORTHANDS: Mapping[str, Callable[[float], Constraint]] = {
@@ -32,7 +33,7 @@ class Tag:
         word = Text().parse(node)
         if word not in _TAGS:
             meant = FORMER_METRICS.get(word)
-            hint = f"write {meant}" if meant else did_you_mean(word, _TAGS)
+            hint = f"write {meant}" if meant else did_you_mean(word, _TAGS) or _METRICS_PAGE
             raise node.problem(f"unknown metric {word!r}", hint)
         return canonical(word)
 
@@ -76,7 +77,10 @@ class Constraints:
 
     def parse(self, node: Node) -> tuple[Constraint, ...]:
         if not node.is_mapping:
-            raise node.problem(f"expected a mapping of metrics, found {node.describe()}")
+            raise node.problem(
+                f"expected a mapping of metrics, found {node.describe()}",
+                "write, for example, {perf_latency_p99: {max: 50}}",
+            )
         problems = Problems()
         constraints = []
         for entry in node.entries:

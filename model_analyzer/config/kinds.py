@@ -30,7 +30,7 @@ from model_analyzer.config.fragments import (
     with_commas,
 )
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean, nearest
-from model_analyzer.domain.ranges import MOST_INTEGER, MOST_NUMBER
+from model_analyzer.domain.ranges import MOST_COUNT, MOST_NUMBER, MOST_SECONDS
 
 E = TypeVar("E", bound=Enum)
 
@@ -169,7 +169,7 @@ class Integer:
     metavar = "INTEGER"
     expected = "a whole number"
 
-    def __init__(self, minimum: int = -MOST_INTEGER, maximum: int = MOST_INTEGER) -> None:
+    def __init__(self, minimum: int = -MOST_COUNT, maximum: int = MOST_COUNT) -> None:
         self._minimum = minimum
         self._maximum = maximum
 
@@ -271,28 +271,34 @@ _NUMBER_OR_NONE = re.compile(whole(rf"{_NUMBER}|[+-]?(?:inf|infinity|nan)"))
 
 
 class Duration:
-    """A duration above 0 in seconds: a number of seconds, or `90s`, `20m`, `1.5h`, `1h30m`."""
+    """A duration above 0 in seconds: a number of seconds, or `90s`, `20m`, `1.5h`, `1h30m`. The
+    longest is more than 11 days.
+    """
 
     metavar = "DURATION"
+    _seconds = Number(0, MOST_SECONDS, above=True)
 
     def parse(self, node: Node) -> float:
         value = node.value
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return Number(0, above=True).parse(node)
+            return self._seconds.parse(node)
         if not isinstance(value, str) or not _DURATION_TEXT.search(value):
             raise node.problem(
-                f"expected a duration such as 90s, 20m or 1h30m, found {node.describe()}"
+                f"expected a duration in hours, minutes or seconds, such as 1h30m, 20m or 0.5s,"
+                f" found {node.describe()}"
             )
         parts = re.findall(r"([0-9.]+)([hms]?)", value)
         seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-        return Number(0, above=True).parse(Node(seconds, node.where))
+        if seconds > MOST_SECONDS:
+            raise node.problem(f"must be at most {MOST_SECONDS}s, found {node.describe()}")
+        return self._seconds.parse(Node(seconds, node.where))
 
     def schema(self) -> Schema:
         above_0 = rf"(?=[^1-9]*[1-9])(?:{_DURATION})"
-        return any_of({"type": "number", "exclusiveMinimum": 0}, text(above_0))
+        return any_of(*self._seconds.schema()["anyOf"][:1], text(above_0))
 
 
-_COUNT = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+_COUNT = r"[0-9]{1,30}(?:\.[0-9]{1,9})?"
 _DURATION = rf"(?:{_COUNT}[hms])+|{_COUNT}"
 _DURATION_TEXT = re.compile(whole(_DURATION))
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
@@ -399,7 +405,7 @@ class Integers:
 
     metavar = "INTEGERS"
 
-    def __init__(self, minimum: int, maximum: int = MOST_INTEGER) -> None:
+    def __init__(self, minimum: int, maximum: int = MOST_COUNT) -> None:
         self._bounds = {"minimum": minimum, "maximum": maximum}
         self._item = Integer(minimum, maximum)
 

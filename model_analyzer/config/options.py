@@ -55,7 +55,7 @@ from model_analyzer.config.table import (
     Option,
 )
 from model_analyzer.config.traffic import Load
-from model_analyzer.domain.ranges import MOST_RATE
+from model_analyzer.domain.ranges import LEAST_INTERVAL, MOST_RATE, MOST_SECONDS
 from model_analyzer.domain.settings import (
     FORMAT_NAMES,
     ExecutorKind,
@@ -71,8 +71,6 @@ from model_analyzer.domain.settings import (
     ServerRestart,
 )
 
-# The largest number that fits into a model configuration and into client flags (int32).
-_LARGEST = 2**31 - 1
 # More processes than cores only disturb each other.
 _MOST_GENERATORS = 64
 
@@ -105,8 +103,8 @@ OPTIONS: Sequence[Option] = (
         help="Do not look for GPUs. Only for launch mode remote.",
     ),
     Option(
-        key="duration_seconds", flags=("-d", "--duration-seconds"), kind=Number(0), default=3.0,
-        target="monitors.idle_s", group=GENERAL,
+        key="duration_seconds", flags=("-d", "--duration-seconds"), kind=Number(0, MOST_SECONDS),
+        default=3.0, target="monitors.idle_s", group=GENERAL,
         help="Seconds to collect GPU metrics of the idle server; 0 skips this step.",
     ),
     Option(
@@ -116,7 +114,8 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="monitoring_interval", flags=("-i", "--monitoring-interval"),
-        kind=Number(0, above=True), default=1.0, target="monitors.interval_s", group=GENERAL,
+        kind=Number(LEAST_INTERVAL, MOST_SECONDS), default=1.0, target="monitors.interval_s",
+        group=GENERAL,
         help="Seconds between two readings of GPU and RAM metrics.",
     ),
     Option(
@@ -263,12 +262,12 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="run_config_search_min_concurrency", flags=("--run-config-search-min-concurrency",),
-        kind=Integer(0, _LARGEST), default=1, target="search.min_concurrency", group=SEARCH,
+        kind=Integer(0), default=1, target="search.min_concurrency", group=SEARCH,
         help="Lowest concurrency to search. It is doubled at each step.",
     ),
     Option(
         key="run_config_search_max_concurrency", flags=("--run-config-search-max-concurrency",),
-        kind=Integer(1, _LARGEST), default=1024, target="search.max_concurrency", group=SEARCH,
+        kind=Integer(1), default=1024, target="search.max_concurrency", group=SEARCH,
         help="Highest concurrency to search.",
     ),
     Option(
@@ -290,25 +289,25 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="run_config_search_min_instance_count",
-        flags=("--run-config-search-min-instance-count",), kind=Integer(0, _LARGEST), default=1,
+        flags=("--run-config-search-min-instance-count",), kind=Integer(0), default=1,
         target="search.min_instance_count", group=SEARCH,
         help="Lowest number of instances of a model to try.",
     ),
     Option(
         key="run_config_search_max_instance_count",
-        flags=("--run-config-search-max-instance-count",), kind=Integer(1, _LARGEST), default=5,
+        flags=("--run-config-search-max-instance-count",), kind=Integer(1), default=5,
         target="search.max_instance_count", group=SEARCH,
         help="Highest number of instances of a model to try.",
     ),
     Option(
         key="run_config_search_min_model_batch_size",
-        flags=("--run-config-search-min-model-batch-size",), kind=Integer(0, _LARGEST), default=1,
+        flags=("--run-config-search-min-model-batch-size",), kind=Integer(0), default=1,
         target="search.min_model_batch_size", group=SEARCH,
         help="Smallest max_batch_size to try. It is doubled at each step.",
     ),
     Option(
         key="run_config_search_max_model_batch_size",
-        flags=("--run-config-search-max-model-batch-size",), kind=Integer(1, _LARGEST), default=128,
+        flags=("--run-config-search-max-model-batch-size",), kind=Integer(1), default=128,
         target="search.max_model_batch_size", group=SEARCH,
         help="Largest max_batch_size to try.",
     ),
@@ -471,13 +470,13 @@ OPTIONS: Sequence[Option] = (
         target="server.log", group=SERVER, help="File for the server's log. It is overwritten.",
     ),
     Option(
-        key="client_max_retries", flags=("-r", "--client-max-retries"), kind=Integer(1),
-        default=50, target="server.ready_timeout_s", group=SERVER,
+        key="client_max_retries", flags=("-r", "--client-max-retries"),
+        kind=Integer(1, MOST_SECONDS), default=50, target="server.ready_timeout_s", group=SERVER,
         help="Maximum number of checks, one per second, whether the server is ready.",
     ),
     Option(
-        key="model_load_timeout", flags=("--model-load-timeout",), kind=Integer(1), default=600,
-        target="server.load_timeout_s", group=SERVER,
+        key="model_load_timeout", flags=("--model-load-timeout",),
+        kind=Integer(1, MOST_SECONDS), default=600, target="server.load_timeout_s", group=SERVER,
         help="Seconds to wait for a model to load.",
     ),
     Option(
@@ -544,8 +543,9 @@ OPTIONS: Sequence[Option] = (
         help="perf_analyzer program to run: a path, or a name on the PATH.",
     ),
     Option(
-        key="perf_analyzer_timeout", flags=("--perf-analyzer-timeout",), kind=Integer(1),
-        default=600, target="load_generator.timeout_s", group=LOAD_GENERATOR,
+        key="perf_analyzer_timeout", flags=("--perf-analyzer-timeout",),
+        kind=Integer(1, MOST_SECONDS), default=600, target="load_generator.timeout_s",
+        group=LOAD_GENERATOR,
         help="Seconds after which perf_analyzer is stopped.",
     ),
     Option(

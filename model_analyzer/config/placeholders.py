@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Placeholders of a template that nobody has filled in, such as `${MODELS}` or `{{ models }}`."""
+"""Placeholders of a template that nobody has filled in, such as `${MODELS}`, `$MODELS`,
+`{{ models }}` or `<MODELS>`."""
 
 from __future__ import annotations
 
@@ -11,12 +12,13 @@ from model_analyzer.config.nodes import Node
 from model_analyzer.errors import ConfigError, Problem
 
 _VARIABLE = r"\$\{\w[^}\s]*\}"
-_IN_TEXT = re.compile(_VARIABLE)
-# A text may contain braces, which are no text in YAML.
-_IN_WRONG_YAML = re.compile(rf"{_VARIABLE}|\{{\{{[^{{}}]*\}}\}}")
+_IN_BRACES = r"\{\{[^{}]*\}\}"
+_IN_TEXT = re.compile(rf"{_VARIABLE}|{_IN_BRACES}|\$[A-Z][A-Z0-9_]*|<[A-Z][A-Z0-9_ -]*>")
+_IN_WRONG_YAML = re.compile(rf"{_VARIABLE}|{_IN_BRACES}")
 # Their values are for other programs, which may have variables of their own.
 _FOR_OTHERS = {
     "triton_server_environment", "triton_server_flags", "triton_docker_args",
+    "triton_docker_labels",
     "model_config_parameters", "perf_analyzer_flags", "genai_perf_flags",
 }  # fmt: skip
 

@@ -28,6 +28,7 @@ from model_analyzer.domain.quick_limits import (
     field_with_several_values,
     unsupported_loads,
 )
+from model_analyzer.domain.ranges import MOST_INSTANCES
 from model_analyzer.domain.settings import (
     ExecutorKind,
     LaunchMode,
@@ -61,9 +62,6 @@ _BOUNDS = (
     ("min_percentage_of_search_space", "max_percentage_of_search_space"),
     ("optuna_min_trials", "optuna_max_trials"),
 )
-
-# The most instances of a model for adaptive and Optuna searches, which may start with any number.
-_MOST_INSTANCES = 10_000
 
 # perf_analyzer flags that define loads and batch sizes.
 _LOADS_IN_FLAGS = frozenset({"concurrency-range", "request-rate-range", "batch-size"})
@@ -286,11 +284,11 @@ def _instance_counts(given: Given, values: Mapping[str, Any]) -> Iterator[Proble
     if not modes:
         return
     for key in ("run_config_search_min_instance_count", "run_config_search_max_instance_count"):
-        if values[key] > _MOST_INSTANCES:
+        if values[key] > MOST_INSTANCES:
             yield Problem(
                 where=given.where.get(key, key),
                 message=f"search mode {modes[0].value} may try any instance count, so it must be at"
-                f" most {_MOST_INSTANCES}, found {values[key]}",
+                f" most {MOST_INSTANCES}, found {values[key]}",
                 hint="each instance needs a thread of the server; brute and quick start from the"
                 " smallest count",
             )

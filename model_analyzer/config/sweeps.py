@@ -21,11 +21,13 @@ from model_analyzer.config.fragments import NULL, Schema, any_of, array, closed,
 from model_analyzer.config.kinds import Boolean, Integer, Kind, Number, Text
 from model_analyzer.config.nodes import Node, Problems, did_you_mean
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
+from model_analyzer.domain.ranges import MOST_INSTANCES
 
 _MOST_ALTERNATIVES = 100_000
 SCALARS: Mapping[str, Kind] = {
     "int32": Integer(-(2**31), 2**31 - 1),
     "int32 from 0": Integer(0, 2**31 - 1),
+    "instances": Integer(0, MOST_INSTANCES),
     "int64": Integer(-(2**63), 2**63 - 1),
     "uint32": Integer(0, 2**32 - 1),
     "uint64": Integer(0, 2**64 - 1),
@@ -34,8 +36,11 @@ SCALARS: Mapping[str, Kind] = {
     "str": Text(),
 }
 
-# Fields of which Triton refuses negative values, although their type has them.
-_NARROWER = {"ModelConfig": {"max_batch_size": "int32 from 0"}}
+# Fields of which no server takes some of the values that their type has.
+_NARROWER = {
+    "ModelConfig": {"max_batch_size": "int32 from 0"},
+    "ModelInstanceGroup": {"count": "instances"},
+}
 
 Alternatives = tuple[Any, ...]
 

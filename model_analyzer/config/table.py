@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -97,9 +98,10 @@ def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems
         with problems.collect():
             if entry.key not in by_key:
                 similar = did_you_mean(entry.key, list(by_key), similarity=_PROBABLY_MISSPELLED)
-                raise Node(entry.key, entry.where).problem(
-                    f"unknown option {entry.key!r}", FORMER_KEYS.get(entry.key, similar)
-                )
+                hint = FORMER_KEYS.get(entry.key, similar)
+                for word in by_key.keys() & set(re.findall(r"\w+", hint)):
+                    where.setdefault(by_key[word].setting, entry.where)  # it is not missing, too
+                raise Node(entry.key, entry.where).problem(f"unknown option {entry.key!r}", hint)
             if entry.node.is_null:
                 continue
             option = by_key[entry.key]

@@ -12,7 +12,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from model_analyzer.config.sources import read_text
-from model_analyzer.domain.traces import MOST_RATE, LoadTrace
+from model_analyzer.domain.ranges import MOST_DEMAND
+from model_analyzer.domain.traces import LoadTrace
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ConfigError, Problem
 
@@ -52,7 +53,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[str, float, float]]:
         time, rate = _seconds(cells[0]), _number(cells[1])
         if time is None:
             raise _wrong(name, line, f"{cells[0]!r} is not a time", "write 14:30, or seconds")
-        if rate is None or not 0 <= rate <= MOST_RATE:
+        if rate is None or not 0 <= rate <= MOST_DEMAND:
             raise _wrong(name, line, f"{cells[1]!r} is not a rate of requests per second")
         if last is not None and time <= last:
             raise _wrong(name, line, f"the time {cells[0]} is not after the last one")

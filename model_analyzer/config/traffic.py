@@ -65,7 +65,7 @@ class GivenLoad:
 _AT_A_RATE: Mapping[str, Kind] = {
     "arrivals": Choice(_Process),
     "rate": Integers(1, MOST_RATE),
-    "cv": Number(0, above=True),
+    "cv": Number(0, _MOST_CV, above=True),
     "seed": Integer(0, 2**31 - 1),
 }
 _REPLAY: Mapping[str, Kind] = {
@@ -124,8 +124,6 @@ def _at_a_rate(node: Node) -> GivenLoad:
             "gamma arrivals need cv, the coefficient of variation of the times between requests",
             "1 is like poisson, 2 or 3 are bursts",
         )
-    if values.get("cv", 1) > _MOST_CV:
-        raise _node(node, "cv").problem(f"must be at most {_MOST_CV}, found {values['cv']:g}")
     if "rate" in values and not values["rate"]:
         raise _node(node, "rate").problem(
             "rate is an empty list", "leave rate out to search the rates"

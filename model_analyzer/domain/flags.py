@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 # A value of the flag `shape`: NAME:SIZE,SIZE,…
-SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
+SHAPE = re.compile(r"(\S+):(\d{1,30}(?:,\d{1,30})*)")
 
 # the value of a flag, or its values if it may be given several times
 Flag = str | tuple[str, ...]

@@ -9,9 +9,6 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-# The highest rate in requests per second: more than any service gets.
-MOST_RATE = 1e9
-
 
 @dataclass(frozen=True, kw_only=True)
 class LoadTrace:

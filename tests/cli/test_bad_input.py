@@ -218,6 +218,8 @@ def test_no_programs_at_all(setting, run, tmp_path: Path) -> None:
         ("--cpu-only --latency-budget 60",
          "--cpu-only-composing-models needs a value, and --latency-budget is none"),
         ("--budget --quiet", "--budget needs a value, and --quiet is none"),
+        ("-s -q", "--checkpoint-directory needs a value, and -q is none"),
+        ("-e -q", "--export-path needs a value, and -q is none"),
         ("--model-names m", "No such option '--model-names': write profile_models"),
         ("--perf-measurement-window=5",
          "No such option '--perf-measurement-window': write perf_analyzer_flags:"

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.domain.flags import SHAPE, Flag, shape_texts, shapes_of
 from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.ranges import MOST_COUNT
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import Problem
 from model_analyzer.runner.load.command import named_files
@@ -19,14 +22,7 @@ _NO_EFFECT = "perf_analyzer flag shape has no effect"
 def shape_problems(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[Problem]:
     """Shapes that are missing, or that perf_analyzer or the server refuses."""
     inputs = _inputs(facts)
-    for text in shape_texts(flags):
-        if not SHAPE.fullmatch(text):
-            yield Problem(
-                where=where,
-                message=f"perf_analyzer flag shape: {text!r} is not NAME:SIZE,SIZE,…",
-                hint=f"inputs are {_names(inputs)}; several shapes are a list:"
-                " shape: ['NAME:SIZE', 'NAME:SIZE']",
-            )
+    yield from _unusable(where, shape_texts(flags), inputs)
     has_data = any(name == "input-data" for name, _ in named_files(flags))
     shapes = shapes_of(flags)
     unknown = []
@@ -40,6 +36,37 @@ def shape_problems(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> 
             unknown.append(tensor)
     if unknown:
         yield _unknown(where, unknown)
+
+
+def _unusable(
+    where: str, texts: Sequence[str], inputs: Sequence[Mapping[str, Any]]
+) -> Iterator[Problem]:
+    """Texts that are no shapes of one tensor each, and shapes of which no request is sent."""
+    names: Counter[str] = Counter()
+    for text in texts:
+        match = SHAPE.fullmatch(text)
+        if match is None:
+            yield Problem(
+                where=where,
+                message=f"perf_analyzer flag shape: {text!r} is not NAME:SIZE,SIZE,…",
+                hint=f"inputs are {_names(inputs)}; several shapes are a list:"
+                " shape: ['NAME:SIZE', 'NAME:SIZE']",
+            )
+            continue
+        names[match[1]] += 1
+        if math.prod(map(int, match[2].split(","))) > MOST_COUNT:
+            yield Problem(
+                where=where,
+                message=f"perf_analyzer flag shape: {text} has more elements than a request may"
+                f" have bytes ({MOST_COUNT})",
+            )
+    for name, count in names.items():
+        if count > 1:
+            yield Problem(
+                where=where,
+                message=f"perf_analyzer flag shape: {name} has {count} shapes",
+                hint="give one for each input",
+            )
 
 
 def _unknown(where: str, inputs: Sequence[Mapping[str, Any]]) -> Problem:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of flags: perf_analyzer 2.51 and tritonserver 2.51 accept and refuse the same ones.
 
-What they accept was found by starting the real programs with each value.
+What they accept was found by starting the real programs with each value. They also accept numbers
+with any text after them, of which they read the numbers: here, that is a mistake.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ PERF_ANALYZER_ACCEPTS = [
 ]  # fmt: skip
 PERF_ANALYZER_REFUSES = [
     "measurement-interval: abc", "measurement-interval: 0", "measurement-interval: -5",
-    "measurement-interval: ''", "measurement-interval: 0x10", "measurement-interval: true",
+    "measurement-interval: ''", "measurement-interval: 5s",
+    "measurement-interval: 1e99", "measurement-interval: 5000 --async", "max-trials: 5ms",
+    "percentile: 99 --async", "percentile: 9e1", "latency-threshold: 1s",
+    "measurement-interval: 0x10", "measurement-interval: true",
     "measurement-request-count: many", "max-trials: 0", "max-threads: 0", "percentile: 0",
     "percentile: 100", "percentile: 200", "percentile: 5000ms", "stability-percentage: -5",
     "latency-threshold: -5", "string-length: 0", "sequence-length: abc", "metrics-interval: 0",
@@ -32,13 +36,14 @@ PERF_ANALYZER_REFUSES = [
     "grpc-compression-algorithm: zip", "ssl-https-client-certificate-type: pem",
 ]  # fmt: skip
 TRITON_SERVER_ACCEPTS = [
-    "log-verbose: 1", "log-verbose: -5", "log-verbose: true", "log-verbose: 5s", "log-info: TRUE",
+    "log-verbose: 1", "log-verbose: -5", "log-verbose: true", "log-info: TRUE",
     "log-info: 'on'", "log-info: 0", "log-info: yes", "http-thread-count: +5",
     "metrics-interval-ms: 5.5", "exit-timeout-secs: -1", "log-format: ISO8601",
     "grpc-keepalive-permit-without-calls: true", "id: anything",
 ]  # fmt: skip
 TRITON_SERVER_REFUSES = [
-    "log-verbose: abc", "log-verbose: ''", "log-info: maybe", "log-info: 'yes'", "log-info: 2",
+    "log-verbose: abc", "log-verbose: 5s", "http-thread-count: 8k",
+    "log-verbose: ''", "log-info: maybe", "log-info: 'yes'", "log-info: 2",
     "http-thread-count: true", "metrics-interval-ms: .5x", "log-format: iso8601",
     "strict-model-config: often", "trace-rate: abc",
 ]  # fmt: skip

@@ -122,6 +122,13 @@ def test_variables_of_former_keys_are_told_too() -> None:
     ]
 
 
+@pytest.mark.parametrize("key", ["model_names", "models", "analysis_models", "profile_model"])
+def test_models_below_another_key_are_not_missing_too(key: str) -> None:
+    (problem,) = profile_problems(f"{key}: [m]")
+
+    assert f"unknown option {key!r}" in problem
+
+
 UNFILLED = "which is not filled in (fill it in before the run: variables in YAML are not replaced)"
 
 
@@ -132,6 +139,10 @@ UNFILLED = "which is not filled in (fill it in before the run: variables in YAML
         ("a: 1\nconcurrency: ${N:-4}", "2:14", "${N:-4}"),
         ("profile_models:\n  ${MODEL}: {cpu_only: true}", "2:3", "${MODEL}"),
         ("profile_models:\n  m: {parameters: {concurrency: [1, '${N}']}}", "2:37", "${N}"),
+        ("checkpoint_directory: $HOME/ck", "1:23", "$HOME"),
+        ("checkpoint_directory: '{{ ck }}'", "1:23", "{{ ck }}"),
+        ("checkpoint_directory: <CHECKPOINT>", "1:23", "<CHECKPOINT>"),
+        ("triton_http_endpoint: $HOST:8000", "1:23", "$HOST"),
         # not valid as YAML
         ("profile_models: [${MODEL}]", "1:19", "${MODEL}"),
         ("profile_models: {{ model }}", "1:18", "{{ model }}"),
@@ -156,7 +167,8 @@ def test_values_for_other_programs_may_have_variables() -> None:
         "perf_analyzer_flags: {string-data: '${x}'}\n"
         "profile_models:\n"
         "  m: {model_config_parameters: {parameters: {a: {string_value: '${B}'}}}}\n"
-        "slot_label: 'a {{ b }} $(c)'\n"
+        "triton_docker_labels: {a: '{{ .Node }}'}\n"
+        "slot_label: 'a=$b $(c) <d>'\n"
         "# ${COMMENT}\n"
     )
     assert not any("placeholder" in problem for problem in problems)

@@ -119,6 +119,17 @@ def test_wrong_constraints(written: str, where: str, message: str) -> None:
     assert (problem.where, problem.message) == (where, message)
 
 
+@pytest.mark.parametrize("written", ["perf_latency_p99<5", "[perf_latency_p99]"])
+def test_constraints_in_another_form_are_shown_how_to_write_them(written: str) -> None:
+    hint = parse_problem(Constraints(), yaml(written)).hint
+    assert Constraints().parse(yaml(hint.removeprefix("write, for example, ")))
+
+
+def test_a_metric_like_no_other_is_told_where_they_are() -> None:
+    hint = parse_problem(Constraints(), yaml("{p999: {max: 5}}")).hint
+    assert hint == "docs/metrics.md has all metrics"
+
+
 def test_a_missing_bound_is_shown_how_to_write_it() -> None:
     assert parse_problem(Constraints(), yaml("{perf_throughput: 5}")).hint == "write {min: NUMBER}"
 

@@ -577,6 +577,17 @@ def test_a_value_that_is_not_a_duration_is_refused(written: str) -> None:
     assert parse_problem(Duration(), yaml(written)).message
 
 
+@pytest.mark.parametrize("written", ["1000000000s", "10000000000h", "99999999999999999999m"])
+def test_a_duration_that_is_too_long_is_told_the_longest(written: str) -> None:
+    problem = parse_problem(Duration(), flag(written))
+    assert problem.message == f"must be at most 1000000s, found {written!r}"
+
+
+def test_a_duration_in_another_unit_is_told_the_units() -> None:
+    problem = parse_problem(Duration(), flag("1ms"))
+    assert problem.message.startswith("expected a duration in hours, minutes or seconds, such as")
+
+
 @pytest.mark.parametrize("written", ["0", "0.0", "0s", "0h0m"])
 def test_a_duration_is_above_0(written: str) -> None:
     for node in (yaml(written), flag(written)):

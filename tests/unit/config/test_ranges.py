@@ -19,7 +19,13 @@ from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.table import PROFILE, REPORT, Option
 from model_analyzer.config.traffic import Load
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.ranges import MOST_INTEGER, MOST_NUMBER, MOST_RATE
+from model_analyzer.domain.ranges import (
+    MOST_COUNT,
+    MOST_INTEGER,
+    MOST_NUMBER,
+    MOST_RATE,
+    MOST_SECONDS,
+)
 from model_analyzer.domain.trials import Load as TrialLoad
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.errors import ConfigError
@@ -92,6 +98,37 @@ def test_extreme_numbers_are_refused_or_stored(option: Option) -> None:
         except ConfigError:
             continue
         assert all(map(is_stored, numbers_in(parsed))), value
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "perf_analyzer_timeout",
+        "model_load_timeout",
+        "client_max_retries",
+        "duration_seconds",
+        "monitoring_interval",
+    ],
+)
+def test_no_wait_is_longer_than_the_operating_system_takes(key: str) -> None:
+    kind = OPTIONS[key].kind
+
+    assert kind.parse(Node(MOST_SECONDS, "here")) == MOST_SECONDS
+    assert MOST_SECONDS * 1000 < 2**31  # milliseconds, as `poll` takes them
+    with pytest.raises(ConfigError, match="must be at most"):
+        kind.parse(Node(MOST_SECONDS + 1, "here"))
+
+
+def test_readings_have_time_between_them() -> None:
+    with pytest.raises(ConfigError, match=r"must be at least 0\.001, found 1e-300"):
+        OPTIONS["monitoring_interval"].kind.parse(Node("1e-300", "here"))
+
+
+@pytest.mark.parametrize("option", NUMERIC, ids=lambda option: option.key)
+def test_a_whole_number_fits_into_a_flag_of_the_client(option: Option) -> None:
+    if isinstance(option.kind, (Integer, Integers)):
+        with pytest.raises(ConfigError, match="must be at most"):
+            option.kind.parse(Node(MOST_COUNT + 1, "here"))
 
 
 @pytest.mark.parametrize("value", EXTREMES)

@@ -534,8 +534,8 @@ def test_off_is_a_word_of_the_rate_limit(word: str) -> None:
         ("perf_analyzer_flags: {serial-sequences: true}", "'serial-sequences' is unknown"),
         ("triton_server_flags: {a_new_flag: 1}", "'a-new-flag' is unknown"),
         ("perf_analyzer_flags: {percentile: 99.9}", "reads 99, and ignores '.9' after it"),
-        ("perf_analyzer_flags: {measurement-interval: 5s}", "reads 5, and ignores 's' after it"),
-        ("triton_server_flags: {http_thread_count: 8k}", "reads 8, and ignores 'k' after it"),
+        ("perf_analyzer_flags: {measurement-interval: 5ms}", "reads 5, and ignores 'ms' after it"),
+        ("triton_server_flags: {http_thread_count: 8.5}", "reads 8, and ignores '.5' after it"),
         ("perf_analyzer_flags: {async: maybe}", "'maybe' means false"),
     ],
 )

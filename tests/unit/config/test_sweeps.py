@@ -207,6 +207,12 @@ def test_null_leaves_a_field_as_it_is(written: str, expected: list[Any]) -> None
             "f.yaml:1:25", "expected a ModelInstanceGroup.Kind, found 'KIND_GPUS'",
             "did you mean 'KIND_GPU'?",
         ),
+        ("instance_group: [{count: -1}]", "f.yaml:1:26", "must be at least 0, found -1", ""),
+        (
+            "instance_group: [[{count: 1}], [{count: 1000000000}]]",
+            "f.yaml:1:41", "must be at most 10000, found 1000000000",
+            "",
+        ),
         (
             "instance_group: {count: 1}",
             "f.yaml:1:17", "expected a list, found a mapping",

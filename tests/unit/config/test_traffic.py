@@ -74,6 +74,7 @@ def test_the_path_of_a_log_is_no_part_of_what_is_measured() -> None:
         ("load: {arrivals: poisson, rate: 0}", "must be at least 1, found 0"),
         ("load: {arrivals: poisson, cv: 2}", "cv has no effect on poisson arrivals"),
         ("load: {arrivals: gamma}", "gamma arrivals need cv"),
+        ("load: {arrivals: gamma, cv: 1e99}", "must be at most 10, found 1e+99"),
         ("load: {arrivals: gamma, cv: 11}", "must be at most 10, found 11"),
         ("load: {arrivals: poisson, speed: 2}", "unknown key 'speed'"),
         ("load: {stages: []}", "expected a list of {rate: 50, for: 30s}, found an empty list"),

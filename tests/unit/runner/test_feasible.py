@@ -213,6 +213,23 @@ def test_a_shape_has_a_name_and_sizes(tmp_path: Path, shape: str, words: str) ->
     assert "inputs are IN; several shapes are a list: shape: ['NAME:SIZE', 'NAME:SIZE']" in problem
 
 
+@pytest.mark.parametrize(
+    ("shapes", "words"),
+    [
+        ("'IN:9999999999999999999999'", "has more elements than a request may have bytes"),
+        ("'IN:99999999999'", "has more elements than a request may have bytes"),
+        ("'IN:65536,65536'", "has more elements than a request may have bytes"),
+        (f"'IN:{'9' * 5000}'", "is not NAME:SIZE,SIZE,…"),
+        ("'IN:4', 'IN:5'", "IN has 2 shapes (give one for each input)"),
+        ("'IN:4 IN2:8'", "'IN:4 IN2:8' is not NAME:SIZE,SIZE,… (inputs are IN; several shapes"),
+    ],
+)
+def test_a_shape_of_which_no_request_is_sent(tmp_path: Path, shapes: str, words: str) -> None:
+    (problem,) = problems(f"perf_analyzer_flags: {{shape: [{shapes}]}}", tmp_path)
+
+    assert words in problem
+
+
 def test_a_shape_without_effect_is_taken_with_a_remark(tmp_path: Path) -> None:
     text = "perf_analyzer_flags: {shape: ['IN:5', 'OTHER:4']}"
     chosen = settings(text)
