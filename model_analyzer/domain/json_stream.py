@@ -17,6 +17,7 @@ from model_analyzer.domain.foreign_json import TooDeep, check_depth
 MOST_CHARACTERS = 16 * 2**20
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+_CLOSING = re.compile(r'["\]}]')
 # A parser that lacks the rest of a value says so at its end, or at the begin of a text.
 _NEAR = 16
 _SCANNER = json.JSONDecoder()
@@ -27,6 +28,10 @@ class TooLong(ValueError):
 
     def __init__(self, most_characters: int) -> None:
         super().__init__(f"has a value of more than {most_characters // 2**20} MiB")
+
+
+class CutOff(ValueError):
+    """A text that ends before its value does."""
 
 
 class JsonStream:
@@ -65,6 +70,8 @@ class JsonStream:
                 is_cut = error.pos > len(self._text) - _NEAR or error.msg.startswith("Unterminated")
                 if is_cut and self._extend():
                     continue
+                if is_cut and self._lacks_the_rest(error):
+                    raise CutOff(str(error)) from None
                 raise
             may_go_on = isinstance(value, (int, float)) and end > len(self._text) - _NEAR
             if may_go_on and self._extend():
@@ -93,9 +100,15 @@ class JsonStream:
                 yield
         self._take(closing)
 
+    def _lacks_the_rest(self, error: json.JSONDecodeError) -> bool:
+        """Whether a value that cannot be read at the end of the text is one without its end."""
+        return error.msg.startswith("Unterminated") or not _CLOSING.search(self._text, error.pos)
+
     def _take(self, character: str) -> None:
-        if self.next_character() != character:
-            raise ValueError(f"it has no {character!r} where one belongs")
+        found = self.next_character()
+        if found != character:
+            problem = ValueError if found else CutOff
+            raise problem(f"it has no {character!r} where one belongs")
         self._place += 1
 
     def _extend(self) -> bool:

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from model_analyzer.domain.foreign_json import TooDeep, parse_json
-from model_analyzer.domain.json_stream import JsonStream, TooLong
+from model_analyzer.domain.json_stream import CutOff, JsonStream, TooLong
 
 Row = Mapping[str, Any]
 Numbered = Iterator[tuple[int, str]]
@@ -26,10 +26,22 @@ TRACE_TIME = "timestamps.REQUEST_START"
 
 # nginx and Apache: ADDRESS - USER [10/Oct/2000:13:55:36 -0700] "
 _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "')
-# Envoy's default format: [2016-04-15T20:17:00.310Z] "
-_PROXY_LINE = re.compile(r'\[(?P<time>\d{4}-\d\d-\d\dT[\d:.]+Z)\] "')
+# Envoy's default format, and others of its times: [2016-04-15T20:17:00.310Z] "
+_PROXY_LINE = re.compile(r'\[(?P<time>\d{4}-\d\d-\d\d[T ]\d[\d:.,]* ?(?:Z|[+-]\d\d:?\d\d)?)\] "')
+# A line of a log that is no list of requests: [2016-04-15 20:17:00.310][1][info] or [15/Apr/2016:
+_DATED_LINE = re.compile(r"\[\d+[-/]\w+[-/]\d+")
+# In perf_analyzer's export; a row may have experiments of another kind.
+_EXPERIMENTS = re.compile(
+    r'^\{\s*"experiments"|"experiments"\s*:\s*\[\s*\{\s*"(?:experiment|requests|window_boundaries)"'
+)
+# What events in a trace of Triton have.
+_TRACE_KEYS = {
+    *("id", "model_name", "model_version", "request_id", "parent_id"),
+    *("timestamps", "activity", "tensor"),
+}
 # Not the header of a CSV file whose first column is named "[time]".
 _JSON_ARRAY = re.compile(r'\s*\[\s*(?:[\[{"\d-]|$)')
+_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 MOST_PART = 2**18
 # A row is in memory as a whole.
 _MOST_LINE = 16 * 2**20
@@ -47,12 +59,12 @@ class LogProblem(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LogRows:
-    """Rows of a log, each with the line where it begins; 0 in a document. `is_csv` tells whether
-    names and cells are those of CSV.
+    """Rows of a log, each with the line where it begins; 0 in a document. `header` has the names of
+    the columns of CSV; it is empty in other forms.
     """
 
     rows: Iterator[tuple[int, Row]]
-    is_csv: bool = False
+    header: Sequence[str] = ()
 
 
 def rows_of(parts: Iterable[str]) -> LogRows:
@@ -71,11 +83,17 @@ def rows_of(parts: Iterable[str]) -> LogRows:
     for pattern in (_SERVER_LINE, _PROXY_LINE):
         if pattern.match(first):
             return LogRows(_access_rows(pattern, _lines(rest, number)))
+    if _DATED_LINE.match(first):
+        raise LogProblem(
+            number, "is not a line of a known access log", "write CSV with a header, as in time,id"
+        )
     if _JSON_ARRAY.match(first) or _begins_document(first):
         return LogRows(_document_rows(rest))
     if first.lstrip().startswith("{"):
         return LogRows(_json_rows(_lines(rest, number)))
-    return LogRows(_csv_rows(_lines(rest, number)), is_csv=True)
+    records = _csv_cells(_lines(rest, number))
+    header = [cell.lstrip("\ufeff") for cell in next(records, (0, ()))[1]]
+    return LogRows(_csv_rows(header, records), header)
 
 
 def _lines(parts: Iterable[str], number: int) -> Numbered:
@@ -123,21 +141,26 @@ def _access_rows(pattern: re.Pattern[str], numbered: Numbered) -> Iterator[tuple
 def _begins_document(line: str) -> bool:
     """Whether a JSON object begins here that goes on in further lines, or holds experiments."""
     text = line.strip()
-    return text == "{" or re.match(r'\{\s*"experiments"', text) is not None
+    return text == "{" or (text.startswith("{") and _EXPERIMENTS.search(text) is not None)
 
 
 def _document_rows(blocks: Iterable[str]) -> Iterator[tuple[int, Row]]:
     stream = JsonStream(blocks)
-    has_rows = False
+    count = 0
     try:
         for row in _requests_in(stream):
-            has_rows = True
+            count += 1
             yield 0, row
         if stream.next_character():
             raise ValueError("more text follows")
     except ValueError as error:
-        raise _not_json(0, error, f"{_JSON_LINES}, or one array of objects") from None
-    if not has_rows:
+        place = f" after request {count}" if count else ""
+        if isinstance(error, CutOff):
+            hint = "let the program that writes it end first, or complete it"
+            raise LogProblem(0, f"is cut off{place}", hint) from None
+        hint = f"{_JSON_LINES}, or one array of objects"
+        raise _not_json(0, error, hint, place) from None
+    if not count:
         raise _no_list()
 
 
@@ -160,10 +183,12 @@ def _requests_in(stream: JsonStream) -> Iterator[Row]:
 
 
 def _objects(stream: JsonStream) -> Iterator[dict[str, Any]]:
-    for _ in stream.items():
+    for place, _ in enumerate(stream.items(), 1):
         value = stream.value()
         if not isinstance(value, dict):
-            raise _no_list()
+            if place == 1:
+                raise _no_list()
+            raise LogProblem(0, f"has no object as item {place} of its list")
         yield value
 
 
@@ -185,8 +210,10 @@ def _exported(stream: JsonStream) -> Iterator[Row]:
 
 
 def _is_traced(item: Row) -> bool:
-    """Whether it is an event in a trace of Triton."""
-    return "id" in item and isinstance(item.get("timestamps"), list)
+    """Whether it is an event in a trace of Triton, of which only some have times."""
+    return "id" in item and (
+        isinstance(item.get("timestamps"), list) or (len(item) > 1 and item.keys() <= _TRACE_KEYS)
+    )
 
 
 def _traced(items: Iterable[Row]) -> Iterator[Row]:
@@ -221,25 +248,39 @@ def _json_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:
         yield number, row
 
 
-def _not_json(number: int, error: ValueError, hint: str) -> LogProblem:
+def _not_json(number: int, error: ValueError, hint: str, place: str = "") -> LogProblem:
     if isinstance(error, TooDeep):
         return LogProblem(number, "has too many brackets within brackets", hint)
     if isinstance(error, TooLong):
         return LogProblem(number, str(error), hint)
-    return LogProblem(number, "is not JSON", hint)
+    return LogProblem(number, f"is not JSON{place}", hint)
 
 
 def _no_list() -> LogProblem:
     return LogProblem(0, "is JSON without a list of requests", _JSON_LINES)
 
 
-def _csv_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:
-    header: Sequence[str] = ()
-    for number, cells in _csv_cells(numbered):
-        if header:
-            yield number, dict(zip(header, cells, strict=False))
-        else:
-            header = [cell.lstrip("\ufeff") for cell in cells]
+def _csv_rows(
+    header: Sequence[str], records: Iterable[tuple[int, Sequence[str]]]
+) -> Iterator[tuple[int, Row]]:
+    for number, cells in records:
+        if len(cells) > len(header):
+            raise foreign_header(header) or LogProblem(
+                number,
+                f"has {len(cells)} cells, and the header {len(header)}",
+                "put cells with commas in quotes",
+            )
+        yield number, dict(zip(header, cells, strict=False))
+
+
+def foreign_header(header: Sequence[str]) -> LogProblem | None:
+    """Why this is no header of CSV with commas, if it seems to be none."""
+    if header and header[0].startswith("#"):
+        return LogProblem(0, "begins with a comment", "begin it with a line of column names")
+    for separator, name in _OTHER_SEPARATORS.items():
+        if any(separator in cell for cell in header):
+            return LogProblem(0, f"separates its columns by {name}", "separate them by commas")
+    return None
 
 
 def _csv_cells(numbered: Numbered) -> Iterator[tuple[int, Sequence[str]]]:

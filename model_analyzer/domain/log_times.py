@@ -63,7 +63,9 @@ _UNIT_IN_NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """The unit of times, and the requests per second that they must mean if they were seconds."""
+    """The unit of times, and the requests per second that they must mean if they were seconds:
+    `least` or more, and less than `most`.
+    """
 
     unit: LogUnit
     least: float = 0.0
@@ -150,7 +152,7 @@ def time_column(row: Row, known: KnownLog | None) -> str:
 @dataclass(frozen=True, slots=True)
 class Extent:
     """The number of times, and the `least` and the `most` of them in billionths of their unit, of
-    which these differ. `has_fractions` tells whether any is not a whole number of the unit.
+    which these differ. `has_fractions` tells whether any is written with a fraction, also `.0`.
     """
 
     count: int
@@ -171,14 +173,19 @@ def unit_of(
 
 def _decided(times: Extent, column: str, unit: str, known: KnownLog | None) -> tuple[LogUnit, str]:
     """The unit, and why."""
-    if unit:
-        return LogUnit(unit), f", as unit: {unit} says"
     named, sized = _named_unit(column), _sized_unit(times.least, times.most)
-    if named and sized and named is not sized:
+    given = LogUnit(unit) if unit else None
+    told = given or named
+    # in a longer unit, times of this size would be after the year 30000
+    is_impossible = bool(told and sized and NS_PER[told] > NS_PER[sized])
+    if given and not is_impossible:
+        return given, f", as unit: {unit} says"
+    if told and sized and told is not sized:
+        other = "" if is_impossible else f" or unit: {told.value}"
         raise LogProblem(
             0,
             f"has times in {column!r} whose size is that of {_WORDS[sized]} since 1970",
-            f"say unit: {sized.value} or unit: {named.value}",
+            f"say unit: {sized.value}{other}",
         )
     rate = (times.count - 1) * _NS_PER_S / (times.most - times.least)
     if named and rate * _NS_PER_S / NS_PER[named] > _MOST_NAMED:
@@ -189,7 +196,7 @@ def _decided(times: Extent, column: str, unit: str, known: KnownLog | None) -> t
         return sized, " since 1970"
     kind = _UNKNOWN if known is None else known.kind
     rule = kind.fractions if times.has_fractions else kind.whole
-    if rule is None or not rule.least <= rate <= rule.most:
+    if rule is None or not rule.least <= rate < rule.most:
         raise _unclear(rate, "does not say the unit of its times")
     if known is not None and kind.whole is not None and rule.unit is kind.whole.unit:
         return rule.unit, f", as in {known.name}"
@@ -246,6 +253,15 @@ def number_of(value: Any) -> int | None:
         return value * _NS_PER_S if 0 <= value < _MOST_AMOUNT else None
     amount = amount_of(value)
     return None if amount is None else round(amount * _NS_PER_S)
+
+
+def has_fraction(value: Any) -> bool:
+    """Whether a number is written with a fraction, also `.0`: tools that count milliseconds write
+    whole numbers.
+    """
+    return isinstance(value, float) or (
+        isinstance(value, str) and ("." in value or "e-" in value.lower())
+    )
 
 
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?\s*(Z|[+-]\d\d:?\d\d)?")

@@ -9,21 +9,31 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import inf
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.log_rows import LogProblem, Row, cell_of, columns_of, rows_of
+from model_analyzer.domain.log_rows import (
+    LogProblem,
+    LogRows,
+    Row,
+    cell_of,
+    columns_of,
+    foreign_header,
+    rows_of,
+)
 from model_analyzer.domain.log_times import (
     NS_PER,
     Extent,
     LogUnit,
     amount_of,
     date_of,
+    has_fraction,
     known_log,
     number_of,
     time_column,
@@ -36,7 +46,10 @@ from model_analyzer.domain.words import counted
 # AIPerf's export has the requests of its warm-up, too.
 _PHASE, _WARM_UP = "metadata.benchmark_phase", "warmup"
 
-_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
+_DISORDER = (
+    "; they are not in order: check that they are not durations"
+    " (a log sorted by the end of its requests is fine)"
+)
 _NS_PER_S = 10**9
 _MOST_DAYS_NS = 7 * 86_400 * _NS_PER_S
 
@@ -51,11 +64,12 @@ _AT_A_TIME = 2**16
 class RequestLog:
     """The times of requests in nanoseconds, ascending; the first is 0. `inputs` says which entry of
     the input data each of them has, from 0 on; it is empty if the log does not say so. `reading`
-    says how the times were read, and what was left out.
+    says how the times in `column` were read, and what was left out.
     """
 
     times: Numbers
     inputs: Numbers
+    column: str = ""
     reading: str = ""
 
     @property
@@ -79,7 +93,8 @@ class RequestLog:
         most = _most_within(self.times, _NS_PER_S * speed)
         return (
             f"{counted(len(self.times), 'request')} in {number_text(seconds)} s"
-            f" ({rate}/s, at most {most:,} in a second), times read as {self.reading}"
+            f" ({rate}/s, at most {most:,} in a second), times in {self.column!r} read as"
+            f" {self.reading}"
         )
 
 
@@ -113,14 +128,14 @@ class _Times:
         self._whole.append(whole)
         self._billionths.append(billionths)
 
-    def extent(self) -> Extent:
+    def extent(self, *, has_fractions: bool) -> Extent:
         whole, billionths = self._arrays()
         least, most = int(whole.min()), int(whole.max())
         return Extent(
             len(whole),
             least * _NS_PER_S + int(billionths[whole == least].min()),
             most * _NS_PER_S + int(billionths[whole == most].max()),
-            has_fractions=bool(billionths.any()),
+            has_fractions=has_fractions,
         )
 
     def into_ns(self, least: int, ns_per_unit: int) -> Numbers:
@@ -138,6 +153,69 @@ class _Times:
 
     def _arrays(self) -> tuple[Numbers, npt.NDArray[np.uint32]]:
         return np.frombuffer(self._whole, np.int64), np.frombuffer(self._billionths, np.uint32)
+
+
+class _BadRow(Exception):
+    """What is wrong with a row."""
+
+
+class _Requests:
+    """The requests in the rows of a log, with times in a unit that is not known yet."""
+
+    def __init__(
+        self, column: str, read: Callable[[Any], int | None], input_column: str, entries: int
+    ) -> None:
+        self._column, self._read = column, read
+        self._input_column, self._entries = input_column, entries
+        self.times, self.inputs = _Times(), array("q")
+        self.warm_ups = 0
+        self._has_fractions = False
+        self._least, self._most = (inf, ""), (-inf, "")
+
+    def add(self, number: int, row: Row) -> None:
+        """Adds the row that begins at a line, or in a document (0). Raises LogProblem."""
+        if cell_of(row, _PHASE) == _WARM_UP:
+            self.warm_ups += 1
+            return
+        try:
+            self._add(number, row)
+        except _BadRow as problem:
+            place = "" if number else f" in {self._place(number)}"
+            raise LogProblem(number, f"{problem}{place}") from None
+
+    def _add(self, number: int, row: Row) -> None:
+        value = _cell(row, self._column)
+        time = self._read(value)
+        if time is None:
+            raise _BadRow(f"has {str(value)[:40]!r} in place of a time")
+        if self._input_column:
+            self.inputs.append(_entry(row, self._input_column, self._entries))
+        if len(self.times) == MOST_REQUESTS:
+            raise LogProblem(number, f"has more than {MOST_REQUESTS:,} requests", "use a part")
+        if time < self._least[0]:
+            self._least = time, self._place(number)
+        if time > self._most[0]:
+            self._most = time, self._place(number)
+        self._has_fractions = self._has_fractions or has_fraction(value)
+        self.times.append(time)
+
+    def _place(self, number: int) -> str:
+        """Where the row is that is added now."""
+        return f"line {number}" if number else f"request {len(self.times) + self.warm_ups + 1}"
+
+    @property
+    def span(self) -> str:
+        """From where to where the times go."""
+        return f"from {self._least[1]} to {self._most[1]}"
+
+    def extent(self) -> Extent:
+        """Raises LogProblem if all times are equal."""
+        if self._least[0] >= self._most[0]:
+            others = (
+                f", besides {counted(self.warm_ups, 'warm-up request')}" if self.warm_ups else ""
+            )
+            raise LogProblem(0, f"needs requests at two different times at least{others}")
+        return self.times.extent(has_fractions=self._has_fractions)
 
 
 def parse_log(
@@ -161,58 +239,47 @@ def parse_log(
         raise LogProblem(0, "has no request below its header")
     known = known_log(first[1])
     name = column or time_column(first[1], known)
-    for needed in (name, input_column or name):
-        if not needed or cell_of(first[1], needed) is None:
-            problem = _unusual_csv(first[1]) if log.is_csv else None
-            raise problem or _no_column(*first, needed)
+    _check_columns(log, first, [name, input_column or name])
     is_dated = _is_dated(first[0], cell_of(first[1], name), unit)
-    read = date_of if is_dated else number_of
-    times, inputs = _Times(), array("q")
-    warm_ups = 0
+    requests = _Requests(name, date_of if is_dated else number_of, input_column, entries)
     for number, row in chain([first], log.rows):
-        if cell_of(row, _PHASE) == _WARM_UP:
-            warm_ups += 1
-            continue
-        times.append(_time(number, row, name, read))
-        if input_column:
-            inputs.append(_entry(number, row, input_column, entries))
-        if len(times) > MOST_REQUESTS:
-            raise LogProblem(number, f"has more than {MOST_REQUESTS:,} requests", "use a part")
-    extent = times.extent() if len(times) else None
-    if extent is None or extent.least == extent.most:
-        raise LogProblem(0, "needs requests at two different times at least")
+        requests.add(number, row)
+    extent = requests.extent()
     decided, reading = LogUnit.SECONDS, "dates"
     if not is_dated:
         decided, reading = unit_of(extent, column=name, unit=unit, known=known)
     factor = NS_PER[decided]
     if (extent.most - extent.least) * factor > _MOST_DAYS_NS * _NS_PER_S:
         hint = "" if unit or is_dated else "give unit (ms, us or ns), or "
-        raise LogProblem(0, "lasts longer than a week", f"{hint}use a part of it")
-    replayed = _in_order(times.into_ns(extent.least, factor), np.frombuffer(inputs, np.int64))
+        raise LogProblem(0, f"lasts longer than a week, {requests.span}", f"{hint}use a part of it")
+    times = requests.times.into_ns(extent.least, factor)
+    if (times[1:] < times[:-1]).any():
+        reading += _DISORDER
+    replayed = _in_order(times, np.frombuffer(requests.inputs, np.int64))
     if extent.least * factor % _NS_PER_S**2 == 0:
         reading += _remark(replayed.times)
-    if warm_ups:
-        reading += f"; {counted(warm_ups, 'warm-up request')} left out"
-    return replace(replayed, reading=reading)
+    if requests.warm_ups:
+        reading += f"; {counted(requests.warm_ups, 'warm-up request')} left out"
+    return replace(replayed, column=name, reading=reading)
+
+
+def _check_columns(log: LogRows, first: tuple[int, Row], names: Sequence[str]) -> None:
+    """Raises LogProblem unless each of these columns is there, and once."""
+    for name in names:
+        if not name or cell_of(first[1], name) is None:
+            problem = _unusual_csv(log.header) if log.header else None
+            raise problem or _no_column(*first, name)
+        if log.header.count(name) > 1:
+            raise LogProblem(0, f"has more than one column {name!r}", "rename all but one")
 
 
 def _is_dated(number: int, value: Any, unit: str) -> bool:
     """Whether times are dates, as the first one."""
-    if number_of(value) is not None:
+    if number_of(value) is not None or date_of(value) is None:
         return False
-    if date_of(value) is None:
-        raise _unreadable(number, value)
     if unit:
         raise LogProblem(number, f"has the date {value!r}", "remove unit")
     return True
-
-
-def _time(number: int, row: Row, column: str, read: Callable[[Any], int | None]) -> int:
-    value = _cell(number, row, column)
-    time = read(value)
-    if time is None:
-        raise _unreadable(number, value)
-    return time
 
 
 def _remark(times: Numbers) -> str:
@@ -230,34 +297,31 @@ def _in_order(times: Numbers, inputs: Numbers) -> RequestLog:
     return RequestLog(times, inputs)
 
 
-def _cell(number: int, row: Row, column: str) -> Any:
+def _cell(row: Row, column: str) -> Any:
     value = cell_of(row, column)
     if value is None:
-        raise LogProblem(number, f"has no {column!r}")
+        raise _BadRow(f"has no {column!r}")
     return value
 
 
-def _entry(number: int, row: Row, column: str, entries: int) -> int:
+def _entry(row: Row, column: str, entries: int) -> int:
     """The number of an entry of the input data."""
-    value = _cell(number, row, column)
+    value = _cell(row, column)
     amount = amount_of(value)
     if amount is None or amount != int(amount) or amount >= entries:
-        raise LogProblem(
-            number,
+        raise _BadRow(
             f"has {str(value)[:40]!r} as {column!r} in place of the number of an input: a whole"
-            f" number from 0 to {entries - 1}",
+            f" number from 0 to {entries - 1}"
         )
     return int(amount)
-
-
-def _unreadable(number: int, value: Any) -> LogProblem:
-    return LogProblem(number, f"has {str(value)[:40]!r} in place of a time")
 
 
 def _no_column(number: int, row: Row, name: str) -> LogProblem:
     if name and name in row:
         return LogProblem(number, f"has no {name!r}")
     columns = [each if each.isprintable() else repr(each) for each in columns_of(row)]
+    if not columns:
+        return LogProblem(number, "has a first object without columns")
     if name:
         return LogProblem(0, f"has no column {name!r}", f"it has {', '.join(columns)}"[:300])
     return LogProblem(
@@ -267,14 +331,10 @@ def _no_column(number: int, row: Row, name: str) -> LogProblem:
     )
 
 
-def _unusual_csv(row: Row) -> LogProblem | None:
+def _unusual_csv(header: Sequence[str]) -> LogProblem | None:
     """Why the names of the columns are none, if they are none: other separators, or no header."""
-    for separator, name in _OTHER_SEPARATORS.items():
-        if any(separator in cell for cell in row):
-            return LogProblem(0, f"separates its columns by {name}", "separate them by commas")
-    is_data = all(row) and any(
-        amount_of(cell) is not None or date_of(cell) is not None for cell in row
+    is_data = all(header) and any(
+        amount_of(cell) is not None or date_of(cell) is not None for cell in header
     )
-    if is_data:
-        return LogProblem(0, "has no header", "begin it with a line of column names, as in time,id")
-    return None
+    problem = LogProblem(0, "has no header", "begin it with a line of column names, as in time,id")
+    return foreign_header(header) or (problem if is_data else None)

@@ -256,8 +256,8 @@ def test_the_requests_of_a_log_are_told_with_their_unit(setting) -> None:
     (setting.directory / "log.jsonl").write_text("\n".join(lines))
     replay = {"load": {"replay": "log.jsonl"}, "run_config_search_disable": True}
     expected = (
-        "log.jsonl: 61 requests in 6.00 s (10.0/s, at most 10 in a second), times read as seconds,"
-        " as in Bailian's traces"
+        "log.jsonl: 61 requests in 6.00 s (10.0/s, at most 10 in a second),"
+        " times in 'timestamp' read as seconds, as in Bailian's traces"
     )
 
     assert f"  replays {expected}\n" in setting.profile("--dry-run", **replay)[1]

@@ -14,10 +14,20 @@ from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.log_rows import MOST_PART, LogProblem
 from model_analyzer.domain.request_log import RequestLog, parse_log
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.reading import open_text, read_regular
+from model_analyzer.reading import open_regular, open_text, read_regular
 from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, InputEntries, parse_entries
 
 _MOST_BYTES = 2**30
+# Files by their first bytes: what is wrong, and what to do.
+_UNPACK = "unpack it"
+_BINARY = {
+    b"\x1f\x8b": ("is compressed by gzip", _UNPACK),
+    b"\x28\xb5\x2f\xfd": ("is compressed by zstd", _UNPACK),
+    b"\xfd7zXZ": ("is compressed by xz", _UNPACK),
+    b"BZh": ("is compressed by bzip2", _UNPACK),
+    b"PK\x03\x04": ("is a zip archive", _UNPACK),
+    b"PAR1": ("is a Parquet file", "write CSV, or one JSON object per line"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +75,24 @@ def _read_log(path: Path, column: str, unit: str, input_column: str, entries: in
 def _parts(path: Path) -> Iterator[str]:
     """The lines of a file, and parts of long ones, each read when it is asked for."""
     try:
-        with open_text(path, most_bytes=_MOST_BYTES) as text:
-            while part := text.readline(MOST_PART):
-                yield part
-    except UnicodeDecodeError:
-        raise LogProblem(0, "is not text in UTF-8") from None
+        try:
+            with open_text(path, most_bytes=_MOST_BYTES) as text:
+                while part := text.readline(MOST_PART):
+                    yield part
+        except UnicodeDecodeError:
+            raise _no_text(path) from None
     except OSError as error:
         hint = "use a part" if error.errno == errno.EFBIG else ""
         raise LogProblem(0, error.strerror or str(error), hint) from None
+
+
+def _no_text(path: Path) -> LogProblem:
+    with open_regular(path) as file:
+        begin = file.read(max(map(len, _BINARY)))
+    for mark, (message, hint) in _BINARY.items():
+        if begin.startswith(mark):
+            return LogProblem(0, message, hint)
+    return LogProblem(0, "is not text in UTF-8")
 
 
 @lru_cache(maxsize=8)

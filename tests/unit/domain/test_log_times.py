@@ -75,6 +75,7 @@ def test_known_logs_are_read_in_their_unit(text: str, last: float, reading: str)
         ("startTimeUs", (0, 1_500_000), 1.5, "microseconds, as the name of the column says"),
         ("time (s)", (0, 60), 60, "seconds, as the name of the column says"),
         ("time", (0, 0.5, 2), 2, "seconds, since they have fractions"),
+        ("time", (0.0, 1.0, 2.0), 2, "seconds, since they have fractions"),
         ("time", (0, 1, 2), 2, "seconds: as milliseconds, there would be 1,000 requests/s"),
         ("time", (0, 1, 1, 2), 2,
          "seconds: as milliseconds, there would be 1,500 requests/s;"
@@ -129,6 +130,12 @@ HASHED = '{{"timestamp": {}, "input_length": 6, "output_length": 5, "hash_ids": 
         [HASHED.format(time, ', "turn": 1') for time in (0, 100, 200)],  # of 10/s, or of 0.01/s
         [HASHED.format(time, ', "turn": 1') for time in (0.5, 100.25, 200.5)],
         ['{"timestamp": 0.5, "text_input": "a"}', '{"timestamp": 1, "text_input": "b"}'],
+        # 500/s, or 0.5/s
+        [f'{{"timestamp": {time}, "text_input": "a"}}' for time in (0, 2, 4)],
+        [f'{{"timestamp": {time}, "text_input": "a"}}' for time in (0.0, 20.0, 40.0)],
+        # a slow trace in seconds, or milliseconds that a tool made floats
+        [HASHED.format(time, "") for time in (0.0, 20.0, 40.0)],
+        [HASHED.format(time, "") for time in (2.3, 4.6, 6.9)],
     ],
 )
 def test_a_log_that_does_not_say_its_unit_is_refused(lines: Sequence[str]) -> None:
@@ -139,6 +146,13 @@ def test_a_log_that_does_not_say_its_unit_is_refused(lines: Sequence[str]) -> No
     assert "does not say the unit of its times: there would be " in raised.value.message
     for unit in raised.value.hint.removeprefix("say unit: ").split(" or unit: "):
         assert parse_log(lines, unit=unit).reading.endswith(f", as unit: {unit} says")
+
+
+def test_a_trace_with_whole_seconds_as_floats_is_in_seconds() -> None:
+    log = parse_log([HASHED.format(float(time), "") for time in range(2, 24, 2)])
+
+    assert log.times[-1] == 20 * SECOND
+    assert log.reading == "seconds, since they have fractions"
 
 
 @pytest.mark.parametrize(
@@ -161,13 +175,28 @@ def test_the_units_that_are_offered_give_rates_that_people_replay(
     assert raised.value.hint == f"say {hint}"
 
 
-def test_a_name_that_contradicts_the_size_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("name", "unit", "times", "size", "hint"),
+    [
+        ("time_ms", "", (1700000000000000, 1700000001000000), "microseconds", "unit: us"),
+        ("time_ms", "", (1700000000, 1700000001), "seconds", "unit: s or unit: ms"),
+        ("time", "s", (1700000000000, 1700000001000), "milliseconds", "unit: ms"),
+    ],
+)
+def test_a_unit_that_contradicts_the_size_is_refused(
+    name: str, unit: str, times: Sequence[int], size: str, hint: str
+) -> None:
     with pytest.raises(LogProblem) as raised:
-        log_of("time_ms", 1700000000000000, 1700000001000000, column="time_ms")
+        parse_log([name, *map(str, times)], unit=unit)
 
-    assert "'time_ms'" in raised.value.message
-    assert "microseconds since 1970" in raised.value.message
-    assert raised.value.hint == "say unit: us or unit: ms"
+    assert raised.value.message == f"has times in {name!r} whose size is that of {size} since 1970"
+    assert raised.value.hint == f"say {hint}"
+
+
+def test_the_clock_of_a_machine_may_have_the_size_of_a_date() -> None:
+    log = parse_log(["time", "1700000000", "1700001000"], unit="ms")
+
+    assert log.reading == "milliseconds, as unit: ms says"
 
 
 def test_a_name_that_means_an_impossible_rate_is_refused() -> None:
@@ -191,6 +220,13 @@ def test_another_column_of_a_known_log_is_read_by_itself() -> None:
     assert log.reading == "seconds, as unit: s says; 1 warm-up request left out"
 
 
+def test_a_log_of_warm_up_requests_only_is_told() -> None:
+    lines = [AIPERF_EXPORT.splitlines()[0]] * 3
+
+    with pytest.raises(LogProblem, match=r"at least, besides 3 warm-up requests"):
+        parse_log(lines)
+
+
 def test_the_columns_of_objects_are_offered_by_their_full_names() -> None:
     with pytest.raises(LogProblem) as raised:
         parse_log(['{"request": {"sent": {"at": 1}, "id": 3}, "size": 4}'])
@@ -204,7 +240,7 @@ def test_a_log_says_what_is_sent() -> None:
     log = log_of("time", *(number / 10 for number in range(121)))
 
     assert log.described(1) == (
-        "121 requests in 12.0 s (10.0/s, at most 10 in a second), times read as seconds,"
+        "121 requests in 12.0 s (10.0/s, at most 10 in a second), times in 'time' read as seconds,"
         " since they have fractions"
     )
     assert log.described(2).startswith("121 requests in 6.00 s (20.0/s, at most 20 in a second)")
@@ -212,6 +248,15 @@ def test_a_log_says_what_is_sent() -> None:
         log_of("time", 0, 0.5, 2, 2.25, 2.75, 2.9)
         .described(1)
         .startswith("6 requests in 2.90 s (1.72/s, at most 4 in a second)")
+    )
+
+
+def test_times_that_may_be_durations_are_remarked() -> None:
+    log = log_of("time", 0.004, 0.0031, 0.0052)
+
+    assert (
+        "times in 'time' read as seconds, since they have fractions; they are not in order: "
+        in (log.described(1))
     )
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from io import StringIO
 
 import pytest
@@ -57,21 +58,52 @@ def test_a_column_and_a_unit_can_be_given() -> None:
         ('{"time": 1}\nnothing\n', 2, "is not JSON"),
         ('{"time": 1}\n[1]\n', 2, "is not a JSON object"),
         ('{"time": 1}\n{"size": 1}\n', 2, "has no 'time'"),
-        ("time\n2023-01-01 00:00:00\n2023-01-09 00:00:00\n", 0, "lasts longer than a week"),
+        (
+            "time\n2023-01-01 00:00:00\n2023-01-09 00:00:00\n",
+            0,
+            "lasts longer than a week, from line 2 to line 3",
+        ),
+        (
+            "time\n1700000000\n1900000000\n1700000001\n",
+            0,
+            "lasts longer than a week, from line 2 to line 3",
+        ),
+        (
+            '[{"time": 0}, {"time": 0.5}, {"time": "soon"}]',
+            0,
+            "has 'soon' in place of a time in request 3",
+        ),
+        ('[{"time": 0}, {"time": 0.5}, {"time": null}]', 0, "has no 'time' in request 3"),
         ('time,text\n1,"a\nb"\n\nsoon,c\n', 5, "has 'soon' in place of a time"),
         ('time,text\n1,a\nsoon,"b\nc"\n', 3, "has 'soon' in place of a time"),
         ('time,text\n1,a\n2,"b\n3,c\n', 3, "is not CSV: unexpected end of data"),
         ('\n"time\n1\n', 2, "is not CSV: unexpected end of data"),
+        ("url,ts_ms\n/a?x=1,5,1000\n/b,1500\n", 2, "has 3 cells, and the header 2"),
+        ("time,level\n2026-11-02 09:30:00,317,INFO\n", 2, "has 3 cells, and the header 2"),
+        ("when;text\n1,5;a\n2,5;b\n", 0, "separates its columns by semicolons"),
+        ("timestamp,path,timestamp\n1,/a,5\n2,/b,7\n", 0, "has more than one column 'timestamp'"),
         ("when;text\n1;a\n2;b\n", 0, "separates its columns by semicolons"),
         ("id\ttime\na\t1\nb\t2\n", 0, "separates its columns by tabs"),
         ("0.1\n0.2\n", 0, "has no header"),
         ("a,2023-01-01T00:00:00\nb,2023-01-01T00:00:01\n", 0, "has no header"),
         (",0\n0,1.5\n1,2.5\n", 0, "has no column that is known to hold times"),
-        ("[\n{}\n]\n", 0, "has no column that is known to hold times"),
+        ("[\n{}\n]\n", 0, "has a first object without columns"),
+        ("{}\n", 1, "has a first object without columns"),
+        ("# exported by foo\ntime,url\n1,/a\n2,/b\n", 0, "begins with a comment"),
+        ("# exported by foo\n1\n2\n", 0, "begins with a comment"),
         ("[1,2]", 0, "is JSON without a list of requests"),
-        ("[\n", 0, "is not JSON"),
-        ("{\n", 0, "is not JSON"),
-        ('[{"time": 1}, {"size": 2}]', 0, "has no 'time'"),
+        ("[\n", 0, "is cut off"),
+        ("{\n", 0, "is cut off"),
+        ('[{"time": 1}, {"time": 2}', 0, "is cut off after request 2"),
+        ('[{"time": 1}, {"time": 2},\n', 0, "is cut off after request 2"),
+        ('[{"time": 1}, {"time": 2}, {"ti', 0, "is cut off after request 2"),
+        ('[{"time": 1}, {"time": 2}, {"time":', 0, "is cut off after request 2"),
+        ('[{"time": 1}, {"time": 2}, {"time": 1.', 0, "is cut off after request 2"),
+        ('{"experiments": [{"requests": [{"timestamp": 1}', 0, "is cut off after request 1"),
+        ('[{"time": 1}, {"time": 2 3}]', 0, "is not JSON after request 1"),
+        ('[{"time": 1} x {"time": 2}]', 0, "is not JSON after request 1"),
+        ('[{"time": 1}, {"time": 2}, "b"]', 0, "has no object as item 3 of its list"),
+        ('[{"time": 1}, {"size": 2}]', 0, "has no 'time' in request 2"),
         ('{"experiments": []}', 0, "has 0 experiments of perf_analyzer"),
         ('{"experiments": [1]}', 0, "is JSON without a list of requests"),
         ('{"experiments": [{"requests": [1]}]}', 0, "is JSON without a list of requests"),
@@ -94,6 +126,67 @@ def test_what_is_wrong_is_told_with_its_line(text: str, line: int, message: str)
     assert (raised.value.line, raised.value.message) == (line, message)
 
 
+def test_a_trace_may_begin_with_events_without_times() -> None:
+    """Triton writes the requests of an ensemble to its models first."""
+    child = {"id": 2, "model_name": "p", "model_version": 1, "parent_id": 1}
+    user = {"id": 1, "model_name": "m", "model_version": 1, "request_id": ""}
+    tensor = {"id": 2, "activity": "TENSOR_QUEUE_INPUT", "tensor": {"name": "x", "data": "1"}}
+
+    def start(request: int, ns: int) -> dict[str, object]:
+        return {"id": request, "timestamps": [{"name": "REQUEST_START", "ns": ns}]}
+
+    events = [child, tensor, start(2, 40), user, start(1, 10), {**user, "id": 3}, start(3, SECOND)]
+    for begin in (0, 1, 3):
+        log = parse_log([json.dumps([*events[begin:][:1], *events])], unit="ns")
+        assert log.times.tolist() == [0, SECOND - 10]
+
+
+@pytest.mark.parametrize("first", ["endpoint", "version", "experiments"])
+def test_the_keys_of_an_export_have_any_order(first: str) -> None:
+    requests = [{"timestamp": time} for time in (0, SECOND)]
+    values = {
+        "endpoint": "",
+        "version": "2.0",
+        "experiments": [{"experiment": {"mode": "concurrency"}, "requests": requests}],
+    }
+    log = parse_log([json.dumps({first: values[first], **values})])
+
+    assert log.times.tolist() == [0, SECOND]
+
+
+def test_a_row_may_have_experiments() -> None:
+    lines = [f'{{"time": {time}, "experiments": [{{"name": "a"}}]}}' for time in (0, 1)]
+    assert parse_log(lines).times.tolist() == [0, SECOND]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2026-11-02T09:30:00.009+00:00", "2026-11-02T11:30:01.009+02:00"),
+        ("2026-11-02 09:30:00.009", "2026-11-02 09:30:01.009"),
+        ("2026-11-02T09:30:00Z", "2026-11-02T09:30:01Z"),
+    ],
+)
+def test_a_proxy_writes_dates_in_many_forms(first: str, second: str) -> None:
+    log = parse_log([f'[{date}] "POST / HTTP/2" 200' for date in (first, second)])
+
+    assert log.times.tolist() == [0, SECOND]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2026-11-02 09:30:00.310][1][info][main] started",
+        "[02/Nov/2026:09:30:00 +0000] POST /",
+        "[2026-11-02T09:30:00.310Z] POST /",
+    ],
+)
+def test_a_log_in_brackets_is_no_json(line: str) -> None:
+    with pytest.raises(LogProblem, match="is not a line of a known access log") as raised:
+        parse_log(["\n", line, line])
+    assert raised.value.line == 2
+
+
 @pytest.mark.parametrize(("begin", "line"), [("[", 0), ('{"a":', 1)])
 def test_deep_json_is_refused(begin: str, line: int) -> None:
     with pytest.raises(LogProblem, match="has too many brackets within brackets") as raised:
@@ -113,6 +206,7 @@ def test_a_hint_names_what_helps(column: str) -> None:
         ("when;size\n1;5\n2;6\n", "separate them by commas"),
         ("0.1\n0.2\n", "begin it with a line of column names, as in time,id"),
         ("[1]", "write one JSON object per line"),
+        ("time,url\n1,/a?x=1,5\n", "put cells with commas in quotes"),
     ]:
         with pytest.raises(LogProblem) as raised:
             parse_log(text.splitlines(), column=column)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import tracemalloc
@@ -108,6 +109,25 @@ def test_a_value_without_end_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ReplayProblem, match="has a value of more than 16 MiB"):
         replay_of(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "hint"),
+    [
+        (gzip.compress(b"time\n0\n1\n"), "is compressed by gzip", "unpack it"),
+        (b"\x28\xb5\x2f\xfd\x24\x0d", "is compressed by zstd", "unpack it"),
+        (b"PAR1\x15\x04\xff\xfe", "is a Parquet file", "write CSV, or one JSON object per line"),
+    ],
+)
+def test_a_file_that_is_packed_is_named(
+    tmp_path: Path, content: bytes, message: str, hint: str
+) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(content)
+
+    with pytest.raises(ReplayProblem) as raised:
+        replay_of(path)
+    assert (raised.value.message, raised.value.hint) == (f"{path}: {message}", hint)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
