@@ -36,8 +36,10 @@ def _kill_with_guards(strike: Strike) -> bool:
     if not strike.run.until(lambda: strike.find(GUARD_OF + SERVER)):
         return False
     guards = [guard for role in (SERVER, LOAD) for guard in strike.find(GUARD_OF + role)]
+    if not guards:
+        return False  # they have just ended
     strike.dice.shuffle(guards)
-    with suppress(psutil.Error):  # they have just ended
+    with suppress(psutil.Error):  # and so may these
         slot = guards[0].parent()
         victims = [each for each in (slot, *guards) if each and slot in (each, each.parent())]
         strike.dice.shuffle(victims)
