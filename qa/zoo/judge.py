@@ -131,26 +131,26 @@ def _judge_doubts(truth: Truth, model: Document) -> Iterator[str]:
             yield f"doubt: {text}"
 
 
-def judge_surfaces(results: Document, told: Sequence[str], page: str) -> Iterator[str]:
-    """The answer of results.json is that of the progress (`told`, sentences) and of the page, is
-    short, and compares with the default.
+def judge_surfaces(model: Document, told: Sequence[str], page: str) -> Iterator[str]:
+    """The answer for a model in results.json is that of the progress (`told`, sentences) and of its
+    page, is short, and compares with the default.
     """
+    sentence, answer = model["sentence"], model["recommended"]
+    if sentence not in told:
+        yield f"the progress ends with another answer than {sentence!r}"
+    words = len(f"{sentence} {model['changes'] or ''}".split())
+    if words > MOST_WORDS:
+        yield f"the answer has {words} words"
+    if answer is None:
+        return
     text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]+>", "", page, flags=re.DOTALL)
     shown = _without_blanks(unescape(text))
-    for model in results["models"]:
-        sentence, answer = model["sentence"], model["recommended"]
-        if sentence not in told:
-            yield f"the progress ends with another answer than {sentence!r}"
-        words = len(f"{sentence} {model['changes'] or ''}".split())
-        if words > MOST_WORDS:
-            yield f"the answer has {words} words"
-        if answer is None:
-            continue
-        for part in _numbers(answer, sentence):
-            if _without_blanks(part) not in shown:
-                yield f"the page lacks {part!r} of {sentence!r}"
-        if not answer["gain_over_default"] and "default configuration" not in sentence:
-            yield f"no word about the default in {sentence!r}"
+    for part in _numbers(answer, sentence):
+        if _without_blanks(part) not in shown:
+            yield f"the page lacks {part!r} of {sentence!r}"
+    is_met = answer["satisfies_constraints"]
+    if is_met and not answer["gain_over_default"] and "default configuration" not in sentence:
+        yield f"no word about the default in {sentence!r}"
 
 
 def _numbers(answer: Document, sentence: str) -> Iterator[str]:

@@ -207,8 +207,10 @@ def _judge_profile(visit: Visit, step: Step, name: str) -> list[dict[str, Any]]:
         step.faults += judge_run(visit.kind.truth, results, is_searched=is_searched)
         if is_searched:
             told = [event["sentence"] for event in events if event["event"] == "answer"]
-            for page in visit.scene.glob(f"{name}/reports/summaries/*/result_summary.html"):
-                step.faults += judge_surfaces(results, told, page.read_text())
+            for model in results["models"]:
+                pages = visit.scene / name / "reports" / "summaries" / model["model"]
+                page = (pages / "result_summary.html").read_text()
+                step.faults += judge_surfaces(model, told, page)
     return events
 
 

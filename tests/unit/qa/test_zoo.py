@@ -126,7 +126,7 @@ def judged(page: str = PAGE, told: str = SENTENCE, lines: str = "", **changes: A
         "default": "m_config_default",
         "recommended": recommended,
     }
-    return list(judge_surfaces({"models": [model]}, [told], page))
+    return list(judge_surfaces(model, [told], page))
 
 
 def test_surfaces_that_tell_another_answer_are_named() -> None:
