@@ -152,12 +152,15 @@ def _values(
 def _gain(answer: Answer) -> tuple[Figure, ...]:
     """The gain over the default, if there is one."""
     gain, ranking = answer.gain, answer.ranking
-    if gain is None or answer.verdict is not AnswerVerdict.RECOMMENDED:
+    told = (AnswerVerdict.RECOMMENDED, AnswerVerdict.EQUAL)
+    if gain is None or answer.verdict not in told:
         return ()
     goal = ranking.goal
     note = over_models(goal) if len(goal.models) > 1 else by_what(goal)
     if ranking.default is not None and not ranking.default.passes:
         note = "default fails the constraints"
+    if answer.verdict is AnswerVerdict.EQUAL:
+        note = "not clear"
     return (
         Figure(
             label="Gain over the default",

@@ -125,6 +125,8 @@ def test_a_gain_within_its_noise_is_not_claimed() -> None:
         measurement(103, windows=(98, 108)), measurement(100, windows=(95, 105))
     )
     assert "no clear gain over the default configuration (3 ± 30 %)" in sentence(ranked)
+    (gain, *_) = figures_of(answer_of(ranked))
+    assert (gain.value, gain.unit, gain.note) == ("+3 ± 30", "%", "not clear")
     assert "than the default" not in sentence(ranked)
 
 
