@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from model_analyzer.cli.echo import echo, echo_styled, styled
 from model_analyzer.domain.printable import printable
+from model_analyzer.domain.words import shortened
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 from model_analyzer.runner.checks.finding import (
     Finding,
@@ -62,16 +63,12 @@ def lines_of(finding: Finding, columns: int, *, all_details: bool = False) -> It
     yield from (_INDENT + printable(line) for line in more)
     details = finding.details
     if not all_details:
-        details = tuple(_cut(detail) for detail in details[-_MOST_DETAILS:])
+        details = tuple(shortened(detail, _MOST_CHARACTERS) for detail in details[-_MOST_DETAILS:])
     for detail in details:
         yield from (styled(f"{_INDENT}| {line}", dim=True) for line in _wrapped(detail, columns))
     if finding.fix:
         for mark, line in zip(_marks(), _wrapped(finding.fix, columns - 2), strict=False):
             yield f"{_INDENT}{mark} {printable(line)}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
 
 
 def _marks() -> Iterator[str]:

@@ -42,6 +42,11 @@ def first_few(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
+def shortened(text: str, most: int) -> str:
+    """The text; if it has more than `most` characters, its beginning and an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def setting_text(setting: object, *, in_brackets: bool = False) -> str:
     """A setting in words or JSON; checkpoints store it as a Python literal. A list has brackets
     only on request.

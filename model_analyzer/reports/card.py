@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 
 from model_analyzer.domain.printable import drawable
+from model_analyzer.domain.words import shortened
 from model_analyzer.reports.build import Summary
 from model_analyzer.reports.figures import Figure
 from model_analyzer.reports.templating import render
@@ -51,17 +52,17 @@ def _card(part: Summary) -> Card:
     elif statement.is_unsure or statement.verdict is AnswerVerdict.NEAREST:
         colour = _UNSURE
     return Card(
-        advice=_shortened(part.advice, _ADVICE),
+        advice=shortened(part.advice, _ADVICE),
         colour=colour,
-        name=_shortened(name or part.model, _NAME),
+        name=shortened(name or part.model, _NAME),
         settings=wrap(settings or statement.sentence, _SETTINGS, max_lines=2, placeholder=" …"),
         figures=[
-            replace(figure, label=_shortened(figure.label, _LABEL))
+            replace(figure, label=shortened(figure.label, _LABEL))
             for figure in part.figures[:_MOST_FIGURES]
         ],
         limits=[*_limits(part)][:_MOST_LIMITS],
         changes=[*_changes(part)],
-        footer=_shortened(
+        footer=shortened(
             " · ".join(filter(None, (part.model, part.hardware, part.origin.tool))), _CHANGE
         ),
     )
@@ -76,11 +77,7 @@ def _limits(part: Summary) -> Iterator[str]:
 def _changes(part: Summary) -> Iterator[str]:
     changes = part.actions.changes
     for name, before, after in changes[:_MOST_CHANGES]:
-        yield _shortened(f"{name} {before} → {after}", _CHANGE)
+        yield shortened(f"{name} {before} → {after}", _CHANGE)
     more = len(changes) - _MOST_CHANGES
     if more > 0:
         yield f"and {more} more"
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

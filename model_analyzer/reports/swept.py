@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from model_analyzer.domain.parameters import PARAMETER
+from model_analyzer.domain.words import shortened
 from model_analyzer.results.columns import Cell
 from model_analyzer.results.flat_rows import Row
 from model_analyzer.results.ranking import Ranking, VariantResult
@@ -94,8 +95,7 @@ def swept_text(ranking: Ranking, *, with_default: bool = False) -> str:
 
 
 def _short(value: Cell) -> str:
-    text = value_text(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return shortened(value_text(value), _LONGEST)
 
 
 def _cell(value: Cell) -> Cell:
