@@ -217,8 +217,9 @@ def _is_traced(item: Row) -> bool:
 
 
 def _traced(items: Iterable[Row]) -> Iterator[Row]:
-    """The requests in a trace of Triton: events of requests, mixed. Requests that an ensemble or
-    another model sends have a parent, which is told before they start; no user sent them.
+    """The requests in a trace of Triton, which mixes the events of all requests. A request that an
+    ensemble or another model sent is left out: no user sent it. It names its parent in an event
+    before the one with its start.
     """
     sent_by_models: set[str] = set()
     for item in items:
