@@ -35,12 +35,15 @@ _PERCENTILE = re.compile(r"_p(\d+)$")
 def with_goodput(
     predictions: Predictions, goal: ModelGoal, measured: Sequence[Measurement], index: int
 ) -> Predictions:
-    """The predictions of the model with that index, with goodput by throughput and latencies, which
-    are taken as lognormal. As they are without limits, or if a latency has no predictions.
+    """The predictions of the model with that index, with goodput if it is judged by that and has
+    it: by throughput and latencies, which are taken as lognormal. Without it if a latency has no
+    predictions.
     """
+    if GOODPUT not in goal.tags or all(m.model_value(index, GOODPUT) is None for m in measured):
+        return predictions
     limits = request_limits(goal)
     tags = {family: _predicted(goal, family, predictions) for family in limits}
-    if GOODPUT not in predictions.values or not limits or "" in tags.values():
+    if "" in tags.values():
         return predictions
     within: Floats = predictions.values[THROUGHPUT]
     for family, limit in limits.items():

@@ -13,6 +13,7 @@ from itertools import pairwise, takewhile
 import numpy as np
 import numpy.typing as npt
 
+from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.pooling import pool
@@ -610,11 +611,13 @@ class Knowledge:
         return failed - {self._variant_of(c) for c in self.measured}
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
-        """The measured values of one model by metric tag. NaN where a measurement lacks the metric;
-        metrics that all of them lack are left out.
+        """The measured values of one model by metric tag, without goodput, which follows from the
+        others. NaN where a measurement lacks the metric; metrics that all lack are left out.
         """
         values = {}
         for tag in dict.fromkeys((THROUGHPUT, *needed(self.goal, index))):
+            if tag == GOODPUT:
+                continue
             column = [each.model_value(index, tag) for each in measured]
             if any(value is not None for value in column):
                 values[tag] = np.array([math.nan if value is None else value for value in column])
