@@ -24,7 +24,7 @@ def main(timings: "Timings | None" = None) -> None:
         _leave_signals()
         _complain("interrupted")
         status = 1
-    except (MemoryError, ImportError, OSError) as error:
+    except (MemoryError, ImportError, OSError, SystemError) as error:
         reason = _exhausted(error)
         if not reason:
             raise
@@ -53,9 +53,10 @@ def _run(timings: "Timings | None") -> int:
     return status
 
 
-def _exhausted(error: MemoryError | ImportError | OSError) -> str:
+def _exhausted(error: MemoryError | ImportError | OSError | SystemError) -> str:
     """What the system has too little of, in one line; "" if that is not why it failed. Libraries
-    are loaded when they are needed: that may fail anywhere.
+    are loaded when they are needed: that may fail anywhere. Python itself, short of memory while
+    it loads one, may raise a `SystemError`.
     """
     from errno import EMFILE, ENFILE, ENOMEM
 
@@ -63,9 +64,20 @@ def _exhausted(error: MemoryError | ImportError | OSError) -> str:
     if number in (EMFILE, ENFILE) or "Too many open files" in text:
         return "too many open files: raise the limit, for example `ulimit -n 4096`"
     is_memory = isinstance(error, MemoryError) or number == ENOMEM
+    if isinstance(error, SystemError):
+        is_memory = _short_of_memory()
     if is_memory or "failed to map segment" in text or "annot allocate memory" in text:
         return "out of memory: free some, or raise the limit (`ulimit -v`, or the container's)"
     return ""
+
+
+def _short_of_memory() -> bool:
+    """Whether as much as a library needs cannot be had now."""
+    try:
+        bytearray(32 << 20)
+    except MemoryError:
+        return True
+    return False
 
 
 def _leave_signals() -> None:

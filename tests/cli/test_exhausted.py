@@ -15,7 +15,7 @@ import pytest
 
 from model_analyzer.cli.main import _exhausted
 
-Exhausted = MemoryError | ImportError | OSError
+Exhausted = MemoryError | ImportError | OSError | SystemError
 
 COMMANDS = [["checkpoint", "list"], ["config", "validate", "c.yaml"], ["doctor", "--no-models"]]
 
@@ -77,6 +77,14 @@ def test_what_is_exhausted_is_named(error: Exhausted, words: str) -> None:
 @pytest.mark.parametrize("error", [ImportError("no module"), OSError(2, "No such file"), OSError()])
 def test_other_errors_stay_what_they_are(error: Exhausted) -> None:
     assert _exhausted(error) == ""
+
+
+def test_a_fault_of_python_is_a_lack_of_memory_only_where_memory_is_short(monkeypatch) -> None:
+    fault = SystemError("error return without exception set")
+    assert _exhausted(fault) == ""
+    with monkeypatch.context() as patched:
+        patched.setattr("model_analyzer.cli.main._short_of_memory", lambda: True)
+        assert "out of memory" in _exhausted(fault)
 
 
 def test_without_proc_a_line_says_so(mark, tmp_path: Path) -> None:
