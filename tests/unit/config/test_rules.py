@@ -37,7 +37,9 @@ def test_only_a_remote_server_needs_no_model_repository() -> None:
     given = on_line(profile_models="m", triton_launch_mode="remote")
     assert resolve_profile(given, None, CWD).settings.repository.path is None
     given = on_line(profile_models="m", triton_launch_mode="docker")
-    with pytest.raises(ConfigError, match="no model repository is given"):
+    with pytest.raises(
+        ConfigError, match=r"no model repository is given \(give --model-repository, or "
+    ):
         resolve_profile(given, None, CWD)
 
 
