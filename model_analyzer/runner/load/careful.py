@@ -32,16 +32,20 @@ from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.load.corrected import corrected
-from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.intended import NOT_EXPORTED, remarks_on_sending
 from model_analyzer.runner.load.launches import (
+    MOST_VAIN,
     TOO_SMALL,
     UNCOUNTED_LAUNCHES,
+    UNREADABLE,
     Launches,
     Reading,
     commands_of,
+    is_unreadable,
+    log_vain,
 )
 from model_analyzer.runner.load.output import (
     OutputVerdict,
@@ -90,7 +94,7 @@ class CarefulMeasuring:
         """The outcome, and the last launch."""
         windows = [self._learned.get(_kind(work), Window.of(work.flags)) for work in workloads]
         variants = [work.variant for work in workloads]
-        unstable = uncounted = 0
+        unstable = uncounted = vain = 0
         began = time.monotonic()
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
@@ -101,6 +105,11 @@ class CarefulMeasuring:
             limit = Patience(self._limit(generators, server, earlier), began, self._tell)
             ended = self._launches.launch(generators, server, limit)
             self._sizes.learn_from(generators, ended)
+            may_be_vain = vain < MOST_VAIN and launch < self._launches.most
+            if may_be_vain and any(map(is_unreadable, workloads, ended)):
+                vain += 1
+                log_vain(workloads, UNREADABLE)
+                continue
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < UNCOUNTED_LAUNCHES
             outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)
@@ -202,9 +211,6 @@ class CarefulMeasuring:
         failure = self._launches.failure(workloads, ended, server, may_be_late=may_be_late)
         if failure is not None:
             return failure
-        for work, run in zip(workloads, ended, strict=True):
-            if run.verdict is OutputVerdict.DONE and work.times_tokens and run.tokens is None:
-                return replace(no_tokens(work.variant.name, run), commands=commands_of(ended))
         if all(run.verdict is OutputVerdict.DONE for run in ended):
             self._learn(workloads, windows, ended)
             return self._reading(workloads, windows, ended)
