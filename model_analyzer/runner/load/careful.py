@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import is_open
+from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import (
     REQUESTS_FOR_P99,
@@ -25,17 +26,22 @@ from model_analyzer.domain.measurements import (
     Values,
     few_requests,
 )
+from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.reading import read_regular
-from model_analyzer.runner.load.corrected import corrected
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.generators import Generator
-from model_analyzer.runner.load.intended import NOT_EXPORTED, remarks_on_sending
+from model_analyzer.runner.load.intended import (
+    NOT_EXPORTED,
+    intended,
+    remarks_on_sending,
+    values_of_sending,
+)
 from model_analyzer.runner.load.launches import (
     MOST_VAIN,
     TOO_SMALL,
@@ -52,9 +58,12 @@ from model_analyzer.runner.load.output import (
     Report,
     finite_number,
 )
-from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_rate
+from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_due_times, own_rate
+from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes
+from model_analyzer.runner.load.sampling import latency_values
 from model_analyzer.runner.load.time_limits import AnsweringLimit, GivenLimit, Patience, TimeLimit
+from model_analyzer.runner.load.tokens import token_metrics
 
 log = logging.getLogger(__name__)
 
@@ -291,3 +300,22 @@ def _log_larger(work: Workload, reason: str, larger: Window) -> None:
 
 def _kind(work: Workload) -> _Kind:
     return work.variant.identity, work.load.batch_size, work.conditions
+
+
+def corrected(
+    work: Workload, flags: Mapping[str, Flag], export: Export, intervals: str = ""
+) -> Values:
+    """The latencies of the requests in the windows that perf_analyzer reports, from the times at
+    which they were due, and how late they were sent; nothing if these times are not known.
+
+    `flags` are those that perf_analyzer got, `intervals` is the text of the file in them.
+    """
+    due = own_due_times(work, flags, len(export.requests), intervals)
+    if due is None:
+        return empty()
+    period = export.reported
+    moved = intended(export, due).ended_within(*period)
+    if not moved.export.requests:
+        return empty()
+    tokens = token_metrics(moved.export, *period) if work.times_tokens else None
+    return {**latency_values(moved.latencies), **(tokens or {}), **values_of_sending(moved)}
