@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.phrases import DID_NOT_LOAD, ONLY_LOADED, died_during
+from tests.sizes import small_and_full
 
 ONE = ("--run-config-search-disable", "-c", "1")
 
@@ -28,7 +29,7 @@ def files(directory: Path) -> set[str]:
     return {str(path.relative_to(directory)) for path in directory.glob("*/**/*") if path.is_file()}
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "http"])
+@small_and_full("protocol", "grpc", "http")
 def test_variants_are_loaded_in_a_server_in_explicit_mode(scene, remote, protocol: str) -> None:
     server = remote("explicit")
     server.load("add_sub")
@@ -75,7 +76,7 @@ def test_a_resumed_run_measures_nothing_again_and_leaves_the_server_unchanged(
     assert log.count("successfully loaded 'add_sub'") == 1
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "http"])
+@small_and_full("protocol", "http", "grpc")
 def test_a_server_that_may_not_reload_is_measured_as_it_is(scene, remote, protocol: str) -> None:
     server = remote()
     before = server.loaded
@@ -90,6 +91,7 @@ def test_a_server_that_may_not_reload_is_measured_as_it_is(scene, remote, protoc
     assert server.loaded == before
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_loaded_cannot_be_measured_without_loading(scene, remote) -> None:
     server = remote("explicit")
 

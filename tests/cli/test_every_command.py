@@ -27,6 +27,7 @@ from conftest import without_charts
 from model_analyzer.cli.program import program as root
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
+from tests.sizes import small_and_full
 from tests.unit.builders import measurement, trial, variant
 
 Words = tuple[str, ...]
@@ -250,10 +251,11 @@ def test_every_command_bears_every_stream(here: Here, words: Words) -> None:
             check(here, given, name, usual)
 
 
-@pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.parametrize("words", [("--help",), ("checkpoint", "trials"), ("--nonsense",)], ids=str)
-def test_every_stream_is_borne(here: Here, words: Words, name: str) -> None:
-    check(here, words, name, usual_end(here, words))
+def test_every_stream_is_borne(here: Here, words: Words) -> None:
+    usual = usual_end(here, words)
+    for name in STREAMS:
+        check(here, words, name, usual)
 
 
 def test_a_gone_reader_does_not_hide_a_regression(here: Here) -> None:
@@ -264,7 +266,7 @@ def test_a_gone_reader_does_not_hide_a_regression(here: Here) -> None:
     assert usual.status == 3
 
 
-@pytest.mark.parametrize("json", [False, True])
+@small_and_full("json", False, True)
 @pytest.mark.parametrize(
     ("name", "status"),
     [
@@ -338,7 +340,7 @@ def check_signal(here: Here, words: Words, number: signal.Signals, after_s: floa
 
 
 @pytest.mark.parametrize("number", ENDING)
-@pytest.mark.parametrize("words", [("compare",), ("config", "validate"), ("runtime", "show")])
+@small_and_full("words", ("compare",), ("config", "validate"), ("runtime", "show"))
 def test_a_signal_at_any_moment_takes_one_line(
     here: Here, words: Words, number: signal.Signals
 ) -> None:
