@@ -24,9 +24,9 @@ test: tools browser
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-# All tests that need no real programs: for the time between two edits.
+# All tests that need no real programs, but the slow ones: for the time between two edits.
 fast: tools
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e and not slow"
 
 # Everything on the real programs, slow or not, with a table of the scenarios; qa/run Q4 runs one.
 qa: tools
@@ -49,17 +49,17 @@ soak: tools
 fuzz: tools
 	$(BIN)/python tools/fuzz.py --minutes 9
 
-# The fast tests with the oldest packages that pyproject.toml allows, on the oldest Python.
+# The tests without the real programs at full size: the oldest packages allowed, the oldest Python.
 lowest: tools
 	$(BIN)/uv venv -q --clear --python 3.10 .venv-lowest
 	$(BIN)/uv pip install -q --python .venv-lowest --resolution lowest-direct -e ".[dev]"
-	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e"
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e" --hypothesis-profile nightly
 
-# The fast tests with the newest packages, on Python 3.13 or newer.
+# The tests without the real programs at full size: the newest packages, Python 3.13 or newer.
 newest: tools
 	$(BIN)/uv venv -q --clear --python '>=3.13' .venv-newest
 	$(BIN)/uv pip install -q --python .venv-newest --upgrade -e ".[dev]"
-	.venv-newest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e"
+	.venv-newest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e" --hypothesis-profile nightly
 
 # A Chromium for the tests of reports; without one they are skipped.
 browser:

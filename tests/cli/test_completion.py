@@ -63,7 +63,7 @@ def offered(run, make_model) -> Offered:
         }
         status, output, error = run(env={**os.environ, **asked})
         assert (status, error) == (0, "")
-        return [line.partition(",")[2] for line in output.splitlines()]
+        return [line.partition(",")[2] for line in output.splitlines() if line]
 
     return ask
 
