@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help quickstart test check fix qa zoo soak fast fuzz lowest newest coverage site package
+.PHONY: help quickstart test check fix qa zoo soak fast full fuzz lowest newest coverage site package
 .PHONY: environment tools browser clean
 
 # This list: each target with the comment above it.
@@ -24,9 +24,13 @@ test: tools browser
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-# All tests that need no real programs, but the slow ones: for the time between two edits.
+# The tests of `make test` that need no real programs: for the time between two edits.
 fast: tools
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e and not slow"
+
+# All tests that need no real programs, at full size: for every night.
+full: tools browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e" --hypothesis-profile nightly
 
 # Everything on the real programs, slow or not, with a table of the scenarios; qa/run Q4 runs one.
 qa: tools
@@ -49,17 +53,17 @@ soak: tools
 fuzz: tools
 	$(BIN)/python tools/fuzz.py --minutes 9
 
-# The tests without the real programs at full size: the oldest packages allowed, the oldest Python.
+# The fast tests with the oldest packages that pyproject.toml allows, on the oldest Python.
 lowest: tools
 	$(BIN)/uv venv -q --clear --python 3.10 .venv-lowest
 	$(BIN)/uv pip install -q --python .venv-lowest --resolution lowest-direct -e ".[dev]"
-	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e" --hypothesis-profile nightly
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e and not slow"
 
-# The tests without the real programs at full size: the newest packages, Python 3.13 or newer.
+# The fast tests with the newest packages, on Python 3.13 or newer.
 newest: tools
 	$(BIN)/uv venv -q --clear --python '>=3.13' .venv-newest
 	$(BIN)/uv pip install -q --python .venv-newest --upgrade -e ".[dev]"
-	.venv-newest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e" --hypothesis-profile nightly
+	.venv-newest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e and not slow"
 
 # A Chromium for the tests of reports; without one they are skipped.
 browser:
