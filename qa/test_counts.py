@@ -56,6 +56,7 @@ def failures(scene) -> Sequence[Failure]:
     return [record.failure for record in profile.failed]
 
 
+@pytest.mark.slow
 def test_a_stream_of_three_numbers_has_three_tokens_however_it_ends(scene) -> None:
     add_stream(scene, "flag", NUMBER, ends="flag")
     add_stream(scene, "last", NUMBER, ends="last")

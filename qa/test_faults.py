@@ -158,6 +158,7 @@ def test_a_models_process_that_dies_each_time_is_reported_as_a_failure(scene, cr
     assert {row[0] for row in scene.rows} == {"add_sub"}
 
 
+@pytest.mark.slow
 @small_and_full("count", 3, 1)
 def test_interrupts_keep_their_limits_when_a_models_process_is_dead(scene, count: int) -> None:
     flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 4000}
@@ -250,6 +251,7 @@ class TritonPythonModel:
 """
 
 
+@pytest.mark.slow
 def test_a_table_without_the_failed_requests_is_not_a_measurement(scene) -> None:
     scene.model("late", LATE)
     flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 1000}

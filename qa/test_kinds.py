@@ -22,6 +22,7 @@ def flags(scene, **more) -> dict:
 # -- configurations that the server completes ------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_model_without_a_configuration_is_completed_and_searched(scene) -> None:
     scene.add("untold")
 
@@ -43,6 +44,7 @@ def test_a_model_without_a_configuration_is_completed_and_searched(scene) -> Non
     assert not (scene.models / "untold" / "config.pbtxt").exists()
 
 
+@pytest.mark.slow
 @small_and_full("protocol", "http", "grpc")
 def test_a_completed_model_is_measured_over_both_protocols(scene, protocol: str) -> None:
     scene.add("untold")

@@ -88,6 +88,7 @@ def test_variable_dimensions_at_a_rate(scene, rate: int, threads: int) -> None:
 # -- several perf_analyzers at once ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_generators_send_different_sequences(scene) -> None:
     """A server takes sequences with the same id for one, and refuses requests of them."""
     scene.add("totals")

@@ -16,6 +16,7 @@ SMALL = {
 }
 
 
+@pytest.mark.slow
 def test_an_ensemble_is_measured_with_its_parts(scene) -> None:
     status, output = scene.profile(profile_models=["ensemble_chain"], concurrency=[1, 2])
 
@@ -93,6 +94,7 @@ class TritonPythonModel:
 """
 
 
+@pytest.mark.slow
 def test_every_instance_of_a_variant_is_initialized_for_it(scene) -> None:
     """Triton keeps instances where nothing but their number changes."""
     path = scene.directory / "initialized"

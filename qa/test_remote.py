@@ -47,6 +47,7 @@ def test_variants_are_loaded_in_a_server_in_explicit_mode(scene, remote, protoco
     }
 
 
+@pytest.mark.slow
 def test_without_a_repository_the_server_says_what_its_models_are(scene, remote) -> None:
     del scene.config["model_repository"]
     server = remote("explicit")
@@ -62,6 +63,7 @@ def test_without_a_repository_the_server_says_what_its_models_are(scene, remote)
     assert "preferred_batch_size" not in variant.read_text()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_measures_nothing_again_and_leaves_the_server_unchanged(
     scene, remote
 ) -> None:

@@ -53,6 +53,7 @@ def test_a_model_of_20_ms_answers_50_requests_a_second_and_not_thousands(scene) 
     assert "response_cache {\n  enable: true\n}" in written
 
 
+@pytest.mark.slow
 def test_a_cache_that_is_kept_shows_its_hit_rate(scene) -> None:
     outcome, output = measured(scene, response_cache="keep")
 

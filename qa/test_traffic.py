@@ -102,6 +102,7 @@ def test_arrivals_at_rates(scene, arrivals: dict[str, Any]) -> None:
         assert each.histograms["perf_latency"].total == each.requests
 
 
+@pytest.mark.slow
 def test_every_request_of_a_log_is_sent_once(scene) -> None:
     times = [*range(0, 2000, 25), *range(2000, 3000, 10)]
     log = scene.directory / "log.csv"
@@ -139,6 +140,7 @@ def test_stages_last_as_long_as_they_say(scene) -> None:
     assert 60 < (staged.requests or 0) < 180
 
 
+@pytest.mark.slow
 def test_a_further_instalment_has_other_times(scene) -> None:
     status, output = scene.profile(
         "--run-config-search-mode", "brute", "--run-config-search-max-instance-count", "2",
@@ -196,6 +198,7 @@ def winner(scene, name: str, load: dict[str, Any]) -> str:
     return (scene.directory / name / "best" / "sim_gpu" / "config.pbtxt").read_text()
 
 
+@pytest.mark.slow
 def test_several_generators_share_a_load(scene) -> None:
     (shared,) = measured(scene, load={"arrivals": "poisson", "rate": 60}, generators=2)
     assert shared.values["perf_throughput"] == pytest.approx(60, rel=0.3)
