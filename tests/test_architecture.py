@@ -137,7 +137,7 @@ ADDRESSES = {
         "state/format/refusals.py",
         "state/format/decoder.py",
     },
-    "optuna": {"search/optuna_search.py"},
+    "optuna": {"search/modes/optuna.py"},
     "ray": {"runner/cluster/ray_slots.py"},
     "fsspec": {"urls.py"},
     "pandas": {"state/api.py", "state/frame.py"},
@@ -172,7 +172,7 @@ ADDRESSES = {
     "click": {"cli"},
     "rich": {"cli"},
     "pickle": set(),
-    "random": set(),
+    "random": {"search/modes/random.py"},
 }  # fmt: skip
 
 # calls that touch the world -> rooms (or files) where they may occur
@@ -258,7 +258,6 @@ HEAVY = (
     "model_analyzer.domain.protobuf",
     "model_analyzer.runner.client.grpc",
     "model_analyzer.runner.client.http",
-    "model_analyzer.search.adaptive.adaptive_search",
 )
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.settings import ModelSettings
+from model_analyzer.domain.settings import ModelSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind
 
 # Fields of the configuration that a quick search itself varies.
@@ -34,17 +34,17 @@ class QuickLimit:
     hint: str
 
 
-def unsupported_loads(model: ModelSettings) -> Iterator[QuickLimit]:
+def unsupported_loads(model: ModelSettings, mode: SearchMode) -> Iterator[QuickLimit]:
     """A quick search sets the concurrency itself, or uses a single listed load."""
     if model.load_kind is LoadKind.REQUEST_RATE and not model.loads:
         yield QuickLimit(
-            "search mode quick searches concurrencies, not request rates",
+            f"search mode {mode.value} searches concurrencies, not request rates",
             f"remove the request rates, or give {ALTERNATIVE}",
         )
     for kind, values in (("load", model.loads), ("batch size", model.batch_sizes)):
         if len(values) > 1:
             yield QuickLimit(
-                f"search mode quick supports one {kind}, not {len(values)}",
+                f"search mode {mode.value} supports one {kind}, not {len(values)}",
                 f"{ALTERNATIVE} supports several",
             )
 

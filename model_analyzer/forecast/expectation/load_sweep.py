@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
 from model_analyzer.domain.metrics import METRICS, Unit
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.history import History, Remaining
 from model_analyzer.forecast.expectation.loading import loads_of
-from model_analyzer.search.choose import load_sweep
-from model_analyzer.search.plan import Subject, load_values
+from model_analyzer.search.modes.mode import RefiningMode
+from model_analyzer.search.plan import load_values
 from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.refine import best_trials
 
@@ -24,46 +23,40 @@ _BOUNDARIES = 0.5
 
 
 def left_of_load_sweep(
-    history: History,
-    subject: Subject,
-    settings: SearchSettings,
-    mode: SearchMode,
-    best: int,
-    size: Callable[[Trial], float],
+    history: History, mode: RefiningMode, size: Callable[[Trial], float]
 ) -> Remaining:
-    """The trials that the sweep over the loads of the `best` variants would still ask for; `size`
+    """The trials that the sweep over the loads of the best variants would still ask for; `size`
     gives that of a trial.
     """
+    best = mode.settings.refined
     swept = best + 1  # with the default
-    leaders = len(best_trials(subject.goal, history.of_search, best))
+    leaders = len(best_trials(mode.subject.goal, history.of_search, best))
     if not leaders:
-        usual = _usual(subject, settings, mode)
+        usual = _usual(mode)
         return Remaining(swept * usual, swept if usual else 0.0, swept * usual)
-    trials = _new_trials(history, subject, settings, best)
+    trials = _new_trials(history, mode)
     loads = sum(loads_of(trials, history.loaded))
     if history.searched < len(history.records) or swept <= leaders:
         return Remaining(len(trials), loads, sum(map(size, trials)))
     # more variants will be swept; not every sweep has a boundary of the constraints
-    share = _BOUNDARIES if mode is SearchMode.BRUTE else 1.0
+    share = _BOUNDARIES if mode.covers_loads else 1.0
     factor = 1 + share * (swept / leaders - 1)
     return Remaining(len(trials) * factor, loads * factor, sum(map(size, trials)) * factor)
 
 
-def _usual(subject: Subject, settings: SearchSettings, mode: SearchMode) -> float:
+def _usual(mode: RefiningMode) -> float:
     """The usual number of trials to refine a variant, before the first outcome."""
-    if mode is not SearchMode.BRUTE:
-        return float(len(load_values(subject.models[0], settings)))
-    steps = settings.max_binary_search_steps
-    return steps * _BOUNDARIES if subject.goal.has_constraints else 0.0
+    if not mode.covers_loads:
+        return float(len(load_values(mode.subject.models[0], mode.settings)))
+    steps = mode.settings.max_binary_search_steps
+    return steps * _BOUNDARIES if mode.subject.goal.has_constraints else 0.0
 
 
-def _new_trials(
-    history: History, subject: Subject, settings: SearchSettings, best: int
-) -> Sequence[Trial]:
+def _new_trials(history: History, mode: RefiningMode) -> Sequence[Trial]:
     """The trials without an outcome that the sweep would ask for."""
     outcomes = {record.trial.key: record.outcome for record in history.records}
     trials: list[Trial] = []
-    search = PlannedSearch(load_sweep(subject, settings, history.of_search, best), None)
+    search = PlannedSearch(mode.load_sweep(history.of_search), None)
     while (trial := search.ask()) is not None:
         outcome = outcomes.get(trial.key)
         if outcome is None:

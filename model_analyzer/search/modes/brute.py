@@ -20,7 +20,12 @@ from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.domain.words import counted
+from model_analyzer.errors import Problem
+from model_analyzer.search.left_out import CORRECT, LeftOut, of_list, refused_as_it_is
+from model_analyzer.search.modes.mode import ListedStrategy, RefiningMode
 from model_analyzer.search.plan import (
+    SEED,
     PartialPlan,
     Plan,
     Subject,
@@ -30,6 +35,7 @@ from model_analyzer.search.plan import (
     side_by_side,
 )
 from model_analyzer.search.plateau import are_noisy, has_plateaued, times_in_a_row
+from model_analyzer.search.product import ProductSearch
 from model_analyzer.search.variants import (
     brute_groups,
     count_brute_variants,
@@ -40,6 +46,61 @@ from model_analyzer.search.variants import (
 log = logging.getLogger(__name__)
 
 _MIN_GAIN = 0.05
+
+
+class BruteMode(RefiningMode):
+    """Measures every trial of a list, and refines the load of the best where it is searched."""
+
+    covers_loads = True
+
+    def problems(self) -> Iterator[Problem]:
+        ensembles = [model.facts.name for model in self.subject.models if model.facts.is_ensemble]
+        if ensembles and not (self.settings.disable or self.subject.lists_loads):
+            yield Problem(
+                where="--search",
+                message=f"search mode brute does not support ensembles such as {ensembles[0]}",
+                hint="remove run_config_search_mode, or give --search quick or --search adaptive",
+            )
+        yield from self._nothing_left()
+
+    def _nothing_left(self) -> Iterator[Problem]:
+        """The models of which the server would refuse all variants."""
+        parts = {part.model: part.count for part in self.left_out()}
+        for model in self.subject.models:
+            tried = count_brute_variants(model, self.settings)
+            if parts.get(model.facts.name, 0) == tried:
+                others = f", and the {counted(tried, 'other')} of the search" if tried else ""
+                for name, reason in refused_as_it_is(model.facts, self.subject):
+                    message = f"the server would refuse its own configuration{others}: {reason}"
+                    yield Problem(where=name, message=message, hint=CORRECT)
+
+    def check(self) -> None:
+        """It has no space, and leaves out what is illegal."""
+
+    def left_out(self) -> Iterator[LeftOut]:
+        return of_list(self.subject, self.settings)
+
+    def listed(self) -> ListedStrategy:
+        return self.strategy(VariantNames(), SEED)
+
+    def strategy(self, names: VariantNames, seed: int) -> ListedStrategy:
+        kind = ProductSearch if len(self.subject.models) > 1 else BruteSearch
+        return kind(self.subject, self.settings, names)
+
+    def left(self, done: int, best_at: int) -> float:
+        """The rest of the list."""
+        return float(self.listed().most_trials - done)
+
+    @property
+    def sweeps_loads(self) -> bool:
+        """Only if the loads are searched, since listed ones are all measured."""
+        return len(self.subject.models) == 1 and not self.subject.lists_loads
+
+    def _swept(self, plan: Plan) -> Plan:
+        records = yield from plan
+        if self.sweeps_loads:
+            records += yield from self._sweep(records)
+        return records
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,3 +263,6 @@ def _joined(parts: Iterable[Swept]) -> list[TrialRecord]:
 def is_flat(throughputs: Sequence[float]) -> bool:
     """Whether the best of them exceeds the first by at most 5 %."""
     return max(throughputs) - throughputs[0] <= _MIN_GAIN * throughputs[0]
+
+
+MODE = BruteMode

@@ -13,12 +13,13 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, islice
 
 from model_analyzer.domain.arrivals import is_random
 from model_analyzer.domain.conclusions import Outlook, StopReason
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
+from model_analyzer.domain.settings import AdaptiveSettings
 from model_analyzer.search.adaptive.finalists import (
     SAFE,
     contenders,
@@ -40,6 +41,7 @@ from model_analyzer.search.adaptive.stopping import (
     most_trials,
     outlook_of,
 )
+from model_analyzer.search.modes.mode import Mode
 from model_analyzer.search.plan import (
     SEED,
     LearningPlan,
@@ -48,6 +50,7 @@ from model_analyzer.search.plan import (
     log_skipped,
     side_by_side,
 )
+from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.space import Coordinate, Space
 from model_analyzer.search.trial_map import TrialMap
 
@@ -76,25 +79,44 @@ _LAST, _LEAST_BEFORE = 2, 2
 _LAST_OF_RANDOM = 4
 
 
+class AdaptiveMode(Mode):
+    """Learns how the server behaves, and refines and confirms the best on its way."""
+
+    @cached_property
+    def trial_map(self) -> TrialMap:
+        return TrialMap(self.subject, self.settings, use_formula=False, load_steps=LOAD_STEPS)
+
+    def search(self, names: VariantNames, *, seed: int = SEED, slots: int = 1) -> PlannedSearch:
+        coarse = TrialMap(self.subject, self.settings, use_formula=False)
+        learning = AdaptiveSearch(
+            self.subject,
+            self.trial_map,
+            _with_default(coarse.space),
+            self.settings.adaptive,
+            names,
+            seed,
+        )
+        return PlannedSearch(learning.plan(), learning.most_trials(slots), lambda: learning.outlook)
+
+
 class AdaptiveSearch:
     """The plan of an adaptive search for one model, or for several that are measured together."""
 
     def __init__(
         self,
         subject: Subject,
-        settings: SearchSettings,
+        trial_map: TrialMap,
+        size: int,
         limits: AdaptiveSettings,
         names: VariantNames,
-        *,
-        seed: int = SEED,
+        seed: int,
     ) -> None:
         self._subject = subject
         self._names = names
         self._limits = limits
         self._seed = seed
-        self._map = TrialMap(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
-        coarse = TrialMap(subject, settings, use_formula=False)
-        self._size = _with_default(coarse.space)
+        self._map = trial_map
+        self._size = size  # of the space without intermediate loads
         # what is to be gained yet, when it last chose a trial
         self.outlook: Outlook | None = None
 
@@ -313,3 +335,6 @@ def _with_default(space: Space) -> int:
         if dimension.parameter in LOAD_PARAMETERS
     ]
     return space.size + math.prod(loads)
+
+
+MODE = AdaptiveMode
