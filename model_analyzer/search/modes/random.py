@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from random import Random
 
 from model_analyzer.domain.models import VariantNames
@@ -13,9 +13,13 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.modes.optuna import trial_counts
 from model_analyzer.search.plan import Plan, log_skipped, recorded, side_by_side
+from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
 
 log = logging.getLogger(__name__)
+
+# Where so many draws in a row give nothing new that is legal, the nearest to the last one is taken.
+_DRAWS = 100
 
 
 class RandomMode(RefiningMode):
@@ -62,18 +66,22 @@ class RandomSearch:
         else:
             log_skipped(default)
         place = self._trials.coordinate_of(default)
-        known = set() if place is None else {place}
+        known: set[Coordinate] = set() if place is None else {place}
         for _ in range(self._draws):
-            drawn = tuple(
-                self._random.randrange(len(dimension.values))
-                for dimension in self._trials.space.dimensions
-            )
-            # one that is known or illegal stands for the nearest other one
-            coordinate = self._trials.nearest(drawn, known)
+            coordinate = self._draw(known)
             if coordinate is None:
                 return
             known.add(coordinate)
             yield self._trials.trial(coordinate, self._names)
+
+    def _draw(self, known: Collection[Coordinate]) -> Coordinate | None:
+        """A legal coordinate that is not known; None if there is none."""
+        lengths = [len(dimension.values) for dimension in self._trials.space.dimensions]
+        for _ in range(_DRAWS):
+            drawn = tuple(map(self._random.randrange, lengths))
+            if drawn not in known and self._trials.is_legal(drawn):
+                return drawn
+        return self._trials.nearest(drawn, known)
 
 
 MODE = RandomMode
