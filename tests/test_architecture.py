@@ -274,6 +274,15 @@ def test_no_function_imports_what_its_file_could(path: Path) -> None:
             assert ours <= {*HEAVY}, function.name
 
 
+def test_only_searches_know_which_mode_it_is() -> None:
+    """Others ask its facts: a mode is a row of the enumeration and a file of `search/modes`."""
+    by_name = re.compile(r"\bSearchMode\.[A-Z]")
+    files = [path for path in sources() if by_name.search(path.read_text())]
+    rooms = {room_of(path) for path in files if path != PACKAGE / "domain" / "settings.py"}
+    assert rooms == {"search"}
+    assert len(files) <= 3
+
+
 # package of `state` -> packages and files of `state` that it may import, besides itself
 STATE_LAYERS = {
     "format": {"own_key"},

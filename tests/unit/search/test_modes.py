@@ -44,7 +44,9 @@ SUBJECTS: Mapping[str, Callable[[], Subject]] = {
     "one model": lambda: subject(constraints=[latency_within(5)]),
     "instalments": lambda: subject(in_instalments=True),
     "an ensemble": lambda: subject(ensemble(model("a"), model("b"))),
-    "several models": lambda: together(subject(model("m")), subject(model("n"))),
+    "several models": lambda: together(
+        subject(model("m"), loads=(2,)), subject(model("n"), loads=(4,))
+    ),
     "listed loads": lambda: subject(loads=(1, 2, 8)),
 }
 
