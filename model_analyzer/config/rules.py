@@ -32,7 +32,6 @@ from model_analyzer.domain.ranges import MOST_INSTANCES
 from model_analyzer.domain.settings import (
     ExecutorKind,
     LaunchMode,
-    ModeFacts,
     ModelSettings,
     ModelType,
     Protocol,
@@ -221,40 +220,36 @@ def _mode(model: ModelEntry, values: Mapping[str, Any]) -> SearchMode | None:
     return mode
 
 
-def _modes(
-    given: Given, values: Mapping[str, Any], condition: Callable[[ModeFacts], bool]
-) -> Mapping[SearchMode, str]:
-    """The chosen search modes with this condition, each with the place where the user chose it;
-    without models, the mode for all of them.
+def _modes(given: Given, values: Mapping[str, Any]) -> Mapping[SearchMode, str]:
+    """The chosen search modes, each with the place where the user chose it; without models, the
+    mode for all of them.
     """
-    places = {}
-    for model in values["profile_models"] or ():
-        mode = _mode(model, values)
-        if mode and condition(mode.facts):
-            places[mode] = model.given.where.get(_MODE) or given.where.get(_MODE, _MODE)
-    mode = values[_MODE]
-    if not values["profile_models"] and mode and condition(mode.facts):
-        places[mode] = given.where.get(_MODE, _MODE)
-    return places
+    place = given.where.get(_MODE, _MODE)
+    if not values["profile_models"]:
+        return {values[_MODE]: place} if values[_MODE] else {}
+    modes = ((_mode(model, values), model.given) for model in values["profile_models"])
+    return {mode: own.where.get(_MODE) or place for mode, own in modes if mode}
 
 
 def _search_that_is_needed(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     """Some modes cannot do without the search."""
-    if not values["run_config_search_disable"]:
-        return
-    for mode in _modes(given, values, lambda facts: not facts.is_optional):
-        yield Problem(
-            where=given.where["run_config_search_disable"],
-            message=f"run_config_search_disable cannot be combined with search mode {mode.value}",
-            hint="remove one of them",
-        )
+    for mode in _modes(given, values):
+        if values["run_config_search_disable"] and not mode.facts.is_optional:
+            yield Problem(
+                where=given.where["run_config_search_disable"],
+                message="run_config_search_disable cannot be combined with search mode"
+                f" {mode.value}",
+                hint="remove one of them",
+            )
 
 
 def _lists(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     """Some modes choose loads and values themselves."""
     called = {entry.name for key in _COMPOSING for entry in values[key]}
     called.update(values["cpu_only_composing_models"])
-    for mode in _modes(given, values, _takes_no_lists):
+    for mode in _modes(given, values):
+        if mode.facts.takes_lists:
+            continue
         for key in ("concurrency", "batch_sizes", *_REQUEST_RATE):
             if given.values.get(key):
                 yield Problem(
@@ -269,19 +264,14 @@ def _lists(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
             yield from _listed_by_called(model, mode)
 
 
-def _takes_no_lists(facts: ModeFacts) -> bool:
-    return not facts.takes_lists
-
-
 def _own_limits(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    if _modes(given, values, lambda facts: facts.learns):
-        return
-    learning = " or ".join(mode.value for mode in SearchMode if mode.facts.learns)
+    learning = [mode.value for mode in SearchMode if mode.facts.learns]
+    is_learning = any(mode.facts.learns for mode in _modes(given, values))
     for key in ("budget", "max_measurements"):
-        if values[key] is not None:
+        if values[key] is not None and not is_learning:
             yield Problem(
                 where=given.where[key],
-                message=f"{key} needs search mode {learning}",
+                message=f"{key} needs search mode {' or '.join(learning)}",
                 hint=ALTERNATIVE,
             )
 
@@ -290,14 +280,12 @@ def _instance_counts(given: Given, values: Mapping[str, Any]) -> Iterator[Proble
     """Searches that start from the smallest count stop when more instances do not help; others may
     start with any number.
     """
-    modes = [*_modes(given, values, lambda facts: facts.jumps)]
-    if not modes:
-        return
+    jumping = [mode.value for mode in _modes(given, values) if mode.facts.jumps]
     for key in ("run_config_search_min_instance_count", "run_config_search_max_instance_count"):
-        if values[key] > MOST_INSTANCES:
+        if jumping and values[key] > MOST_INSTANCES:
             yield Problem(
                 where=given.where.get(key, key),
-                message=f"search mode {modes[0].value} may try any instance count, so it must be at"
+                message=f"search mode {jumping[0]} may try any instance count, so it must be at"
                 f" most {MOST_INSTANCES}, found {values[key]}",
                 hint="each instance needs a thread of the server; brute and quick start from the"
                 " smallest count",
@@ -363,12 +351,7 @@ def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if not values["bls_composing_models"]:
         return
     where = given.where["bls_composing_models"]
-    for mode, place in _modes(given, values, _searches_one).items():
-        yield Problem(
-            where=place,
-            message=f"search mode {mode.value} cannot search bls_composing_models",
-            hint="remove run_config_search_mode, or give --search quick or --search adaptive",
-        )
+    yield from _of_one_model(given, values, "cannot search bls_composing_models")
     if len(values["profile_models"] or ()) > 1:
         yield Problem(where=where, message="bls_composing_models needs exactly one profiled model")
     if values[_TOGETHER]:
@@ -396,17 +379,19 @@ def _together(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
                 f" of {models[0].name} and {model.name} differ",
                 hint="give search beside profile_models",
             )
-    for mode, place in _modes(given, values, _searches_one).items():
-        yield Problem(
-            where=place,
-            message=f"search mode {mode.value} does not support models that are profiled"
-            " concurrently",
-            hint="remove run_config_search_mode, or give --search quick or --search adaptive",
-        )
+    what = "does not support models that are profiled concurrently"
+    yield from _of_one_model(given, values, what)
 
 
-def _searches_one(facts: ModeFacts) -> bool:
-    return not facts.searches_several
+def _of_one_model(given: Given, values: Mapping[str, Any], what: str) -> Iterator[Problem]:
+    """What the modes that search one model alone cannot do."""
+    for mode, place in _modes(given, values).items():
+        if not mode.facts.searches_several:
+            yield Problem(
+                where=place,
+                message=f"search mode {mode.value} {what}",
+                hint="remove run_config_search_mode, or give --search quick or --search adaptive",
+            )
 
 
 def _remote_only(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -592,8 +577,8 @@ def _loads_in_flags(
         place = own if key in own.values else given
         if _LOADS_IN_FLAGS.isdisjoint(place.values.get(key, ())):
             continue
-        for limit in unsupported_loads(model, mode):
-            yield Problem(where=place.where[key], message=limit.message, hint=limit.hint)
+        for message, hint in unsupported_loads(model, mode):
+            yield Problem(where=place.where[key], message=message, hint=hint)
 
 
 def _shared_memory(

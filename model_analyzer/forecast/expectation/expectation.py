@@ -17,17 +17,17 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial
-from model_analyzer.forecast.expectation.confirmation import (
-    further_instalments,
-    usual_further_instalments,
-)
 from model_analyzer.forecast.expectation.history import History, Remaining
 from model_analyzer.forecast.expectation.listed import ListProgress
-from model_analyzer.forecast.expectation.load_sweep import left_of_load_sweep
 from model_analyzer.forecast.expectation.loading import (
     load_of,
     load_of_instances,
     loads_of,
+)
+from model_analyzer.forecast.expectation.refinement import (
+    further_instalments,
+    left_of_load_sweep,
+    usual_further_instalments,
 )
 from model_analyzer.forecast.expectation.sizes import Sizes
 from model_analyzer.forecast.searches import Forecast, forecast
@@ -102,7 +102,6 @@ class RefinedExpectation(Expectation):
         super().__init__(foreseen.most_trials)
         self._mode = mode
         self._subject = mode.subject
-        self._settings = mode.settings
         self._forecast = foreseen
         self._list = ListProgress(self._forecast.trials or (), slots)
         self._history = History()
@@ -182,7 +181,7 @@ class RefinedExpectation(Expectation):
         """
         if not self.outcomes:
             return self._usual_confirmation(left_of_search)
-        trials = further_instalments(self._history, self._subject, self._settings)
+        trials = further_instalments(self._history, self._mode)
         loads = sum(loads_of(trials, self._history.loaded))
         left = Remaining(len(trials), loads, sum(map(self.size_of, trials)))
         if left_of_search and self._finalists is not None:
@@ -194,7 +193,7 @@ class RefinedExpectation(Expectation):
 
     def _usual_confirmation(self, left_of_search: float) -> Remaining:
         count = self._history.searched + round(left_of_search)
-        lengths_s = usual_further_instalments(self._history, self._subject, self._settings, count)
+        lengths_s = usual_further_instalments(self._history, self._mode, count)
         trials = len(lengths_s)
         size = sum(map(self._sizes.of_length, lengths_s))
         if self._subject.own_s:

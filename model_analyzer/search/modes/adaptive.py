@@ -19,7 +19,6 @@ from itertools import chain, islice
 from model_analyzer.domain.arrivals import is_random
 from model_analyzer.domain.conclusions import Outlook, StopReason
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.settings import AdaptiveSettings
 from model_analyzer.search.adaptive.finalists import (
     SAFE,
     contenders,
@@ -46,7 +45,6 @@ from model_analyzer.search.plan import (
     SEED,
     LearningPlan,
     PartialPlan,
-    Subject,
     log_skipped,
     side_by_side,
 )
@@ -87,36 +85,21 @@ class AdaptiveMode(Mode):
         return TrialMap(self.subject, self.settings, use_formula=False, load_steps=LOAD_STEPS)
 
     def search(self, names: VariantNames, *, seed: int = SEED, slots: int = 1) -> PlannedSearch:
-        coarse = TrialMap(self.subject, self.settings, use_formula=False)
-        learning = AdaptiveSearch(
-            self.subject,
-            self.trial_map,
-            _with_default(coarse.space),
-            self.settings.adaptive,
-            names,
-            seed,
-        )
+        learning = AdaptiveSearch(self, names, seed)
         return PlannedSearch(learning.plan(), learning.most_trials(slots), lambda: learning.outlook)
 
 
 class AdaptiveSearch:
     """The plan of an adaptive search for one model, or for several that are measured together."""
 
-    def __init__(
-        self,
-        subject: Subject,
-        trial_map: TrialMap,
-        size: int,
-        limits: AdaptiveSettings,
-        names: VariantNames,
-        seed: int,
-    ) -> None:
-        self._subject = subject
+    def __init__(self, mode: AdaptiveMode, names: VariantNames, seed: int) -> None:
+        self._subject = mode.subject
         self._names = names
-        self._limits = limits
+        self._limits = mode.settings.adaptive
         self._seed = seed
-        self._map = trial_map
-        self._size = size  # of the space without intermediate loads
+        self._map = mode.trial_map
+        coarse = TrialMap(mode.subject, mode.settings, use_formula=False)
+        self._size = _with_default(coarse.space)
         # what is to be gained yet, when it last chose a trial
         self.outlook: Outlook | None = None
 

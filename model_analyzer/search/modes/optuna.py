@@ -26,7 +26,6 @@ from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import (
     PartialPlan,
     Plan,
-    Subject,
     log_skipped,
     recorded,
     side_by_side,
@@ -59,7 +58,7 @@ class OptunaMode(RefiningMode):
         super().check()
 
     def strategy(self, names: VariantNames, seed: int) -> OptunaSearch:
-        return OptunaSearch(self.subject, self.trial_map, self.settings.optuna, names, seed=seed)
+        return OptunaSearch(self, names, seed)
 
     def left(self, done: int, best_at: int) -> float:
         least, _ = trial_counts(self.space.size, self.settings.optuna)
@@ -91,20 +90,12 @@ def require_optuna() -> ModuleType:
 class OptunaSearch:
     """The plan of an Optuna search over one model, or over several that are measured together."""
 
-    def __init__(
-        self,
-        subject: Subject,
-        trials: TrialMap,
-        optuna: OptunaSettings,
-        names: VariantNames,
-        *,
-        seed: int,
-    ) -> None:
-        self._subject = subject
+    def __init__(self, mode: OptunaMode, names: VariantNames, seed: int) -> None:
+        self._subject = mode.subject
         self._names = names
-        self._trials = trials
-        self._least, self._most = trial_counts(self._trials.space.size, optuna)
-        self._patience = optuna.early_exit_threshold
+        self._trials = mode.trial_map
+        self._least, self._most = trial_counts(mode.space.size, mode.settings.optuna)
+        self._patience = mode.settings.optuna.early_exit_threshold
         self._sampler = _Sampler(self._trials, seed)
         self._records: list[TrialRecord] = []
         self._best: tuple[Trial, float]

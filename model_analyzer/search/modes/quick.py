@@ -15,7 +15,7 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.quick_limits import unsupported_loads
-from model_analyzer.domain.settings import QuickSettings, SearchMode
+from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import Problem
 from model_analyzer.search.climb import Climb
@@ -25,7 +25,6 @@ from model_analyzer.search.plan import (
     PartialPlan,
     Plan,
     SearchedModel,
-    Subject,
     log_skipped,
     recorded,
     side_by_side,
@@ -51,8 +50,8 @@ class QuickMode(RefiningMode):
     def problems(self) -> Iterator[Problem]:
         """The lists of loads, where quick is the default mode of these models."""
         for model in self.subject.models:
-            for limit in unsupported_loads(model.settings, SearchMode.QUICK):
-                yield Problem(where=model.settings.name, message=limit.message, hint=limit.hint)
+            for message, hint in unsupported_loads(model.settings, SearchMode.QUICK):
+                yield Problem(where=model.settings.name, message=message, hint=hint)
 
     def left_out(self) -> Iterator[LeftOut]:
         """Nothing that could be counted: it climbs from the smallest sizes that a server takes."""
@@ -72,7 +71,7 @@ class QuickMode(RefiningMode):
         )
 
     def strategy(self, names: VariantNames, seed: int) -> QuickSearch:
-        return QuickSearch(self.subject, self.settings.quick, self.space, names)
+        return QuickSearch(self, names)
 
     def left(self, done: int, best_at: int) -> float:
         usual = _CLIMB + _CLIMB_PER_DIMENSION * len(self.space.dimensions)
@@ -85,13 +84,11 @@ class QuickSearch:
 
     most_trials = None
 
-    def __init__(
-        self, subject: Subject, bounds: QuickSettings, space: Space, names: VariantNames
-    ) -> None:
-        self._subject = subject
-        self._bounds = bounds
+    def __init__(self, mode: QuickMode, names: VariantNames) -> None:
+        self._subject = mode.subject
+        self._bounds = mode.settings.quick
         self._names = names
-        self._space = space
+        self._space = mode.space
         self._outcomes: dict[tuple[str, str], Outcome] = {}
         self._records: list[TrialRecord] = []
 

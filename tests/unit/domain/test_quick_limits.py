@@ -33,9 +33,9 @@ def test_a_quick_search_takes_one_load_and_one_batch_size(
     limits = list(unsupported_loads(settings, SearchMode.QUICK))
 
     assert len(limits) == len(words)
-    for limit, text in zip(limits, words, strict=True):
-        assert text in limit.message
-        assert "--search adaptive" in limit.hint
+    for (message, hint), text in zip(limits, words, strict=True):
+        assert text in message
+        assert "--search adaptive" in hint
 
 
 @pytest.mark.parametrize(
