@@ -14,7 +14,7 @@ import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, count, islice
 
 from model_analyzer.domain.arrivals import is_random
 from model_analyzer.domain.conclusions import Outlook, StopReason
@@ -31,7 +31,6 @@ from model_analyzer.search.adaptive.knowledge import (
     Candidate,
     Knowledge,
 )
-from model_analyzer.search.adaptive.spread import spread
 from model_analyzer.search.adaptive.stopping import (
     conclude,
     explanation,
@@ -75,6 +74,8 @@ _KEPT = 2
 _LAST, _LEAST_BEFORE = 2, 2
 # Under random arrivals, first looks see too low latencies: several may have to be given up.
 _LAST_OF_RANDOM = 4
+
+_ROUNDS = 50  # of the fixed-point iteration of `spread`, which has converged by then
 
 
 class AdaptiveMode(Mode):
@@ -318,6 +319,38 @@ def _with_default(space: Space) -> int:
         if dimension.parameter in LOAD_PARAMETERS
     ]
     return space.size + math.prod(loads)
+
+
+def spread(trial_map: TrialMap, excluded: Iterable[Coordinate]) -> Iterator[Coordinate]:
+    """Different legal coordinates: the smallest one, then others, without those `excluded`, in an
+    order that covers the space evenly however many are taken.
+
+    In each dimension, the steps are multiples of an irrational part of its length (an additive
+    recurrence: Roberts 2018, "The unreasonable effectiveness of quasirandom sequences").
+    """
+    sizes = [len(dimension.values) for dimension in trial_map.space.dimensions]
+    parts = _steps_of(len(sizes))
+    seen = set(excluded)
+    nearest: Coordinate | None = trial_map.smallest
+    for number in count(1):
+        if nearest is None:
+            return  # these are all
+        seen.add(nearest)
+        yield nearest
+        at = (
+            int(size * ((0.5 + number * part) % 1)) for size, part in zip(sizes, parts, strict=True)
+        )
+        nearest = trial_map.nearest(tuple(at), seen)
+
+
+def _steps_of(dimensions: int) -> Sequence[float]:
+    """The step in each dimension: powers of the root of x^(n + 1) = x + 1 for n dimensions, which
+    generalizes the golden ratio.
+    """
+    root = 1.0
+    for _ in range(_ROUNDS):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    return [root ** -(position + 1) for position in range(dimensions)]
 
 
 MODE = AdaptiveMode

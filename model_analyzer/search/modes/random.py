@@ -31,12 +31,12 @@ class RandomMode(RefiningMode):
     sweeps_loads = False
 
     def strategy(self, names: VariantNames, seed: int) -> RandomSearch:
-        _, most = trial_counts(self.space.size, self.settings.optuna)
-        return RandomSearch(self.trial_map, names, most, Random(seed))
+        _, draws = trial_counts(self.space.size, self.settings.optuna)
+        return RandomSearch(self.trial_map, names, draws, Random(seed))
 
     def left(self, done: int, best_at: int) -> float:
-        _, most = trial_counts(self.space.size, self.settings.optuna)
-        return max(1 + most - done, 0.0)
+        _, draws = trial_counts(self.space.size, self.settings.optuna)
+        return max(1 + draws - done, 0.0)
 
 
 class RandomSearch:

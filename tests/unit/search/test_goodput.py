@@ -19,7 +19,7 @@ from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.choose import choose
-from model_analyzer.search.completed import CompletedSearch
+from model_analyzer.search.planned import CompletedSearch
 from tests.unit import builders
 from tests.unit.search.surfaces import (
     batch_limit,
