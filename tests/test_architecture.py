@@ -138,7 +138,7 @@ ADDRESSES = {
         "state/format/refusals.py",
         "state/format/decoder.py",
     },
-    "optuna": {"search/optuna_search.py"},
+    "optuna": {"search/modes/optuna.py"},
     "ray": {"runner/cluster/ray_slots.py"},
     "fsspec": {"urls.py"},
     "pandas": {"state/api.py", "state/frame.py"},
@@ -173,7 +173,7 @@ ADDRESSES = {
     "click": {"cli"},
     "rich": {"cli"},
     "pickle": set(),
-    "random": set(),
+    "random": {"search/modes/random.py"},
 }  # fmt: skip
 
 # calls that touch the world -> rooms (or files) where they may occur
@@ -263,7 +263,6 @@ HEAVY = (
     "model_analyzer.domain.protobuf",
     "model_analyzer.runner.client.grpc",
     "model_analyzer.runner.client.http",
-    "model_analyzer.search.adaptive.adaptive_search",
 )
 
 
@@ -278,6 +277,15 @@ def test_no_function_imports_what_its_file_could() -> None:
                 names = {str(node.module) for node in inner}
                 ours = {name for name in names if name.startswith("model_analyzer.")}
                 assert ours <= {*HEAVY}, f"{path}: {function.name}"
+
+
+def test_only_searches_know_which_mode_it_is() -> None:
+    """Others ask its facts: a mode is a row of the enumeration and a file of `search/modes`."""
+    by_name = re.compile(r"\bSearchMode\.[A-Z]")
+    files = [path for path in sources() if by_name.search(path.read_text())]
+    rooms = {room_of(path) for path in files if path != PACKAGE / "domain" / "settings.py"}
+    assert rooms == {"search"}
+    assert len(files) <= 3
 
 
 # package of `state` -> packages and files of `state` that it may import, besides itself

@@ -417,6 +417,11 @@ SCENARIOS: dict[str, Scenario] = {
 }
 
 
+for search_mode in SearchMode:
+    where = limits(mode=search_mode, instances=(1, 2), batch=(1, 4), concurrency=(1, 8))
+    SCENARIOS.setdefault(search_mode.value, (subject(), where, odd_plateau))
+
+
 @pytest.fixture(params=list(SCENARIOS.values()), ids=list(SCENARIOS))
 def scenario(request: pytest.FixtureRequest) -> Scenario:
     chosen: Scenario = request.param

@@ -30,9 +30,9 @@ from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.errors import ConfigError
-from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.choose import choose
+from model_analyzer.search.modes.adaptive import LOAD_STEPS
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.trial_map import TrialMap
 from tests.sizes import costly, small_and_full

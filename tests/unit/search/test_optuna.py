@@ -8,6 +8,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from math import sqrt
 from statistics import mean
@@ -21,7 +22,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import OptunaSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.choose import check
-from model_analyzer.search.optuna_search import OptunaSearch, trial_counts
+from model_analyzer.search.modes.optuna import OptunaMode, trial_counts
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.planned import PlannedSearch
 from tests.sizes import costly, small_and_full
@@ -72,7 +73,8 @@ def trials_of(
     target: Subject, respond: Respond, optuna: OptunaSettings = SHARES, seed: int = 0
 ) -> list[Trial]:
     """Every trial of an Optuna search without the sweep behind it."""
-    plan = OptunaSearch(target, OPTUNA, optuna, VariantNames(), seed=seed).plan()
+    where = replace(OPTUNA, optuna=optuna)
+    plan = OptunaMode(target, where).strategy(VariantNames(), seed).plan()
     return sequence(PlannedSearch(plan, None), respond)
 
 
@@ -353,7 +355,8 @@ def test_a_search_resumed_anywhere_asks_the_same_trials(target: Subject, every: 
         names = VariantNames.known(
             work.variant for trial in whole[:count] for work in trial.workloads
         )
-        plan = OptunaSearch(target, OPTUNA, TWENTY, names).plan()
+        where = replace(OPTUNA, optuna=TWENTY)
+        plan = OptunaMode(target, where).strategy(names, 0).plan()
         assert sequence(PlannedSearch(plan, None), every_few_fail) == whole
 
 

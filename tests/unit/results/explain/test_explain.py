@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -211,10 +212,10 @@ def test_a_tested_advice_is_not_dropped_because_it_ranks_lower_by_chance() -> No
         max_batch_size=16,
         dynamic_batching={"max_queue_delay_microseconds": 0},
     )
-    at_60 = {"kind": LoadKind.REQUEST_RATE}
+    at_60 = partial(observed, load=60, kind=LoadKind.REQUEST_RATE)
     records = [
-        observed(slow, 60, 60.0, 6, queue=33, **at_60),
-        observed(at_once, 60, 59.9, 6, queue=0.1, started=400, **at_60),
+        at_60(slow, throughput=60.0, execution_ms=6, queue=33),
+        at_60(at_once, throughput=59.9, execution_ms=6, queue=0.1, started=400),
     ]
 
     assert "QUEUE_DELAY" in names(*records, variant="m_config_default")
