@@ -19,9 +19,8 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.durations import LOAD_S, trial_seconds
-from model_analyzer.forecast.expectation.expectation import Expectation, Stage
+from model_analyzer.forecast.expectation.expectation import Expectation, Stage, expectation
 from model_analyzer.forecast.expectation.history import Remaining
-from model_analyzer.forecast.expectation.loading import load_of
 from model_analyzer.search.plan import Subject
 
 # The weight of the assumed durations, in outcomes.
@@ -126,21 +125,28 @@ def time_left(
     *,
     slots: Mapping[str, int] = MappingProxyType({}),
     after_s: float = 0.0,
+    trials: int | None = None,
 ) -> TimeLeft:
     """The estimate for a run over `subjects`, before its first trial. `slots` is the number of
-    slots of each kind of hardware, by default 1.
+    slots of each kind of hardware, by default 1. If `trials` is given, so many are expected of each
+    subject, not those of its search.
     """
     return TimeLeft(
-        [_part(subject, settings, slots.get(subject.setup.kind, 1)) for subject in subjects],
+        [
+            _part(subject, settings, slots.get(subject.setup.kind, 1), trials)
+            for subject in subjects
+        ],
         after_s=after_s,
     )
 
 
-def _part(subject: Subject, settings: ProfileSettings, slots: int) -> Part:
+def _part(subject: Subject, settings: ProfileSettings, slots: int, trials: int | None) -> Part:
     models = [model.settings for model in subject.models]
     trial_s = trial_seconds(models, own_s=subject.own_s)
     return Part(
-        Expectation(subject, settings.search, slots=slots),
+        expectation(subject, settings.search, slots=slots)
+        if trials is None
+        else Expectation(trials),
         trial_s=trial_s / slots,
         load_s=LOAD_S / slots,
         lane=subject.lane,
@@ -177,7 +183,8 @@ class TimeLeft:
         previous outcome on this kind of hardware; None if it was resumed.
         """
         part = self._part_of(trial)
-        load = load_of(trial) if trial.content != part.contents.get(slot) else 0.0
+        is_loaded = trial.content == part.contents.get(slot)
+        load = 0.0 if is_loaded else part.expectation.load_of(trial)
         part.expectation.record(trial, outcome, slot)
         if seconds is None:
             return  # nothing was loaded for it

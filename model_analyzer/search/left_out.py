@@ -17,8 +17,8 @@ from model_analyzer.domain.model_config_rules import (
     rate_limits,
     refusal,
 )
-from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.settings import SearchMode, SearchSettings
+from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames
+from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.words import counted, first_few
 from model_analyzer.search.plan import Subject, VariedModel
 from model_analyzer.search.variants import (
@@ -31,6 +31,9 @@ from model_analyzer.search.variants import (
     listed_batch_limits,
     other_parameters,
 )
+
+# What to do about a model that the server would refuse as it is.
+CORRECT = "correct its config.pbtxt"
 
 # Longer lists are not counted: they would take seconds.
 _MOST = 20_000
@@ -57,23 +60,37 @@ class LeftOut:
         )
 
 
-def left_out(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iterator[LeftOut]:
-    """What a search in this mode leaves out of each model. A quick search has no bounds that could
-    be counted, and climbs from the smallest sizes that the server accepts.
-    """
+def of_list(subject: Subject, settings: SearchSettings) -> Iterator[LeftOut]:
+    """What a search that lists the variants of each model leaves out."""
     for model in subject.models:
-        if mode is SearchMode.BRUTE:
-            groups = brute_groups(model, settings)
-            configurations = (parameters for group in groups for parameters in group)
-            is_listed = is_manual(model, settings)
-            varied = model.varied[model.facts.name]
-            yield from _of_model(varied, configurations, subject, is_listed=is_listed)
-        elif mode is not SearchMode.QUICK:
-            for varied in model.varied.values():
-                if not varied.facts.is_ensemble:
-                    is_listed = bool(listed_batch_limits(varied))
-                    searched = _configurations(varied, settings)
-                    yield from _of_model(varied, searched, subject, is_listed=is_listed)
+        groups = brute_groups(model, settings)
+        configurations = (parameters for group in groups for parameters in group)
+        varied = model.varied[model.facts.name]
+        is_listed = is_manual(model, settings)
+        yield from _of_model(varied, configurations, subject, is_listed=is_listed)
+
+
+def of_space(subject: Subject, settings: SearchSettings) -> Iterator[LeftOut]:
+    """What a search leaves out that chooses the sizes of all models within the bounds."""
+    for model in subject.models:
+        for varied in model.varied.values():
+            if not varied.facts.is_ensemble:
+                is_listed = bool(listed_batch_limits(varied))
+                searched = _configurations(varied, settings)
+                yield from _of_model(varied, searched, subject, is_listed=is_listed)
+
+
+def refused_as_it_is(facts: ModelFacts, subject: Subject) -> Iterator[tuple[str, Refusal]]:
+    """The first model that the server would refuse as it is, if any, and why; called ones first."""
+    for part in reversed([*facts.with_parts()]):
+        default = VariantNames().default(part)
+        if reason := _refusal(default, subject):
+            yield part.name, reason
+            return
+
+
+def _refusal(variant: ModelVariant, subject: Subject) -> Refusal | None:
+    return refusal(variant) or next(rate_limits([variant], subject.setup.flags), None)
 
 
 def _configurations(model: VariedModel, settings: SearchSettings) -> Iterator[Mapping[str, Any]]:
@@ -103,7 +120,7 @@ def _of_model(
     for parameters in islice(configurations, _MOST):
         total += 1
         variant = names.variant(facts, parameters)
-        reason = refusal(variant) or next(rate_limits([variant], subject.setup.flags), None)
+        reason = _refusal(variant, subject)
         if reason is not None:
             refused.append(reason)
             needed.add(least_batch_limit(variant.config))

@@ -15,12 +15,14 @@ from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchS
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.expectation import Expectation, Stage
+from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
 from model_analyzer.forecast.expectation.loading import load_of
 from model_analyzer.profiling.events import TrialFinished, TrialStarted
 from model_analyzer.profiling.loop import profile
 from model_analyzer.search.confirm import FINALISTS
 from model_analyzer.search.plan import Subject
 from tests.contract.memory_state import MemoryState
+from tests.sizes import small_and_full
 from tests.unit import builders
 from tests.unit.search.surfaces import (
     Respond,
@@ -53,7 +55,7 @@ def filling(trial: Trial) -> Measurement:
 
 
 def expectation(target: Subject, settings: SearchSettings, **limit: Any) -> Expectation:
-    return Expectation(target, replace(settings, adaptive=AdaptiveSettings(**limit)))
+    return expectation_of(target, replace(settings, adaptive=AdaptiveSettings(**limit)))
 
 
 def left_after(
@@ -94,7 +96,7 @@ def observed(
     executor = SimulatedExecutor(
         slots, lambda trial, _: respond(trial), lambda trial, _: 1 + int(trial.key[:4], 16) % 7
     )
-    expected = Expectation(target, settings, slots=slots)
+    expected = expectation_of(target, settings, slots=slots)
     seen = Observed([], [])
     count = 0
     for event in profile({target.lane: search(target, settings)}, executor, MemoryState()):
@@ -110,8 +112,8 @@ def observed(
 
 
 @pytest.mark.parametrize("resumed", [0, 9])
-@pytest.mark.parametrize("respond", [growing, filling, saturating])
-@pytest.mark.parametrize("slots", [2, 4, 8])
+@small_and_full("respond", filling, growing, saturating)
+@small_and_full("slots", 4, 2, 8)
 def test_with_several_slots_a_brute_search_is_expected_to_continue_as_before(
     slots: int, respond: Respond, resumed: int
 ) -> None:
@@ -127,7 +129,7 @@ def test_with_several_slots_a_brute_search_is_expected_to_continue_as_before(
 def test_with_several_slots_an_adaptive_search_is_expected_to_take_its_higher_limit() -> None:
     settings = limits(mode=SearchMode.ADAPTIVE)
 
-    expected = [Expectation(subject(), settings, slots=slots) for slots in (1, 4)]
+    expected = [expectation_of(subject(), settings, slots=slots) for slots in (1, 4)]
 
     assert [each.most_trials for each in expected] == [27, 30]
     assert [each.remaining().trials for each in expected] == [27, 30]
