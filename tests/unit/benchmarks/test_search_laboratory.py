@@ -41,6 +41,7 @@ from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Failure, LoadKind
 from model_analyzer.search.plan import doubling
+from tests.sizes import small_and_full
 from tests.unit import builders
 
 ROOT = Path(__file__).parents[3]
@@ -282,16 +283,10 @@ def test_sets_are_the_same_every_time() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "which",
-    [
-        SurfaceSet.TUNING,
-        pytest.param(SurfaceSet.REPORTING, marks=pytest.mark.slow),  # made in the same way
-    ],
-    ids=lambda which: which.value,
-)
-def test_five_to_ten_percent_meet_the_constraints(which: SurfaceSet) -> None:
-    for drawn in all_of(which):
+@small_and_full("step", 6, 1)
+@small_and_full("which", *SurfaceSet)  # made in the same way
+def test_five_to_ten_percent_meet_the_constraints(which: SurfaceSet, step: int) -> None:
+    for drawn in all_of(which)[::step]:
         feasible = Truth(drawn).feasible
         if drawn.family == "none-feasible":
             assert feasible == 0, drawn.name

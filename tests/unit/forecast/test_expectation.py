@@ -22,6 +22,7 @@ from model_analyzer.profiling.loop import profile
 from model_analyzer.search.confirm import FINALISTS
 from model_analyzer.search.plan import Subject
 from tests.contract.memory_state import MemoryState
+from tests.sizes import small_and_full
 from tests.unit import builders
 from tests.unit.search.surfaces import (
     Respond,
@@ -111,8 +112,8 @@ def observed(
 
 
 @pytest.mark.parametrize("resumed", [0, 9])
-@pytest.mark.parametrize("respond", [growing, filling, saturating])
-@pytest.mark.parametrize("slots", [2, 4, 8])
+@small_and_full("respond", filling, growing, saturating)
+@small_and_full("slots", 4, 2, 8)
 def test_with_several_slots_a_brute_search_is_expected_to_continue_as_before(
     slots: int, respond: Respond, resumed: int
 ) -> None:

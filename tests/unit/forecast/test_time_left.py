@@ -24,6 +24,7 @@ from model_analyzer.forecast.expectation.history import Remaining
 from model_analyzer.forecast.expectation.loading import load_of
 from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft
 from model_analyzer.search.plan import Subject
+from tests.sizes import small_and_full
 from tests.unit import builders
 from tests.unit.search.surfaces import (
     counts,
@@ -86,7 +87,7 @@ def error_after_a_quarter(
     return estimate.seconds() / sum(seconds[count:]) - 1
 
 
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES.keys())
+@small_and_full("machine", *MACHINES.values())
 @pytest.mark.parametrize(
     ("target", "settings", "within"),
     [

@@ -14,7 +14,7 @@ from math import sqrt
 from statistics import mean
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.measurements import Measurement, Outcome
@@ -25,6 +25,7 @@ from model_analyzer.search.choose import check
 from model_analyzer.search.modes.optuna import OptunaMode, trial_counts
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.planned import PlannedSearch
+from tests.sizes import costly, small_and_full
 from tests.unit.search.surfaces import (
     SHARES,
     Respond,
@@ -181,14 +182,17 @@ def test_a_small_space_has_a_trial_and_a_whole_one_every_trial() -> None:
 
 
 @pytest.mark.parametrize("target", KINDS, ids=NAMES)
-def test_the_default_is_first_and_nothing_is_illegal_or_asked_twice(target: Subject) -> None:
-    trials = trials_of(target, saturating, SIXTY)
+@small_and_full("most", 20, 60)
+def test_the_default_is_first_and_nothing_is_illegal_or_asked_twice(
+    target: Subject, most: int
+) -> None:
+    trials = trials_of(target, saturating, shares(None, None, trials=(most, most)))
 
     assert trials[0].variants.count("_config_default") == len(target.models)
-    assert len(trials) == 61
+    assert len(trials) == 1 + most
     assert all(trial.is_legal for trial in trials)
     # the same as the default may come again, under a name of its own
-    assert len({trial.key for trial in trials[1:]}) == 60
+    assert len({trial.key for trial in trials[1:]}) == most
 
 
 def test_the_batch_limit_of_an_ensemble_is_that_of_its_smallest_step() -> None:
@@ -342,7 +346,7 @@ def test_without_a_legal_default_the_smallest_is_the_base_of_comparisons(
 # -- replay ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+@small_and_full("every", 7, 1)
 @pytest.mark.parametrize("target", KINDS, ids=NAMES)
 def test_a_search_resumed_anywhere_asks_the_same_trials(target: Subject, every: int) -> None:
     whole = trials_of(target, every_few_fail, TWENTY)
@@ -363,7 +367,7 @@ ANSWERS = st.lists(
 )
 
 
-@settings(derandomize=True, max_examples=25)
+@costly(3)
 @given(
     target=st.sampled_from(KINDS[:2]),
     answers=ANSWERS,
@@ -436,7 +440,7 @@ def test_a_disabled_sweep_does_not_run(
     assert caplog.messages[-1] == "Done with Optuna mode search."
 
 
-@settings(derandomize=True, max_examples=25)
+@costly(3)
 @given(answers=ANSWERS, best=st.integers(0, 3), constrained=st.booleans())
 def test_there_are_no_more_trials_than_announced(
     answers: Sequence[tuple[float, float] | None], best: int, constrained: bool
