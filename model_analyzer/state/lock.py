@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
+from model_analyzer.reading import open_regular
 from model_analyzer.writing import open_own
 
 _HEARTBEAT_S = 15.0
@@ -124,7 +125,7 @@ class Lock:
     def _is_taken_here(self) -> bool:
         """Whether the owner of the file at the path is on this machine, or is not yet written."""
         try:
-            owner = self._path.read_text(errors="replace")[:_MOST_OWNER].strip()
+            owner = _owner_in(self._path)
         except OSError:
             return True  # it has just been released
         return _machine(owner) in ("", socket.gethostname())
@@ -164,7 +165,7 @@ class Lock:
 def living_owner(path: Path) -> str:
     """The owner of a lock file, if it is another process and alive; otherwise ""."""
     try:
-        owner = path.read_text(errors="replace")[:_MOST_OWNER].strip()
+        owner = _owner_in(path)
         age_s = time.time() - path.stat().st_mtime
     except OSError:
         return ""
@@ -176,6 +177,12 @@ def living_owner(path: Path) -> str:
         return owner
     is_other = int(process) != os.getpid()
     return owner if is_other and os.path.exists(f"/proc/{process}") else ""
+
+
+def _owner_in(path: Path) -> str:
+    """The owner in a lock file. Raises OSError, also for a device or a pipe in its place."""
+    with open_regular(path) as file:
+        return file.read(_MOST_OWNER).decode(errors="replace").strip()
 
 
 def _machine(owner: str) -> str:
