@@ -20,6 +20,7 @@ from model_analyzer.reports.budget import Budget
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.deployment import Deployment, goal_flags
 from model_analyzer.reports.evidence import gain_text, value_texts
+from model_analyzer.reports.headline import compared_at
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.results.selection import gain_over
 
@@ -30,6 +31,8 @@ _CLOSEST = 40
 
 # Before the text of a gain that is not more than noise.
 _UNCLEAR = "~"
+# Between a gain and the load under which both were compared.
+_AT = "|"
 
 _Texts = dict[int, str]
 
@@ -41,6 +44,7 @@ class Alternatives:
     `default` is the row that the gains at the limits of the run are over, None if there is none.
     `gains` has for each choice of objectives, by the row of the default and the own row, the gain
     in percent; one that is not clear begins with `~`, one that may come from the load is missing.
+    After a `|`, it says under which load both were compared, if not that of the row.
     `values` has the values with their noise, by metric and row. `variants` are the best ones: what
     each changes in the default, its config.pbtxt, and the difference from that in the model
     repository. `commands` print the manifest, for each choice: one to which a limit is added, and
@@ -141,12 +145,18 @@ def _gains_over(
     """The text of each gain over one measurement of the default configuration."""
     compared = [ranking.measured[row] for row in (base, *(row for row in defaults if row != base))]
     own = set(defaults)
+    of_variant = {
+        id(item): result.measured for result in ranking.results for item in result.measured
+    }
     for row in rows:
         if row in own:
             continue
-        gain = gain_over(by, ranking.noise_model, ranking.measured[row], compared)
+        item = ranking.measured[row]
+        variant = of_variant[id(item)]
+        gain = gain_over(by, ranking.noise_model, item, compared, of_variant=variant)
         if gain is not None:
-            yield row, f"{'' if gain.is_clear else _UNCLEAR}{gain_text(gain, sign='+')}"
+            mark, at = "" if gain.is_clear else _UNCLEAR, compared_at(gain)
+            yield row, f"{mark}{gain_text(gain, sign='+')}{f'{_AT}{at}' if at else ''}"
 
 
 def _at_limits(

@@ -26,7 +26,9 @@ const alternatives = (() => {
     const isClear = !text.startsWith("~");
     if (!isClear && !basePasses) return null;
     const isNone = !isClear && !text.startsWith("~-");
-    return { text: text.replace("~", ""), note: isNone ? "no clear gain" : basePasses ? "" : "default fails the constraints" };
+    const [amount, at] = text.replace("~", "").split("|");
+    const notes = [isNone ? "no clear gain" : basePasses ? "" : "default fails the constraints", at];
+    return { text: amount, note: notes.filter(Boolean).join(", ") };
   }
 
   /** The value of a metric of a row, with its noise if that is known. */

@@ -663,6 +663,36 @@ def test_the_default_is_measured_under_the_load_of_the_answer(
     assert not asked.conclusion.feasible or gained_over_default(trials, asked.conclusion)
 
 
+def larger_is_faster(trial: Trial) -> Measurement:
+    """Clients with larger batches get more; the default takes batches of 8 at most."""
+    size = trial.load[0].batch_size
+    return measured(100.0 * size * instances(trial) ** 0.5, 10.0 / size, 12.0 / size)
+
+
+def compared_with_default(trials: Sequence[Trial], conclusion: Conclusion) -> bool:
+    """Whether the recommended variant and the default were measured under one load."""
+    (chosen,) = {trial.content for trial in trials if trial.key == conclusion.recommended}
+    loads = {trial.load for trial in trials if trial.variants == "m_config_default"}
+    return any(trial.content == chosen and trial.load in loads for trial in trials)
+
+
+@pytest.mark.parametrize("batch_sizes", [[1, 16, 64], [64]])
+@pytest.mark.parametrize(
+    "adaptive",
+    [AdaptiveSettings(max_trials=4), AdaptiveSettings(), AdaptiveSettings(budget_s=95)],
+)
+def test_a_default_that_refuses_the_clients_of_the_answer_is_compared_under_its_own_load(
+    batch_sizes: list[int], adaptive: AdaptiveSettings
+) -> None:
+    asked = search(subject(batch_sizes=batch_sizes), ADAPTIVE, adaptive=adaptive)
+
+    trials = sequence(asked, larger_is_faster)
+
+    assert asked.conclusion is not None
+    assert compared_with_default(trials, asked.conclusion)
+    assert len(trials) <= (adaptive.max_trials or math.inf)
+
+
 def test_a_budget_takes_the_place_of_the_default_limit() -> None:
     usual = search(subject(), ADAPTIVE)
     timed = search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(budget_s=3000))
