@@ -35,7 +35,6 @@ from model_analyzer.search.adaptive.acquisition import (
     Prospect,
     evaluate,
     expected_improvement,
-    needed,
     utility,
 )
 from model_analyzer.search.adaptive.duration import (
@@ -638,7 +637,7 @@ class Knowledge:
         others. NaN where a measurement lacks the metric; metrics that all lack are left out.
         """
         values = {}
-        for tag in dict.fromkeys((THROUGHPUT, *needed(self.goal, index))):
+        for tag in dict.fromkeys((THROUGHPUT, *self.goal.models[index].tags)):
             if tag == GOODPUT:
                 continue
             column = [each.model_value(index, tag) for each in measured]
