@@ -140,7 +140,7 @@ def _gain_at_one_load(
     return replace(_gain(goal, noise_model, new, old), at=new.trial)
 
 
-def _height(trial: Trial) -> Sequence[tuple[int, int]]:
+def _height(trial: Trial) -> list[tuple[int, int]]:
     return [(load.batch_size, load.value) for load in trial.load]
 
 

@@ -367,8 +367,8 @@ class _Best:
         of_variant = [
             self._item(key) for key, each in self._trials.items() if each.content == trial.content
         ]
-        defaults = [*map(self._item, ordered)]
-        return gain_over(self.goal, noise_model, best, defaults, of_variant=of_variant)
+        items = [*map(self._item, ordered)]
+        return gain_over(self.goal, noise_model, best, items, of_variant=of_variant)
 
     def _item(self, key: str) -> MeasuredTrial:
         runs = tuple(self._measured[key])

@@ -47,6 +47,12 @@ const alternatives = (() => {
     return start && `${start} --format kubernetes`;
   }
 
+  /** The command that gives the manifest of a row's configuration: one that meets the limits. */
+  function manifestOf(row, command) {
+    const name = measurements.title(row).replaceAll("'", "'\\''");
+    return command && `${command} --variant '${name}'`;
+  }
+
   /** The changes and the buttons of a row; `texts` are further ones to copy, by name. */
   function usesOf(row, texts = {}) {
     const [changes, configuration, difference] = variantOf(row);
@@ -67,7 +73,10 @@ const alternatives = (() => {
   const chanceText = (chance) => `${chance > 0.99 ? "> 99" : chance < 0.01 ? "< 1" : Math.round(100 * chance)} %`;
 
   return {
-    gainOf, gainText, valueOf, commandAt, usesOf, chanceText,
+    gainOf, gainText, valueOf, commandAt, manifestOf, usesOf, chanceText,
+    commandOf: (row) => within(row)[0]?.command ?? "",
+    /** The distribution of the latencies of a row, and their averages over time; both may be empty. */
+    latenciesOf: (row) => within(row)[0]?.latencies[within(row)[1]] ?? [[], []],
     defaultOf: (row) => within(row)[0]?.default ?? null,
     onReady(newListener) { listener = newListener; },
   };

@@ -455,7 +455,8 @@ const budgets = (() => {
           hasLimits() ? (about.passes ? chanceText(about) : "misses the constraints") : "",
         ];
         const answer = ranked.at(limit);
-        const uses = answer.best === row - data.start ? deploying(answer) : {};
+        const command = about.passes && alternatives.commandAt(row, choice, data.limit, limit);
+        const uses = answer.best === row - data.start ? deploying(answer) : { "Kubernetes command": alternatives.manifestOf(row, command) };
         return { uses, text: `${atLimit()}: ${texts.filter(Boolean).join("; ")}`, isUnsure: !about.passes || isUnsure(about), isEmpty: !texts.some(Boolean) };
       },
       onSet(newFollower) { follower = newFollower; },

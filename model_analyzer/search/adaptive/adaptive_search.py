@@ -159,11 +159,10 @@ class AdaptiveSearch:
         """
         while knowledge.under_way:
             yield None
-        trial = self._missing_comparison(knowledge)
-        if trial is not None:
-            left_s = self._left_s(knowledge)
-            if left_s is None or left_s > 0:
-                yield knowledge.compare(trial, left_s)
+        trial, left_s = self._missing_comparison(knowledge), self._left_s(knowledge)
+        is_over = knowledge.asked >= self.most_trials(knowledge.most_under_way) or left_s == 0
+        if trial is not None and not is_over:
+            yield knowledge.compare(trial, left_s)
 
     def _missing_comparison(self, knowledge: Knowledge) -> Trial | None:
         if not knowledge.measured or not knowledge.is_feasible:
