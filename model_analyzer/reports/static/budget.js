@@ -151,7 +151,7 @@ const budgets = (() => {
       const answer = isGiven() ? given : ranked.at(limit);
       original.hidden = !isGiven();
       instead.hidden = isGiven();
-      section.className = isGiven() ? style : `answer ${answer.passes ? "recommended" : "nearest"}${isUnsure(answer) ? " unsure" : ""}`;
+      section.className = isGiven() ? style : `answer ${answer.passes && !isUnsure(answer) ? "good" : "unsure"}`;
       if (isGiven()) instead.replaceChildren();
       else fillInstead(answer);
       if (isGiven()) restore();
