@@ -26,7 +26,7 @@ test: tools browser
 
 # All tests that need no real programs: for the time between two edits.
 fast: tools
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e and not slow"
 
 # Everything on the real programs, slow or not, with a table of the scenarios; qa/run Q4 runs one.
 qa: tools
@@ -53,13 +53,13 @@ fuzz: tools
 lowest: tools
 	$(BIN)/uv venv -q --clear --python 3.10 .venv-lowest
 	$(BIN)/uv pip install -q --python .venv-lowest --resolution lowest-direct -e ".[dev]"
-	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e"
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e and not slow"
 
 # The fast tests with the newest packages, on Python 3.13 or newer.
 newest: tools
 	$(BIN)/uv venv -q --clear --python '>=3.13' .venv-newest
 	$(BIN)/uv pip install -q --python .venv-newest --upgrade -e ".[dev]"
-	.venv-newest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e"
+	.venv-newest/bin/python -m pytest -n 2 --dist worksteal -m "not e2e and not slow"
 
 # A Chromium for the tests of reports; without one they are skipped.
 browser:

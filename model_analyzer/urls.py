@@ -13,10 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import Empty, Queue
 from threading import Thread
+from threading import enumerate as running_threads
 from typing import Any, TypeVar
 
 from model_analyzer.domain.secrets import masked_url, without_secrets_of
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem
+
+_STORE_THREAD = "store"
 
 _Listing = TypeVar("_Listing", bound=Collection[Any])
 
@@ -94,7 +97,7 @@ def _limited(list_all: Callable[[], _Listing], limits: ListingLimits) -> _Listin
         except Exception as error:  # noqa: BLE001 (raised in the other thread)
             answers.put(error)
 
-    Thread(target=answer, daemon=True).start()
+    store_thread(answer).start()
     try:
         listing = answers.get(timeout=limits.seconds)
     except Empty:
@@ -104,6 +107,20 @@ def _limited(list_all: Callable[[], _Listing], limits: ListingLimits) -> _Listin
     if len(listing) > limits.objects:
         raise ValueError(f"there are more than {limits.objects:,} objects")
     return listing
+
+
+def store_thread(work: Callable[[], None]) -> Thread:
+    """A thread for work that may hang in a store. It can be left behind: see
+    `is_any_left_behind`.
+    """
+    return Thread(target=work, name=_STORE_THREAD, daemon=True)
+
+
+def is_any_left_behind() -> bool:
+    """Whether work in a store hangs. Python does not wait for its thread at the end of the program,
+    but for all threads that the library of the store has started for it.
+    """
+    return any(thread.name == _STORE_THREAD for thread in running_threads())
 
 
 @contextmanager

@@ -289,6 +289,19 @@ def test_a_layer_of_the_state_knows_only_those_below(layer: str) -> None:
         assert {name.split(".")[2] for name in names} - {layer} <= STATE_LAYERS[layer], path.name
 
 
+def test_no_exception_is_frozen() -> None:
+    """A context manager sets the traceback of an exception that passes it."""
+    frozen = [
+        f"{path.name}: {node.name}"
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+        and any(ast.unparse(base).endswith(("Exception", "Error")) for base in node.bases)
+        and any("frozen=True" in ast.unparse(each) for each in node.decorator_list)
+    ]
+    assert frozen == []
+
+
 def test_no_test_patches_the_runner() -> None:
     """Waits and limits are passed in: see runner/timings.py."""
     patch = re.compile(r"""setattr\(\s*["']model_analyzer\.runner""")

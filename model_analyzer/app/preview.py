@@ -14,13 +14,14 @@ from model_analyzer.app.bench.models import Models
 from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.repository import fetched_for_user
 from model_analyzer.app.bench.subjects import examined_subjects, with_complete_models
+from model_analyzer.app.resume import starting_point
 from model_analyzer.domain.groups import group_name
-from model_analyzer.domain.settings import LaunchMode, ProfileSettings
+from model_analyzer.domain.settings import CheckpointSettings, LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem
 from model_analyzer.forecast.durations import trial_seconds
 from model_analyzer.forecast.plan_document import document_of
-from model_analyzer.forecast.run_plan import Plan, server_starts, within_budget
+from model_analyzer.forecast.run_plan import Plan, Resumed, server_starts, within_budget
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.plan import Subject
 
@@ -28,22 +29,23 @@ from model_analyzer.search.plan import Subject
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
     """The plan of each subject, in the order of the run; warnings; and problems. The run first
-    observes the idle server for `idle_s` seconds.
+    observes the idle server for `idle_s` seconds. `resumed` is None for a fresh start.
     """
 
     plans: Sequence[Plan]
     warnings: Sequence[str]
     problems: Sequence[Problem]
     idle_s: float
+    resumed: Resumed | None = None
 
     @property
     def document(self) -> Mapping[str, Any]:
         """The plans for programs."""
-        return document_of(self.plans, self.idle_s)
+        return document_of(self.plans, self.idle_s, self.resumed)
 
 
 def preview(job: Job) -> Preview:
-    """The preview of a job; it has no plans if there are problems."""
+    """The preview of a job; it has no plans if there are problems. Raises CheckpointError."""
     with ExitStack() as stack:
         job = fetched_for_user(job, stack)
         settings = job.settings
@@ -51,14 +53,29 @@ def preview(job: Job) -> Preview:
         has_gpus = bool(checked.devices.present)
         remarks: Sequence[str] = ()
         plans: Sequence[Plan] = ()
+        resumed: Resumed | None = None
         if not checked.problems:
             subjects, remarks = _searched(job, checked.models)
             plans = tuple(_plans(settings, checked, subjects))
+            resumed = _resumed(settings.checkpoint)
     return Preview(
         plans=plans,
         warnings=[*map(str, checked.warnings), *checked.remarks, *remarks],
         problems=checked.problems,
         idle_s=settings.monitors.idle_s if has_gpus and settings.observes_idle else 0,
+        resumed=resumed,
+    )
+
+
+def _resumed(settings: CheckpointSettings) -> Resumed | None:
+    checkpoint = starting_point(settings)
+    if checkpoint is None:
+        return None
+    measurements = sum(1 for _ in checkpoint.measurements())
+    return Resumed(
+        path=str(checkpoint.path),
+        measurements=measurements,
+        failures=len(checkpoint.records) - measurements,
     )
 
 

@@ -15,7 +15,7 @@ from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError, ModelAnalyzerError
-from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
+from model_analyzer.state.checkpoint import Checkpoint, load, load_existing, read_file
 from model_analyzer.state.find import find
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.mismatch import Run, differences
@@ -48,7 +48,7 @@ def open_state(
         return stack.enter_context(
             ProfileState(work / "checkpoints", retry_failed=settings.retry_failed)
         )
-    base = _starting_point(settings)
+    base = _chosen(settings)
     if settings.fresh and not settings.assume_yes:
         _confirm_removal(Layout(settings.directory, settings.prefix), ask)
     on_save = None
@@ -140,8 +140,21 @@ def log_changed_secrets(state: ProfileState, setups: Mapping[str, ServerSetup]) 
         log.info("Different from the checkpoint: %s (its measurements are used)", difference)
 
 
-def _starting_point(settings: CheckpointSettings) -> Checkpoint | None:
-    """The checkpoint to resume from; None means the newest in the checkpoint directory."""
+def starting_point(settings: CheckpointSettings) -> Checkpoint | None:
+    """The checkpoint from which a run would resume; None if it would start fresh. Changes nothing.
+    Raises CheckpointError.
+    """
+    if settings.disabled:
+        return None
+    chosen = _chosen(settings)
+    if chosen is not None or settings.fresh:
+        return chosen
+    newest = load(settings.directory, settings.prefix)
+    return None if newest.path is None else newest
+
+
+def _chosen(settings: CheckpointSettings) -> Checkpoint | None:
+    """The checkpoint that the user chose; None means the newest in the checkpoint directory."""
     if settings.load_file is not None:
         return read_file(settings.load_file)
     directory = settings.load_directory or settings.directory

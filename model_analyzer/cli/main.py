@@ -31,7 +31,7 @@ def main(timings: "Timings | None" = None) -> None:
         _complain(reason)
         status = 1
     _leave_signals()
-    sys.exit(status)
+    _exit(status)
 
 
 def _run(timings: "Timings | None") -> int:
@@ -78,6 +78,18 @@ def _short_of_memory() -> bool:
     except MemoryError:
         return True
     return False
+
+
+def _exit(status: int) -> None:
+    """Ends the process, also if something hangs in a store: Python would wait for it."""
+    urls = sys.modules.get("model_analyzer.urls")  # imported where a store is used
+    if urls is not None and urls.is_any_left_behind():
+        import os
+
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _leave_signals() -> None:

@@ -20,14 +20,14 @@ from model_analyzer.forecast.durations import (
     LOAD_S,
     START_S,
 )
-from model_analyzer.forecast.run_plan import Plan, duration
+from model_analyzer.forecast.run_plan import Plan, Resumed, duration
 from model_analyzer.forecast.searches import Forecast, Varied
 
 # A line has no more values of a parameter.
 _MOST_VALUES = 16
 
 
-def lines_of(plans: Sequence[Plan], idle_s: float) -> Iterator[str]:
+def lines_of(plans: Sequence[Plan], idle_s: float, resumed: Resumed | None = None) -> Iterator[str]:
     """The plans; the idle server is observed for `idle_s` seconds before."""
     for plan in plans:
         yield from _plan_lines(plan)
@@ -35,6 +35,9 @@ def lines_of(plans: Sequence[Plan], idle_s: float) -> Iterator[str]:
     together = duration(plans, idle_s)
     if len(plans) > 1 and together is not None:
         yield f"Total time: {together}."
+        yield ""
+    if resumed is not None:
+        yield f"Resumes from {resumed}: what is among them is not measured again."
         yield ""
     yield from _assumptions(idle_s)
 
@@ -152,7 +155,7 @@ def _assumptions(idle_s: float) -> Iterator[str]:
         f" {COUNTED_WINDOW_S:g} s if requests are counted), plus {AROUND_S:g} s,"
         f" {LOAD_S:g} s to load a variant and {START_S:g} s to start a server. The lower end"
         " assumes that the search ends early, the upper end that unstable measurements are"
-        " repeated. Neither is a limit. Trials that are in the checkpoint are not measured again."
+        " repeated. Neither is a limit."
     )
     if idle_s:
         yield f"The idle server is measured for {idle_s:g} s first."

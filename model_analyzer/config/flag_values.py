@@ -83,6 +83,7 @@ _MILLISECONDS = _number(
 _COUNT = _number("a whole number above 0", r"\+?0*[1-9]", {"minimum": 1})
 _SIZE = _number("a whole number from 0", r"(?:\+?[0-9]|-0+(?![0-9]))", {"minimum": 0})
 _WHOLE_NUMBER = _number("a whole number", "[+-]?[0-9]", {})
+_DECIMAL_NUMBER = _number("a number", r"[+-]?\.?[0-9]", {}, _DECIMAL)
 _PERCENTAGE = _number(
     "a percentage from 0", r"(?:\+?\.?[0-9]|-0*\.?0+(?![0-9]))", {"minimum": 0}, _DECIMAL
 )
@@ -106,8 +107,13 @@ PERF_ANALYZER_VALUES: Mapping[str, Kind] = {
     "max-trials": _COUNT,
     "num-of-sequences": _COUNT,
     "string-length": _COUNT,
+    "request-period": _COUNT,
     "sequence-length": _WHOLE_NUMBER,
+    "sequence-length-variation": _DECIMAL_NUMBER,
+    "trace-count": _WHOLE_NUMBER,
     "latency-threshold": _SIZE,
+    "log-frequency": _SIZE,
+    "request-count": _SIZE,
     "output-shared-memory-size": _SIZE,
     "stability-percentage": _PERCENTAGE,
     "percentile": _PERCENTILE,
@@ -115,6 +121,7 @@ PERF_ANALYZER_VALUES: Mapping[str, Kind] = {
     "request-distribution": _choice("poisson", "constant"),
     "shared-memory": _choice("none", "system", "cuda"),
     "grpc-compression-algorithm": _choice("none", "gzip", "deflate"),
+    "request-parameter": FlagText("NAME:VALUE:TYPE", r"[^:]*:[^:]*:[^:]*$(?!\n)"),
     "ssl-https-client-certificate-type": _CERTIFICATE,
     "ssl-https-private-key-type": _CERTIFICATE,
 }

@@ -102,7 +102,7 @@ def _needs_repository(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
         yield Problem(
             where="model_repository",
             message="no model repository is given",
-            hint="give -m/--model-repository, or model_repository in the YAML file",
+            hint="give --model-repository, or model_repository in the YAML file",
         )
 
 

@@ -45,10 +45,21 @@ PERF_ANALYZER_LONG_FLAGS = (
     "bls-composing-models",
 )  # fmt: skip
 
+# Further flags of perf_analyzer 2.51, which Triton Model Analyzer does not know.
+PERF_ANALYZER_FURTHER_FLAGS = (
+    "endpoint", "periodic-concurrency-range", "request-period", "request-parameter",
+    "serial-sequences", "request-count", "sequence-length-variation", "input-tensor-format",
+    "output-tensor-format", "data-directory", "trace-level", "trace-rate", "trace-count",
+    "log-frequency",
+)  # fmt: skip
+
 # Written without a value when true, left out when false.
 PERF_ANALYZER_SWITCHES = frozenset(
-    {"streaming", "async", "sync", "binary-search", "ssl-grpc-use-ssl", "collect-metrics"}
-)
+    {
+        "streaming", "async", "sync", "binary-search", "ssl-grpc-use-ssl", "collect-metrics",
+        "serial-sequences",
+    }
+)  # fmt: skip
 
 
 def is_on(value: object) -> bool:
@@ -57,7 +68,10 @@ def is_on(value: object) -> bool:
 
 
 # May be given several times.
-PERF_ANALYZER_REPEATABLE = ("input-data", "shape", "http-header")
+PERF_ANALYZER_REPEATABLE = ("input-data", "shape", "http-header", "request-parameter")
+
+# For this flag, "off" is a word and not a boolean.
+PERF_ANALYZER_WORDS = ("trace-level",)
 
 # Values of input-data that name no file.
 PERF_ANALYZER_NO_FILES = ("random", "zero")
@@ -68,7 +82,7 @@ PERF_ANALYZER_PATHS = frozenset(
         "input-data", "request-intervals", "ssl-grpc-root-certifications-file",
         "ssl-grpc-private-key-file", "ssl-grpc-certificate-chain-file",
         "ssl-https-ca-certificates-file", "ssl-https-client-certificate-file",
-        "ssl-https-private-key-file",
+        "ssl-https-private-key-file", "data-directory",
     }
 )  # fmt: skip
 
@@ -90,7 +104,8 @@ PERF_ANALYZER_OWNED = (
 )  # fmt: skip
 
 PERF_ANALYZER_FLAGS = (
-    *PERF_ANALYZER_LONG_FLAGS, *PERF_ANALYZER_SHORT_FLAGS, *PERF_ANALYZER_VERBOSITY,
+    *PERF_ANALYZER_LONG_FLAGS, *PERF_ANALYZER_FURTHER_FLAGS, *PERF_ANALYZER_SHORT_FLAGS,
+    *PERF_ANALYZER_VERBOSITY,
 )  # fmt: skip
 
 GENAI_PERF_FLAGS = (

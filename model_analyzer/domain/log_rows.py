@@ -22,24 +22,26 @@ Numbered = Iterator[tuple[int, str]]
 # The columns of rows that are made here.
 ACCESS_TIME = "time"
 EXPORT_TIME = "requests.timestamp"
+REPORT_TIME = "requests.start_time"
 TRACE_TIME = "timestamps.REQUEST_START"
 
 # nginx and Apache: ADDRESS - USER [10/Oct/2000:13:55:36 -0700] "
 _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "')
 # Envoy's default format, and others of its times: [2016-04-15T20:17:00.310Z] "
 _PROXY_LINE = re.compile(r'\[(?P<time>\d{4}-\d\d-\d\d[T ]\d[\d:.,]* ?(?:Z|[+-]\d\d:?\d\d)?)\] "')
-# A line of a log that is no list of requests: [2016-04-15 20:17:00.310][1][info] or [15/Apr/2016:
-_DATED_LINE = re.compile(r"\[\d+[-/]\w+[-/]\d+")
-# In perf_analyzer's export; a row may have experiments of another kind.
+# A line of a log that is no list of requests: [2016-04-15 20:17:00.310][1][info] or [INFO] started.
+# The header of a CSV file may begin with a column named "[time]".
+_BRACKETED_LINE = re.compile(r'\[[^\]\["{}]+\]\s*[^\s,]')
+# In perf_analyzer's export and guidellm's report; a row may have experiments of another kind.
 _EXPERIMENTS = re.compile(
     r'^\{\s*"experiments"|"experiments"\s*:\s*\[\s*\{\s*"(?:experiment|requests|window_boundaries)"'
+    r'|"benchmarks"\s*:\s*\[\s*\{\s*"type_"'
 )
 # What events in a trace of Triton have.
 _TRACE_KEYS = {
     *("id", "model_name", "model_version", "request_id", "parent_id"),
     *("timestamps", "activity", "tensor"),
 }
-# Not the header of a CSV file whose first column is named "[time]".
 _JSON_ARRAY = re.compile(r'\s*\[\s*(?:[\[{"\d-]|$)')
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 MOST_PART = 2**18
@@ -48,7 +50,7 @@ _MOST_LINE = 16 * 2**20
 _JSON_LINES = "write one JSON object per line"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class LogProblem(Exception):
     """What is wrong with a log, at a line (from 1; 0: the whole file), and what to do."""
 
@@ -83,10 +85,8 @@ def rows_of(parts: Iterable[str]) -> LogRows:
     for pattern in (_SERVER_LINE, _PROXY_LINE):
         if pattern.match(first):
             return LogRows(_access_rows(pattern, _lines(rest, number)))
-    if _DATED_LINE.match(first):
-        raise LogProblem(
-            number, "is not a line of a known access log", "write CSV with a header, as in time,id"
-        )
+    if _BRACKETED_LINE.match(first):
+        raise unknown_form(number)
     if _JSON_ARRAY.match(first) or _begins_document(first):
         return LogRows(_document_rows(rest))
     if first.lstrip().startswith("{"):
@@ -94,6 +94,15 @@ def rows_of(parts: Iterable[str]) -> LogRows:
     records = _csv_cells(_lines(rest, number))
     header = [cell.lstrip("\ufeff") for cell in next(records, (0, ()))[1]]
     return LogRows(_csv_rows(header, records), header)
+
+
+def unknown_form(number: int) -> LogProblem:
+    """The problem of a first line that is no header of CSV, nor the begin of another known form."""
+    return LogProblem(
+        number,
+        "is neither JSON, nor CSV with a header, nor a line of a known access log",
+        "begin it with JSON, or with a line of column names, as in time,id",
+    )
 
 
 def _lines(parts: Iterable[str], number: int) -> Numbered:
@@ -168,8 +177,8 @@ def _requests_in(stream: JsonStream) -> Iterator[Row]:
     """The objects of a list, or the requests in the file of a tool."""
     if stream.next_character() == "{":
         for key in stream.keys():  # noqa: SIM118  it is no mapping
-            if key == "experiments" and stream.next_character() == "[":
-                yield from _exported(stream)
+            if key in _DOCUMENTS and stream.next_character() == "[":
+                yield from _DOCUMENTS[key](stream)
             else:
                 stream.value()
         return
@@ -194,19 +203,69 @@ def _objects(stream: JsonStream) -> Iterator[dict[str, Any]]:
 
 def _exported(stream: JsonStream) -> Iterator[Row]:
     """The requests in an export of perf_analyzer, with an experiment for each load."""
+    for key in _keys_of_only(stream, "experiments of perf_analyzer"):
+        if key != "requests" or stream.next_character() != "[":
+            stream.value()
+            continue
+        for request in _objects(stream):
+            yield {EXPORT_TIME: request.get("timestamp")}
+
+
+def _reported(stream: JsonStream) -> Iterator[Row]:
+    """The requests in a report of guidellm, with a benchmark for each load: all that were sent,
+    however they ended. (Until version 0.3, their times have another name.)
+    """
+    succeeded = whole = 0
+    for key in _keys_of_only(stream, "benchmarks of guidellm"):
+        if key != "requests" or stream.next_character() != "{":
+            whole = max(whole, _succeeded_in_all(key, stream.value()))
+            continue
+        for status in stream.keys():  # noqa: SIM118  it is no mapping
+            if stream.next_character() != "[":
+                stream.value()
+                continue
+            for request in _objects(stream):
+                succeeded += status == "successful"
+                time = request.get("request_start_time", request.get("start_time"))
+                if time is not None:  # it was sent
+                    yield {REPORT_TIME: time}
+    if succeeded < whole:
+        raise LogProblem(
+            0,
+            f"has only a sample of the requests: {succeeded:,} of {whole:,} that succeeded",
+            "run guidellm without a sample size",
+        )
+
+
+def _succeeded_in_all(key: str, value: Any) -> int:
+    """How many requests succeeded, if this part of a benchmark of guidellm says so."""
+    row = {key: value}
+    for column in ("scheduler_metrics.requests_made.successful", "request_totals.successful"):
+        if isinstance(count := cell_of(row, column), int):
+            return count
+    return 0
+
+
+def _keys_of_only(stream: JsonStream, items: str) -> Iterator[str]:
+    """The keys of the object that should be the only one in a list of `items`; its values follow
+    them.
+    """
     count = 0
     for _ in stream.items():
         count += 1
         if stream.next_character() != "{":
             raise _no_list()
         for key in stream.keys():  # noqa: SIM118  it is no mapping
-            if count > 1 or key != "requests" or stream.next_character() != "[":
+            if count == 1:
+                yield key
+            else:
                 stream.value()
-                continue
-            for request in _objects(stream):
-                yield {EXPORT_TIME: request.get("timestamp")}
     if count != 1:
-        raise LogProblem(0, f"has {count} experiments of perf_analyzer", "use a file with one load")
+        raise LogProblem(0, f"has {count} {items}", "use a file with one load")
+
+
+# The lists of requests in documents of tools, by their keys.
+_DOCUMENTS = {"experiments": _exported, "benchmarks": _reported}
 
 
 def _is_traced(item: Row) -> bool:
@@ -222,6 +281,7 @@ def _traced(items: Iterable[Row]) -> Iterator[Row]:
     before the one with its start.
     """
     sent_by_models: set[str] = set()
+    has_any = False
     for item in items:
         request = str(item.get("id"))
         if "parent_id" in item:
@@ -233,7 +293,14 @@ def _traced(items: Iterable[Row]) -> Iterator[Row]:
             if request in sent_by_models:
                 sent_by_models.remove(request)
             else:
+                has_any = True
                 yield {TRACE_TIME: event.get("ns")}
+    if not has_any:
+        raise LogProblem(
+            0,
+            "is a trace of Triton without a REQUEST_START of any user's request",
+            "trace with level TIMESTAMPS, and rate 1 for all requests",
+        )
 
 
 def _json_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:

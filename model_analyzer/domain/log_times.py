@@ -19,7 +19,14 @@ from enum import Enum
 from math import inf
 from typing import Any
 
-from model_analyzer.domain.log_rows import EXPORT_TIME, TRACE_TIME, LogProblem, Row, columns_of
+from model_analyzer.domain.log_rows import (
+    EXPORT_TIME,
+    REPORT_TIME,
+    TRACE_TIME,
+    LogProblem,
+    Row,
+    columns_of,
+)
 from model_analyzer.domain.numbers import number_text
 
 _NS_PER_S = 10**9
@@ -122,6 +129,7 @@ _KNOWN_LOGS = (
     _known("BurstGPT's traces", "timestamp", "request tokens, response tokens", _SECONDS),
     _known("AIPerf's export", "metadata.request_start_ns", "", _NANOSECONDS),
     _known("inference-perf's reports", "start_time", "end_time, request, response", _SECONDS),
+    _known("guidellm's reports", REPORT_TIME, "", _SECONDS),
     _known("perf_analyzer's export", EXPORT_TIME, "", _NANOSECONDS),
     _known("Triton's traces", TRACE_TIME.lower(), "", _NANOSECONDS),
 )  # fmt: skip
@@ -141,12 +149,23 @@ def known_log(row: Row) -> KnownLog | None:
 
 
 def time_column(row: Row, known: KnownLog | None) -> str:
-    """The column that holds times, with or without a unit in its name; "" if it is not known."""
-    names = [*columns_of(row), *row]
-    with_unit = {_UNIT_IN_NAME.sub("", name).strip().lower(): name for name in names}
-    by_name = with_unit | {name.lower(): name for name in names}
-    likely = (*((known.column,) if known else ()), *_COLUMNS)
-    return next((by_name[name] for name in likely if name in by_name), "")
+    """The column that holds times, with or without a unit in its name; "" if it is not known.
+    Raises LogProblem if two columns have equal claims.
+    """
+    names = dict.fromkeys([*columns_of(row), *row])
+    for likely in (*((known.column,) if known else ()), *_COLUMNS):
+        for simplified in (str.lower, _without_unit):
+            matches = [name for name in names if simplified(name) == likely]
+            if len(matches) > 1:
+                columns = " or ".join(map(repr, matches))
+                raise LogProblem(0, f"may have its times in {columns}", f"give column: {columns}")
+            if matches:
+                return matches[0]
+    return ""
+
+
+def _without_unit(name: str) -> str:
+    return _UNIT_IN_NAME.sub("", name).strip().lower()
 
 
 @dataclass(frozen=True, slots=True)

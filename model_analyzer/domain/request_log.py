@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from model_analyzer.domain.log_rows import (
     columns_of,
     foreign_header,
     rows_of,
+    unknown_form,
 )
 from model_analyzer.domain.log_times import (
     NS_PER,
@@ -50,6 +52,8 @@ _DISORDER = (
     "; they are not in order: check that they are not durations"
     " (a log sorted by the end of its requests is fine)"
 )
+# The name of a column, rather than a line of text.
+_NAME = re.compile(r"[\w @.()/-]+")
 _NS_PER_S = 10**9
 _MOST_DAYS_NS = 7 * 86_400 * _NS_PER_S
 
@@ -253,7 +257,7 @@ def parse_log(
         hint = "" if unit or is_dated else "give unit (ms, us or ns), or "
         raise LogProblem(0, f"lasts longer than a week, {requests.span}", f"{hint}use a part of it")
     times = requests.times.into_ns(extent.least, factor)
-    if (times[1:] < times[:-1]).any():
+    if (times[1:] < times[:-1]).any() and (known is None or known.column != name.lower()):
         reading += _DISORDER
     replayed = _in_order(times, np.frombuffer(requests.inputs, np.int64))
     if extent.least * factor % _NS_PER_S**2 == 0:
@@ -333,8 +337,11 @@ def _no_column(number: int, row: Row, name: str) -> LogProblem:
 
 def _unusual_csv(header: Sequence[str]) -> LogProblem | None:
     """Why the names of the columns are none, if they are none: other separators, or no header."""
-    is_data = all(header) and any(
+    if problem := foreign_header(header):
+        return problem
+    if all(header) and any(
         amount_of(cell) is not None or date_of(cell) is not None for cell in header
-    )
-    problem = LogProblem(0, "has no header", "begin it with a line of column names, as in time,id")
-    return foreign_header(header) or (problem if is_data else None)
+    ):
+        return LogProblem(0, "has no header", "begin it with a line of column names, as in time,id")
+    is_text = len(header) == 1 and not _NAME.fullmatch(header[0])
+    return unknown_form(0) if is_text else None

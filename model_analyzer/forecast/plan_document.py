@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from model_analyzer.domain.first_look import FIRST_LOOK_S
@@ -18,17 +19,27 @@ from model_analyzer.forecast.durations import (
     LOAD_S,
     START_S,
 )
-from model_analyzer.forecast.run_plan import Minutes, Plan, duration, in_minutes, total_seconds
+from model_analyzer.forecast.run_plan import (
+    Minutes,
+    Plan,
+    Resumed,
+    duration,
+    in_minutes,
+    total_seconds,
+)
 from model_analyzer.forecast.searches import Forecast
 
 
-def document_of(plans: Sequence[Plan], idle_s: float) -> Mapping[str, Any]:
+def document_of(
+    plans: Sequence[Plan], idle_s: float, resumed: Resumed | None = None
+) -> Mapping[str, Any]:
     """The plans of a run, after `idle_s` seconds of observing the idle server."""
     seconds = total_seconds(plans, idle_s)
     return {
         "subjects": [_subject(plan) for plan in plans],
         "minutes": None if seconds is None else in_minutes(seconds),
         **_range_document(duration(plans, idle_s)),
+        "resumes_from": None if resumed is None else asdict(resumed),
         "assumptions": {
             "seconds_of_instalment": FIRST_LOOK_S,
             "windows_per_measurement": WINDOWS,

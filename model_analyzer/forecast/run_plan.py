@@ -11,6 +11,7 @@ from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.goals import ModelGoal
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.settings import LaunchMode, ServerRestart, ServerSettings
+from model_analyzer.domain.words import counted
 from model_analyzer.forecast.durations import LOAD_S, START_S
 from model_analyzer.forecast.searches import Forecast
 
@@ -50,6 +51,19 @@ class Plan:
             forecast.most_trials * self.trial_s + forecast.loads * LOAD_S + self.starts * START_S
         )
         return self.budget.bounded(seconds, self.trial_s + LOAD_S + START_S)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """What a run resumes from: the file, and how many measurements and failures it has."""
+
+    path: str
+    measurements: int
+    failures: int
+
+    def __str__(self) -> str:
+        failures = f" and {counted(self.failures, 'failure')}" if self.failures else ""
+        return f"{self.path} with {counted(self.measurements, 'measurement')}{failures}"
 
 
 @dataclass(frozen=True, slots=True)

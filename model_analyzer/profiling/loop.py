@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
@@ -19,8 +19,7 @@ from model_analyzer.profiling.events import (
     TrialOverdue,
     TrialStarted,
 )
-from model_analyzer.profiling.losses import Losses
-from model_analyzer.profiling.placing import best_slot
+from model_analyzer.profiling.failures import Losses
 from model_analyzer.profiling.running_lane import RunningLane
 
 
@@ -117,3 +116,16 @@ class _Run:
             lane.foresight.add(trial, outcome)
             lane.patience.add(trial, outcome, is_new=slot is not None)
             slot = None  # further trials have the same content: they are known now
+
+
+def best_slot(free: Sequence[Slot], trial: Trial, *, lost_on: Collection[str] = ()) -> Slot:
+    """The slot of `free` (at least one) that measures `trial` soonest.
+
+    That is a slot with its variants loaded, then one that has loaded nothing. A host that lost this
+    trial comes last.
+    """
+
+    def cost(slot: Slot) -> tuple[bool, bool, bool]:
+        return slot.host in lost_on, slot.loaded != trial.content, bool(slot.loaded)
+
+    return min(free, key=cost)

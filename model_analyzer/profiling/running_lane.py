@@ -11,8 +11,7 @@ from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.profiling.events import GivenUp
-from model_analyzer.profiling.foresight import Foresight
-from model_analyzer.profiling.patience import Patience
+from model_analyzer.profiling.failures import Foresight, Patience
 from model_analyzer.profiling.questions import Questions
 
 

@@ -34,7 +34,6 @@ from model_analyzer.reports.plots import (
     x_axis,
     y_axis,
 )
-from model_analyzer.results.pareto import pareto_front
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 _HEIGHT = 430
@@ -256,3 +255,21 @@ def thinned(points: Sequence[Point]) -> Sequence[Point]:
     for cell, point in zip(zip(columns, rows, strict=True), points, strict=True):
         chosen.setdefault(cell, point)
     return list(chosen.values())
+
+
+def pareto_front(points: Sequence[tuple[float, float]]) -> Sequence[int]:
+    """The indices of the points (cost, gain) that no other point dominates, lowest cost first. Of
+    equal points, the first counts.
+    """
+    costs, losses = [cost for cost, _ in points], [-gain for _, gain in points]
+    # two sorts by one number are faster than one sort by pairs
+    order = sorted(range(len(points)), key=losses.__getitem__)
+    order.sort(key=costs.__getitem__)
+    front = []
+    highest = -math.inf
+    for index in order:
+        gain = points[index][1]
+        if gain > highest:
+            front.append(index)
+            highest = gain
+    return front

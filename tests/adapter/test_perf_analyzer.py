@@ -765,6 +765,17 @@ def test_an_empty_export_is_a_failure_that_says_what_to_do(pretend, make, step) 
     assert failure.commands
 
 
+def test_an_empty_export_may_be_an_accident(pretend, make) -> None:
+    """Of a stream of numbers, perf_analyzer exports random memory, which may be no number."""
+    export = (GOLDEN / "stream.json").read_text()
+    generator = make(pretend.perf_analyzer({"export": ""}, {"export": ""}, {"export": export}))
+
+    timed = generator.generate([replace(work(), times_tokens=True)], AliveServer())
+
+    assert isinstance(timed, Reading)
+    assert timed.models[0].values["time_to_first_token_p50"] == pytest.approx(21.4, abs=0.1)
+
+
 def test_genai_perf_measures_workloads_with_its_flags(pretend, make, tmp_path: Path) -> None:
     """A pretend genai-perf that leaves both tables where the real one does."""
     table = (GOLDEN / "stream.csv").read_text()

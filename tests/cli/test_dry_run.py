@@ -222,6 +222,40 @@ def test_all_that_is_wrong_is_said_at_once(setting, pretend, make_model) -> None
     assert pretend.server_calls == []
 
 
+def test_the_checkpoint_that_a_run_would_resume_from_is_named(setting, pretend) -> None:
+    assert planned(setting)["resumes_from"] is None
+    assert "Resumes from" not in setting.profile("--dry-run")[1]
+    assert setting.profile("--run-config-search-disable", "-c", "1")[0] == 0
+
+    for which in ((), ("--resume-from", "0"), ("--checkpoint-load-file", "checkpoints/0.ckpt")):
+        status, output = setting.profile("--dry-run", *which)
+
+        assert status == 0, output
+        assert "checkpoints/0.ckpt with 1 measurement: what is among them" in output
+    assert "Resumes from" not in setting.profile("--dry-run", "--no-checkpoint")[1]
+    resumed = planned(setting)["resumes_from"]
+    assert (resumed["measurements"], resumed["failures"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("which", "problem"),
+    [
+        (("--resume-from", "7"), "no checkpoint '7': there is none"),
+        (("--checkpoint-load-file", "nowhere.ckpt"), "nowhere.ckpt: cannot be read"),
+        (("--checkpoint-load-directory", "nowhere"), "nowhere: no checkpoint found"),
+    ],
+)
+def test_a_checkpoint_that_is_missing_is_told_as_in_a_run(
+    setting, pretend, which: tuple[str, str], problem: str
+) -> None:
+    for arguments in (("--dry-run",), ()):
+        status, output = setting.profile(*arguments, *which)
+
+        assert status == 2
+        assert problem in output.splitlines()[-1]
+    assert pretend.launches == []
+
+
 def test_json_is_for_a_dry_run(setting) -> None:
     status, output = setting.profile("--json")
 

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from model_analyzer import __version__
 from model_analyzer.errors import EXIT_OK, EXIT_USAGE
 
 
@@ -106,6 +109,37 @@ def test_a_url_with_nothing_there_is_one_line_with_its_place(
     [line] = [line for line in output.splitlines() if "no files there" in line]
     assert "config.yaml:1:19: memory://******@nothing/here: no files there" in line
     assert "s3cr3t" not in output
+
+
+_HANGING = """\
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+from model_analyzer import urls
+from model_analyzer.cli.main import main
+
+class Files:
+    def invalidate_cache(self):
+        pass
+
+    def ls(self, folder, detail):  # in a thread of its own, as libraries do
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(threading.Event().wait).result()
+
+try:
+    urls.names_in(Files(), "x", urls.ListingLimits(seconds=0.1))
+except ValueError as error:
+    print(error)
+sys.argv = ["model-analyzer", "--version"]
+main()
+"""
+
+
+def test_the_program_ends_while_a_store_hangs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _HANGING], capture_output=True, text=True, check=True, timeout=120
+    )
+
+    assert done.stdout == f"the listing takes more than 0.1 s\n{__version__}\n"
 
 
 def test_config_show_masks_credentials(run, tmp_path: Path) -> None:

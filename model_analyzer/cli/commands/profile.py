@@ -60,6 +60,6 @@ def show_preview(job: Job, *, as_json: bool) -> int:
     if as_json:
         echo(json.dumps(foreseen.document, indent=2))
     else:
-        for line in lines_of(foreseen.plans, foreseen.idle_s):
+        for line in lines_of(foreseen.plans, foreseen.idle_s, foreseen.resumed):
             echo(line)
     return EXIT_OK

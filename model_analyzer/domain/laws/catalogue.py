@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from model_analyzer.domain.doubts import Doubt
 from model_analyzer.domain.laws.case import Case, Law
-from model_analyzer.domain.laws.counts import errors_agree, was_executed
+from model_analyzer.domain.laws.counts import errors_agree, tokens_are_responses, was_executed
 from model_analyzer.domain.laws.loads import littles_law, open_loads_are_answered
 from model_analyzer.domain.laws.server import instances_suffice, parts_fit
 from model_analyzer.domain.laws.times import (
@@ -19,7 +19,6 @@ from model_analyzer.domain.laws.times import (
     durations_fit,
     latencies_rise,
 )
-from model_analyzer.domain.laws.tokens import tokens_are_responses
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
 

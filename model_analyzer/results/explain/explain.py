@@ -13,6 +13,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, TrialRecord
+from model_analyzer.domain.ties import Comparison
 from model_analyzer.domain.trials import Workload
 from model_analyzer.results.explain import (
     contention,
@@ -160,11 +161,16 @@ def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> P
 
 
 def _lower(ranking: Ranking, result: VariantResult) -> Iterator[str]:
-    """The variants that rank lower than a result."""
-    following = dropwhile(lambda each: each is not result, ranking.results)
-    next(following)
-    for each in following:
-        yield each.variants[0].identity
+    """The variants that rank lower than a result, by more than noise explains: those that it beats
+    by the goal, and those that miss its constraints while it meets them.
+    """
+    ordered = [*dropwhile(lambda each: each is not result, ranking.results)]
+    comparison = Comparison(
+        ranking.goal, {place: each.best.runs for place, each in enumerate(ordered)}
+    )
+    for place, each in enumerate(ordered):
+        if comparison.is_better(0, place) or (result.passes and not each.passes):
+            yield each.variants[0].identity
 
 
 def _result(ranking: Ranking, variant: str | None) -> VariantResult:

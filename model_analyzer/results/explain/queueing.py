@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.arrivals import arrivals_of
 from model_analyzer.domain.models import queue_delay_us
@@ -175,24 +174,27 @@ def held_back(picture: Picture) -> Iterator[Finding]:
         # between two executions, an instance is neither free nor busy
         taken = station.running * (1 + NEGLIGIBLE_MS / station.execution_ms)
         free = station.instances - taken
-        if station.instances < 2 or min(waiting, free) < _ABOUT_ONE:
+        lacks_slots = station is situation.top and situation.lacks_slots
+        if waiting < _ABOUT_ONE:
+            continue
+        if not lacks_slots and (station.instances < 2 or free < _ABOUT_ONE):
             continue
         if free < _UNUSED * station.instances:
             continue
         if situation.times.share(station.waiting_ms) < _HELD or _waits_for_batches(station):
             continue
-        if not situation.is_closed:
+        if not (situation.is_closed or lacks_slots):
             explained = explained_wait(situation, station)
             if explained is None or station.queue_ms < _BEYOND * explained.longest + NEGLIGIBLE_MS:
                 continue
-        reason, advice = _holder(station.variant.config)
+        reason, advice = _holder(situation, station)
         yield Finding(
             cause=Cause.HELD_BACK,
             under=situation,
             weight=min(situation.times.share(station.waiting_ms), 1.0),
             evidence=(
                 f"{situation.under}, {waiting:.2g} requests wait for {station.model} on average,"
-                f" while {free:.2g} of its {instances(station.instances)} are free",
+                f" while {_free_text(station, free)}",
                 *reason,
             ),
             advice=advice,
@@ -204,13 +206,30 @@ def _waits_for_batches(station: Station) -> bool:
     return station.queue_ms < 2 * queue_delay_us(station.variant.config) / 1000
 
 
-def _holder(config: Mapping[str, Any]) -> tuple[Sequence[str], str]:
+def _free_text(station: Station, free: float) -> str:
+    if station.instances == 1:
+        return f"its instance is free for {percent(free)} of the time"
+    return f"{free:.2g} of its {instances(station.instances)} are free"
+
+
+def _holder(situation: Situation, station: Station) -> tuple[Sequence[str], str]:
     """What in a configuration holds requests back: evidence and advice."""
+    config = station.variant.config
     if any("rate_limiter" in group for group in config.get("instance_group", ())):
         return (
             ["rate_limiter in instance_group lets instances wait for a resource"],
             "give the resource of the rate limiter a higher count, or let an instance need less"
             " of it, if more executions at the same time are allowed",
+        )
+    if station is situation.top and situation.lacks_slots:
+        is_oldest = "oldest" in config["sequence_batching"]
+        what = "max_candidate_sequences" if is_oldest else "max_batch_size"
+        return (
+            [
+                f"there are {situation.sequences} sequences at once, and slots for"
+                f" {station.slots:.0f}: the others wait for the end of one"
+            ],
+            f"raise {what}, or send fewer sequences at once",
         )
     if "sequence_batching" in config:
         return (

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,6 +72,10 @@ class Times:
         return part / self.total if self.total else 0.0
 
 
+# Under an open load, perf_analyzer has so many sequences under way by default.
+_SEQUENCES = 4
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Station:
     """A model that executes requests: the variant itself, or one that it calls.
@@ -105,6 +110,16 @@ class Station:
         config = self.variant.config
         is_batching = "dynamic_batching" in config or "sequence_batching" in config
         return max(self.variant.max_batch_size, 1) if is_batching else 1
+
+    @property
+    def slots(self) -> float:
+        """The number of sequences that can be under way at once; any number without sequences."""
+        batching = self.variant.config.get("sequence_batching")
+        if batching is None:
+            return math.inf
+        candidates = batching.get("oldest", {}).get("max_candidate_sequences")
+        each = int(candidates or 0) or max(self.variant.max_batch_size, 1)
+        return each * self.instances
 
     @property
     def time_ms(self) -> float:
@@ -207,6 +222,19 @@ class Situation:
     def called(self) -> tuple[Station, ...]:
         """The stations of the models that the variant calls."""
         return tuple(each for each in self.stations if each.variant is not self.variant)
+
+    @property
+    def sequences(self) -> int:
+        """The number of sequences that perf_analyzer has under way, if the variant is for them."""
+        if self.is_closed:
+            return self.work.load.value
+        given = str(self.work.flags.get("num-of-sequences", ""))
+        return int(given) if given.isdecimal() else _SEQUENCES
+
+    @property
+    def lacks_slots(self) -> bool:
+        """Whether sequences wait for the end of another one, while the instances are free."""
+        return self.top is not None and self.sequences > self.top.slots
 
     def station(self, model: str) -> Station | None:
         """The station of a model, if it has one."""

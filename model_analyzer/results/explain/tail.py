@@ -65,9 +65,11 @@ def slow_requests(picture: Picture) -> Iterator[Finding]:
 
 
 def _standing(situation: Situation) -> Wait | None:
-    """The wait that the arrivals explain, if requests wait much longer; None otherwise."""
+    """The wait that the arrivals explain, if requests wait much longer; None otherwise. Sequences
+    without a slot wait for the end of another one.
+    """
     top = situation.top
-    wait = None if top is None else explained_wait(situation, top)
+    wait = None if top is None or situation.lacks_slots else explained_wait(situation, top)
     if wait is None or situation.times.queue < max(_BEYOND * wait.longest, NEGLIGIBLE_MS):
         return None
     return wait

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import is_open
+from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import (
     REQUESTS_FOR_P99,
@@ -25,32 +26,44 @@ from model_analyzer.domain.measurements import (
     Values,
     few_requests,
 )
+from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.reading import read_regular
-from model_analyzer.runner.load.corrected import corrected
-from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.generators import Generator
-from model_analyzer.runner.load.intended import NOT_EXPORTED, remarks_on_sending
+from model_analyzer.runner.load.intended import (
+    NOT_EXPORTED,
+    intended,
+    remarks_on_sending,
+    values_of_sending,
+)
 from model_analyzer.runner.load.launches import (
+    MOST_VAIN,
     TOO_SMALL,
     UNCOUNTED_LAUNCHES,
+    UNREADABLE,
     Launches,
     Reading,
     commands_of,
+    is_unreadable,
+    log_vain,
 )
 from model_analyzer.runner.load.output import (
     OutputVerdict,
     Report,
     finite_number,
 )
-from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_rate
+from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_due_times, own_rate
+from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes
+from model_analyzer.runner.load.sampling import latency_values
 from model_analyzer.runner.load.time_limits import AnsweringLimit, GivenLimit, Patience, TimeLimit
+from model_analyzer.runner.load.tokens import token_metrics
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +103,7 @@ class CarefulMeasuring:
         """The outcome, and the last launch."""
         windows = [self._learned.get(_kind(work), Window.of(work.flags)) for work in workloads]
         variants = [work.variant for work in workloads]
-        unstable = uncounted = 0
+        unstable = uncounted = vain = 0
         began = time.monotonic()
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
@@ -101,6 +114,11 @@ class CarefulMeasuring:
             limit = Patience(self._limit(generators, server, earlier), began, self._tell)
             ended = self._launches.launch(generators, server, limit)
             self._sizes.learn_from(generators, ended)
+            may_be_vain = vain < MOST_VAIN and launch < self._launches.most
+            if may_be_vain and any(map(is_unreadable, workloads, ended)):
+                vain += 1
+                log_vain(workloads, UNREADABLE)
+                continue
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < UNCOUNTED_LAUNCHES
             outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)
@@ -202,9 +220,6 @@ class CarefulMeasuring:
         failure = self._launches.failure(workloads, ended, server, may_be_late=may_be_late)
         if failure is not None:
             return failure
-        for work, run in zip(workloads, ended, strict=True):
-            if run.verdict is OutputVerdict.DONE and work.times_tokens and run.tokens is None:
-                return replace(no_tokens(work.variant.name, run), commands=commands_of(ended))
         if all(run.verdict is OutputVerdict.DONE for run in ended):
             self._learn(workloads, windows, ended)
             return self._reading(workloads, windows, ended)
@@ -285,3 +300,22 @@ def _log_larger(work: Workload, reason: str, larger: Window) -> None:
 
 def _kind(work: Workload) -> _Kind:
     return work.variant.identity, work.load.batch_size, work.conditions
+
+
+def corrected(
+    work: Workload, flags: Mapping[str, Flag], export: Export, intervals: str = ""
+) -> Values:
+    """The latencies of the requests in the windows that perf_analyzer reports, from the times at
+    which they were due, and how late they were sent; nothing if these times are not known.
+
+    `flags` are those that perf_analyzer got, `intervals` is the text of the file in them.
+    """
+    due = own_due_times(work, flags, len(export.requests), intervals)
+    if due is None:
+        return empty()
+    period = export.reported
+    moved = intended(export, due).ended_within(*period)
+    if not moved.export.requests:
+        return empty()
+    tokens = token_metrics(moved.export, *period) if work.times_tokens else None
+    return {**latency_values(moved.latencies), **(tokens or {}), **values_of_sending(moved)}

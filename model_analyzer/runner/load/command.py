@@ -10,6 +10,7 @@ from pathlib import Path
 
 from model_analyzer.domain.flags import (
     PERF_ANALYZER_FLAGS,
+    PERF_ANALYZER_FURTHER_FLAGS,
     PERF_ANALYZER_LONG_FLAGS,
     PERF_ANALYZER_NO_FILES,
     PERF_ANALYZER_PATHS,
@@ -124,7 +125,7 @@ def render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
     for name in PERF_ANALYZER_VERBOSITY:
         if is_on(flags.get(name)):
             yield from _VERBOSITY[name]
-    for name in PERF_ANALYZER_LONG_FLAGS:
+    for name in (*PERF_ANALYZER_LONG_FLAGS, *PERF_ANALYZER_FURTHER_FLAGS):
         if name not in flags:
             continue
         value = flags[name]

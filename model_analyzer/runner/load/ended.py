@@ -134,6 +134,11 @@ class Ended:
         return parse_report(self.output)
 
     @property
+    def has_tokens(self) -> bool:
+        """Whether perf_analyzer or genai-perf told when responses came."""
+        return self.export is not None or self.genai is not None
+
+    @property
     def tokens(self) -> Values | None:
         """The token metrics of a language model in the windows that perf_analyzer reports."""
         if self.export is None:

@@ -29,7 +29,7 @@ from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import WINDOWS, Window
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
-from model_analyzer.runner.load.ended import Ended, no_tokens
+from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.generators import (
     Generator,
@@ -49,10 +49,15 @@ from model_analyzer.runner.load.intended import (
     values_of_sending,
 )
 from model_analyzer.runner.load.launches import (
+    MOST_VAIN,
     UNCOUNTED_LAUNCHES,
+    UNREADABLE,
     Launches,
     Reading,
     commands_of,
+    is_unreadable,
+    log_vain,
+    names_of,
 )
 from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
@@ -77,11 +82,6 @@ _FEW_REQUESTS = "few requests ended"
 _SENT_LATE = "requests were sent late"
 _SLOW = "requests take long"
 _STALLED = "perf_analyzer waited in vain for answers"
-# Of a stream of numbers, perf_analyzer exports random memory as the last response; if that is no
-# number, it exports nothing (`profile_export`). The next time, the memory has other contents.
-_UNREADABLE = "perf_analyzer could not export the responses"
-# So many of these two may be an accident; after them, a time limit ends perf_analyzer.
-_MOST_VAIN = 2
 # An instalment without a request is followed by one that is so many times as long, or as it should
 # have been: requests count that begin and end in one of perf_analyzer's windows.
 _GROWTH, _ROOMY = 3, 2
@@ -136,13 +136,13 @@ class InstalmentMeasuring:
         for launch in range(1, self._launches.most + 1):
             earlier = server.statistics(variants)
             groups = [self._generators(work, seconds, part, whole=whole) for work in workloads]
-            may_be_vain = vain < _MOST_VAIN and launch < self._launches.most
+            may_be_vain = vain < MOST_VAIN and launch < self._launches.most
             ended, has_stalled = self._launch(
                 groups, server, earlier, seconds, until, watched=may_be_vain
             )
             if has_stalled or (may_be_vain and _are_unreadable(groups, ended)):
                 vain += 1
-                _log_vain(workloads, _STALLED if has_stalled else _UNREADABLE)
+                log_vain(workloads, _STALLED if has_stalled else UNREADABLE)
                 continue
             uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             reading = self._reading(
@@ -162,7 +162,9 @@ class InstalmentMeasuring:
                 unanswered = [_due_before(group, empty_s / 2) for group in groups]
                 if len(workloads) == 1 and unanswered[0] >= _UNANSWERED and not whole:
                     # a longer load would only lengthen the queue of a server that is too slow
-                    log.info("%s: %s, measuring until all are answered", _names(workloads), reason)
+                    log.info(
+                        "%s: %s, measuring until all are answered", names_of(workloads), reason
+                    )
                     whole = is_final = True
                     continue
                 if next_s <= seconds:
@@ -290,9 +292,6 @@ class InstalmentMeasuring:
         notices: list[Notice] = []
         for group, runs in zip(groups, by_workload(groups, ended), strict=True):
             work = group[0].work
-            if work.times_tokens and any(run.export is None for run in runs):
-                failure = no_tokens(work.variant.name, runs[0])
-                return replace(failure, commands=commands_of(ended))
             model = _measured(group, runs, seconds)
             if model is None:
                 return None
@@ -313,12 +312,8 @@ def _silence(ended: Sequence[Ended], seconds: float) -> tuple[str, float]:
 
 
 def _are_unreadable(groups: Sequence[Sequence[Generator]], ended: Sequence[Ended]) -> bool:
-    """Whether responses that have to be timed were counted, but not exported."""
-    return any(
-        group[0].work.times_tokens and run.export is None and run.verdict is OutputVerdict.DONE
-        for group, runs in zip(groups, by_workload(groups, ended), strict=True)
-        for run in runs
-    )
+    works = (generator.work for generator in chain.from_iterable(groups))
+    return any(map(is_unreadable, works, ended))
 
 
 def _inputs(replay: Replay | None, share: Iterable[int], batch_size: int) -> bytes | None:
@@ -485,13 +480,5 @@ def _is_late(reading: Reading) -> bool:
     return any(is_late(model.values) for model in reading.models)
 
 
-def _log_vain(workloads: Sequence[Workload], why: str) -> None:
-    log.info("%s: %s, measuring again", _names(workloads), why)
-
-
 def _log_again(workloads: Sequence[Workload], seconds: float, reason: str) -> None:
-    log.info("%s: %s, measuring for %.3g s", _names(workloads), reason, seconds)
-
-
-def _names(workloads: Sequence[Workload]) -> str:
-    return ",".join(work.variant.name for work in workloads)
+    log.info("%s: %s, measuring for %.3g s", names_of(workloads), reason, seconds)

@@ -35,6 +35,7 @@ from model_analyzer.runner.load.ended import (
     Stop,
     collect,
     failure_of,
+    no_tokens,
     without_responses,
 )
 from model_analyzer.runner.load.genai_perf import build_genai_command
@@ -63,6 +64,12 @@ TOO_SMALL = (OutputVerdict.TOO_SHORT, OutputVerdict.UNCOUNTED)
 
 # More requests than an accident of timing explains.
 _SOME = 5
+
+# Of a stream of numbers, perf_analyzer exports random memory as the last response; if that is no
+# number, it exports nothing (`profile_export`). The next time, the memory has other contents.
+UNREADABLE = "perf_analyzer could not export the responses"
+# So many launches in vain may be an accident.
+MOST_VAIN = 2
 
 # Launches with uncounted requests that may be an accident of timing; more of them are a failure.
 UNCOUNTED_LAUNCHES = 2
@@ -270,6 +277,8 @@ class Launches:
             if run.stopped is not None or run.death or run.verdict in final:
                 failure = self._failure(work.variant.name, run, server)
                 return replace(failure, commands=commands_of(ended))
+            if is_unreadable(work, run):
+                return replace(no_tokens(work.variant.name, run), commands=commands_of(ended))
         return None
 
     def without_responses(
@@ -300,11 +309,10 @@ class Launches:
 
     def gave_up(self, workloads: Sequence[Workload], ended: Sequence[Ended]) -> Failure:
         """The failure of a measurement that all launches did not make."""
-        names = ",".join(work.variant.name for work in workloads)
         too_short = any(run.verdict in TOO_SMALL for run in ended)
         return Failure(
             reason=FailureReason.NO_REQUESTS if too_short else FailureReason.UNSTABLE,
-            message=f"{names}: no usable measurement in {self.most} launches",
+            message=f"{names_of(workloads)}: no usable measurement in {self.most} launches",
             log=deciding_lines(ended[0].output),
             hint="set a larger measurement-interval in perf_analyzer_flags",
             commands=commands_of(ended),
@@ -357,6 +365,21 @@ def _bound_at_start(route: Route) -> Mapping[str, str]:
     them.
     """
     return {"LD_BIND_NOW": "1"} if route.load_timeout_s is None else {}
+
+
+def is_unreadable(work: Workload, run: Ended) -> bool:
+    """Whether responses that have to be timed were counted, but not exported."""
+    return work.times_tokens and run.verdict is OutputVerdict.DONE and not run.has_tokens
+
+
+def log_vain(workloads: Sequence[Workload], why: str) -> None:
+    """Says that a launch in vain is repeated."""
+    log.info("%s: %s, measuring again", names_of(workloads), why)
+
+
+def names_of(workloads: Sequence[Workload]) -> str:
+    """The variants of a trial, separated by commas."""
+    return ",".join(work.variant.name for work in workloads)
 
 
 def commands_of(ended: Sequence[Ended]) -> tuple[str, ...]:

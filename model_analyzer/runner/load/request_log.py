@@ -30,7 +30,7 @@ _BINARY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class ReplayProblem(Exception):
     """What is wrong with a file of a replay, and where; and what to do."""
 

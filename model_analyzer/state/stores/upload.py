@@ -15,6 +15,7 @@ from types import TracebackType
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.state.format.layout import index_of, prefix_of
 from model_analyzer.state.stores.checkpointer import Checkpointer, copy
+from model_analyzer.urls import store_thread
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +56,7 @@ class Uploads:
         self._reason = ""
         self._is_closing = False
         self._is_over = False
-        # a daemon: it may hang in a store, and the program must end anyway
-        self._thread = threading.Thread(target=self._work, name="uploads", daemon=True)
+        self._thread = store_thread(self._work)
 
     def __enter__(self) -> Uploads:
         self._thread.start()

@@ -22,6 +22,10 @@ PERF_ANALYZER_ACCEPTS = [
     "latency-threshold: 0", "output-shared-memory-size: 0", "sequence-length: -5",
     "measurement-mode: time_windows", "request-distribution: poisson", "shared-memory: system",
     "grpc-compression-algorithm: gzip", "ssl-https-private-key-type: DER", "string-data: ''",
+    "request-count: 0", "request-period: 5", "sequence-length-variation: .5", "trace-count: -1",
+    "log-frequency: 0", "trace-level: OFF", "trace-rate: abc", "request-parameter: 'a::string'",
+    "request-parameter: ['a:1:int', 'b:2:int']", "serial-sequences: true", "endpoint: v1/x",
+    "periodic-concurrency-range: '1:4:1'", "input-tensor-format: json", "data-directory: data",
 ]  # fmt: skip
 PERF_ANALYZER_REFUSES = [
     "measurement-interval: abc", "measurement-interval: 0", "measurement-interval: -5",
@@ -34,6 +38,8 @@ PERF_ANALYZER_REFUSES = [
     "latency-threshold: -5", "string-length: 0", "sequence-length: abc", "metrics-interval: 0",
     "measurement-mode: TIME_WINDOWS", "request-distribution: gamma", "shared-memory: SYSTEM",
     "grpc-compression-algorithm: zip", "ssl-https-client-certificate-type: pem",
+    "request-count: -5", "request-count: abc", "request-period: 0", "log-frequency: -1",
+    "sequence-length-variation: abc", "trace-count: abc", "request-parameter: a=1",
 ]  # fmt: skip
 TRITON_SERVER_ACCEPTS = [
     "log-verbose: 1", "log-verbose: -5", "log-verbose: true", "log-info: TRUE",
@@ -72,8 +78,8 @@ def test_a_value_that_tritonserver_refuses_is_refused(written: str) -> None:
 
 
 def test_flags_of_other_versions_are_accepted_with_any_value() -> None:
-    flags = PERF_ANALYZER.parse(yaml("{serial-sequences: true, request-parameter: [a, b]}"))
-    assert flags == {"serial-sequences": "true", "request-parameter": ("a", "b")}
+    flags = PERF_ANALYZER.parse(yaml("{fixed-schedule: true, request-file: [a, b]}"))
+    assert flags == {"fixed-schedule": "true", "request-file": ("a", "b")}
     assert TRITON_SERVER.parse(yaml("{http_max_input_size: 5}")) == {"http-max-input-size": "5"}
 
 

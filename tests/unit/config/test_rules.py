@@ -37,7 +37,9 @@ def test_only_a_remote_server_needs_no_model_repository() -> None:
     given = on_line(profile_models="m", triton_launch_mode="remote")
     assert resolve_profile(given, None, CWD).settings.repository.path is None
     given = on_line(profile_models="m", triton_launch_mode="docker")
-    with pytest.raises(ConfigError, match="no model repository is given"):
+    with pytest.raises(
+        ConfigError, match=r"no model repository is given \(give --model-repository, or "
+    ):
         resolve_profile(given, None, CWD)
 
 
@@ -531,7 +533,7 @@ def test_off_is_a_word_of_the_rate_limit(word: str) -> None:
 @pytest.mark.parametrize(
     ("flags", "remark"),
     [
-        ("perf_analyzer_flags: {serial-sequences: true}", "'serial-sequences' is unknown"),
+        ("perf_analyzer_flags: {fixed-schedule: true}", "'fixed-schedule' is unknown"),
         ("triton_server_flags: {a_new_flag: 1}", "'a-new-flag' is unknown"),
         ("perf_analyzer_flags: {percentile: 99.9}", "reads 99, and ignores '.9' after it"),
         ("perf_analyzer_flags: {measurement-interval: 5ms}", "reads 5, and ignores 'ms' after it"),

@@ -55,6 +55,42 @@ GUIDELLM_HASHED = """\
 {"timestamp": 0.25, "input_length": 256, "output_length": 128, "hash_ids": [0]}
 {"timestamp": 1.75, "input_length": 256, "output_length": 128, "hash_ids": [1]}
 """
+# written on one line since version 0.4, and indented before; the last request was never sent
+GUIDELLM_REPORT = (
+    '{"metadata": {"version": 1, "guidellm_version": "0.5.0", "python_version": "3.12.3"}, "args":'
+    ' {"profile": "poisson", "rate": [4.0]}, "benchmarks": [{"type_": "generative_benchmark",'
+    ' "config": {"run_index": 0, "requests": {"data": "x"}}, "scheduler_metrics": {"start_time":'
+    ' 1772470696.6772, "requests_made": {"successful": 2, "errored": 1, "incomplete": 1, "total":'
+    ' 4}}, "metrics": {"request_totals": {"successful": 2, "total": 3}}, "requests": {"successful":'
+    ' [{"type_": "generative_request_stats", "request_id": "a", "info": {"timings":'
+    ' {"targeted_start": 1772470697.5, "request_start": 1772470697.75}}, "request_start_time":'
+    ' 1772470697.75, "request_end_time": 1772470697.875}, {"type_": "generative_request_stats",'
+    ' "request_start_time": 1772470696.75, "request_end_time": 1772470698.25}], "errored":'
+    ' [{"request_start_time": 1772470698.25}], "incomplete": [{"request_start_time": null}],'
+    ' "total": null}, "start_time": 1772470696.6793344, "duration": 1.6}]}'
+)
+GUIDELLM_OLD_REPORT = """\
+{
+    "benchmarks": [
+        {
+            "type_": "generative_benchmark",
+            "run_stats": {"requests_made": {"successful": 3}},
+            "start_time": 1759354691.5,
+            "request_totals": {"successful": 2, "errored": 0, "incomplete": 0, "total": 2},
+            "request_samples": null,
+            "requests": {
+                "successful": [
+                    {"type_": "generative_text_response", "start_time": 1759354691.5},
+                    {"type_": "generative_text_response", "start_time": 1759354693.0}
+                ],
+                "errored": [],
+                "incomplete": [],
+                "total": null
+            }
+        }
+    ]
+}
+"""
 BURST_GPT = """\
 Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type
 5,ChatGPT,472,18,490,Conversation log
@@ -131,6 +167,8 @@ EXAMPLES = (
     AIPERF_EXPORT,
     GUIDELLM,
     GUIDELLM_HASHED,
+    GUIDELLM_REPORT,
+    GUIDELLM_OLD_REPORT,
     BURST_GPT,
     AZURE,
     INFERENCE_PERF,
@@ -148,7 +186,13 @@ _PIECES = st.sampled_from(
         *("0001-01-01T00:00:00Z", "31/Dec/9999:23:59:59 +0000", "[" * 300, '{"a":' * 300, "[]"),
         *("{}", '""', "null", "true", "\\ud800", '"', "'", ",", ";", "\t", "\n", "\r", "\0"),
         *("\ufeff", "\u2028", "timestamp", "time_ms", "ts_ns", '{"timestamp": 1}\n', " " * 40),
-        *("metadata.request_start_ns", '"experiments":', '"parent_id":1,', "request_time"),
+        *(
+            "metadata.request_start_ns",
+            '"experiments":',
+            '"benchmarks":[{"type_":',
+            '"parent_id":1,',
+            "request_time",
+        ),
     ]
 )
 

@@ -21,6 +21,8 @@ from tests.unit.domain.logs import (
     ENVOY,
     GUIDELLM,
     GUIDELLM_HASHED,
+    GUIDELLM_OLD_REPORT,
+    GUIDELLM_REPORT,
     INFERENCE_PERF,
     MOONCAKE,
     NGINX,
@@ -49,6 +51,8 @@ def log_of(name: str, *times: object, column: str = "") -> RequestLog:
          "nanoseconds, as the name of the column says; 1 warm-up request left out"),
         (GUIDELLM, 1.5, "seconds, since they have fractions"),
         (GUIDELLM_HASHED, 1.5, "seconds, since they have fractions"),
+        (GUIDELLM_REPORT, 1.5, "seconds since 1970"),
+        (GUIDELLM_OLD_REPORT, 1.5, "seconds since 1970"),
         (BURST_GPT, 113, "seconds, as in BurstGPT's traces"),
         (AZURE, 1.5, "dates"),
         (INFERENCE_PERF, 1.5, "seconds, as in inference-perf's reports"),
@@ -108,6 +112,23 @@ def test_a_column_is_recognized_with_its_unit(name: str, unit: str, second: int)
 
     assert log.times[-1] == SECOND
     assert log.reading == f"{unit}, as the name of the column says"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["timestamp,Timestamp", "0,1", "2,3"],
+        ["Time,id,TIME", "0,1,2", "2,3,4"],
+        ["sent,time_ms,time_s", "a,0,0", "b,1000,1"],
+        ['{"ts": 0.5, "TS": "2026-01-01T00:00:00Z"}', '{"ts": 1.5, "TS": "2026-01-01T00:00:09Z"}'],
+    ],
+)
+def test_columns_with_equal_claims_are_refused(lines: Sequence[str]) -> None:
+    with pytest.raises(LogProblem, match="may have its times in '.*' or '.*'") as raised:
+        parse_log(lines)
+
+    assert raised.value.hint.startswith("give column: '")
+    assert parse_log(lines, column=raised.value.hint.split("'")[1], unit="").times[-1] > 0
 
 
 HASHED = '{{"timestamp": {}, "input_length": 6, "output_length": 5, "hash_ids": [46]{}}}'

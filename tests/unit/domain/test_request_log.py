@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from io import StringIO
+from typing import Any
 
 import pytest
 
@@ -179,12 +180,80 @@ def test_a_proxy_writes_dates_in_many_forms(first: str, second: str) -> None:
         "[2026-11-02 09:30:00.310][1][info][main] started",
         "[02/Nov/2026:09:30:00 +0000] POST /",
         "[2026-11-02T09:30:00.310Z] POST /",
+        "[INFO] started, at last",
+        "[Fri Sep 09 10:42:29.902022 2011] [core:error] [pid 35708] failed",
     ],
 )
 def test_a_log_in_brackets_is_no_json(line: str) -> None:
-    with pytest.raises(LogProblem, match="is not a line of a known access log") as raised:
+    with pytest.raises(LogProblem, match="is neither JSON, nor CSV .*, nor a line") as raised:
         parse_log(["\n", line, line])
     assert raised.value.line == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "INFO:root:started",
+        "Nov  2 09:30:00 host nginx: started",
+        'I1102 09:30:00.123456 1 server.cc:5] "started"',
+        "2026-11-02T09:30:00Z 1 [INFO] started",
+        "http 2018-07-02T22:23:00.186641Z app/balancer 192.168.131.39:2817 0.000",
+        "metadata:",
+        "<html>",
+    ],
+)
+def test_lines_of_text_are_no_names_of_columns(line: str) -> None:
+    with pytest.raises(LogProblem, match="is neither JSON, nor CSV .*, nor a line"):
+        parse_log([f"{line}\n", f"{line}\n"])
+
+
+def test_a_column_in_brackets_is_a_name() -> None:
+    with pytest.raises(LogProblem, match="is known to hold times") as raised:
+        parse_log(["[at] ,id\n", "1,2\n"])
+    assert raised.value.hint == "give column: [at] or id"
+
+
+REPORT = (
+    '{{"benchmarks": [{{"type_": "generative_benchmark", {}, "requests": {{"successful":'
+    ' [{{"request_start_time": 1772470698.25}}, {{"request_start_time": 1772470696.75}}]}}}}{}]}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("counts", "others", "problem"),
+    [
+        ('"scheduler_metrics": {"requests_made": {"successful": 1200}}', "", "2 of 1,200 that"),
+        ('"request_totals": {"successful": 3}', "", "only a sample of the requests: 2 of 3 that"),
+        ('"run_index": 0', ', {"type_": "generative_benchmark"}', "2 benchmarks of guidellm"),
+    ],
+)
+def test_a_report_without_all_requests_of_one_load_is_refused(
+    counts: str, others: str, problem: str
+) -> None:
+    with pytest.raises(LogProblem, match=problem):
+        parse_log([REPORT.format(counts, others)])
+
+
+@pytest.mark.parametrize("counts", ['"request_totals": 3', '"scheduler_metrics": null', '"a": 1'])
+def test_a_report_without_counts_is_read(counts: str) -> None:
+    log = parse_log([REPORT.format(counts, "")])
+
+    assert log.times.tolist() == [0, SECOND * 3 // 2]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [{"id": 1, "model_name": "m"}, {"id": 1, "timestamps": [{"name": "QUEUE_START", "ns": 5}]}],
+        [{"id": 1, "model_name": "m"}, {"id": 1, "activity": "TENSOR_QUEUE_INPUT", "tensor": {}}],
+        [{"id": 2, "model_name": "m", "parent_id": 1},
+         {"id": 2, "timestamps": [{"name": "REQUEST_START", "ns": 5}]}],
+    ],
+)  # fmt: skip
+def test_a_trace_without_starts_of_requests_is_refused(events: list[dict[str, Any]]) -> None:
+    with pytest.raises(LogProblem, match="is a trace of Triton without a REQUEST_START") as raised:
+        parse_log([json.dumps(events)])
+    assert raised.value.hint == "trace with level TIMESTAMPS, and rate 1 for all requests"
 
 
 @pytest.mark.parametrize(("begin", "line"), [("[", 0), ('{"a":', 1)])

@@ -23,8 +23,8 @@ from model_analyzer.profiling.events import (
     TrialLost,
     TrialStarted,
 )
+from model_analyzer.profiling.failures import MOST_LOSSES
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.profiling.losses import MOST_LOSSES
 from tests.contract.memory_state import Kept, MemoryState
 from tests.unit.profiling.test_loop import (
     SCENARIOS,

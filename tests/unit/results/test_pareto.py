@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from model_analyzer.results.pareto import pareto_front
+from model_analyzer.reports.front import pareto_front
 
 
 def test_the_front_goes_from_the_cheapest_to_the_best() -> None:

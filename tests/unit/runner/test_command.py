@@ -158,13 +158,25 @@ def test_a_switch_is_written_bare_or_not_at_all(value: str, present: bool) -> No
 
 def test_flags_of_other_versions_come_last() -> None:
     flags: dict[str, Flag] = {
-        "serial-sequences": "true",
+        "newest": "true",
         "off": "false",
         "new": ("a", "b"),
         "percentile": "9",
     }
     assert [*render(flags, Path("/"))] == [
-        "--percentile", "9", "--serial-sequences", "--new", "a", "--new", "b",
+        "--percentile", "9", "--newest", "--new", "a", "--new", "b",
+    ]  # fmt: skip
+
+
+def test_flags_that_the_other_tool_does_not_know_are_written_like_the_others() -> None:
+    flags: dict[str, Flag] = {
+        "request-parameter": ("a:1:int", "b:c:string"),
+        "serial-sequences": "True",
+        "data-directory": "data",
+    }
+    assert [*render(flags, Path("/user"))] == [
+        "--request-parameter", "a:1:int", "--request-parameter", "b:c:string",
+        "--serial-sequences", "--data-directory", "/user/data",
     ]  # fmt: skip
 
 

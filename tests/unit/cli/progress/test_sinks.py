@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from model_analyzer.app.progress.events import Silence, TrialStarted
-from model_analyzer.app.progress.tags import shown_tags
+from model_analyzer.app.progress.tracker import shown_tags
 from model_analyzer.cli.console import TerminalView, is_ci
 from model_analyzer.cli.progress.jsonlines import JsonLines
 from model_analyzer.cli.progress.live import LiveView

@@ -167,6 +167,30 @@ def test_requests_that_wait_for_a_resource_are_held_back(count: int) -> None:
     assert "rate_limiter" in finding.evidence[1]
 
 
+@pytest.mark.parametrize(
+    ("batching", "slots"),
+    [({"oldest": {"max_candidate_sequences": 2}}, 2), ({"direct": {}}, 3), ({}, 3)],
+)
+def test_sequences_without_a_slot_are_held_back(batching, slots: int) -> None:
+    """Of eight sequences, those without a slot wait for the end of another one."""
+    of = model(max_batch_size=3, sequence_batching=batching)
+    slow = {"perf_latency_p50": 107.0, "perf_latency_p90": 300.0, "perf_latency_p99": 485.0}
+    sent = observed(of, 80, 78, 4.5, queue=133.0, latencies=slow, kind=LoadKind.REQUEST_RATE,
+                    flags={"num-of-sequences": "8"})  # fmt: skip
+
+    (finding,) = explained(sent).findings
+    assert finding.cause.name == "HELD_BACK"
+    assert f"8 sequences at once, and slots for {slots}" in finding.evidence[1]
+
+
+def test_sequences_with_slots_are_not_held_back() -> None:
+    of = model(max_batch_size=8, sequence_batching={"direct": {}})
+    sent = observed(of, 80, 78, 4.5, queue=133.0, kind=LoadKind.REQUEST_RATE,
+                    flags={"num-of-sequences": "8"})  # fmt: skip
+
+    assert "HELD_BACK" not in names(sent)
+
+
 def test_short_executions_leave_no_instance_free() -> None:
     """Between two executions of a millisecond, an instance is as good as busy."""
     records = [observed(model(count=4), load, 400 * min(load, 4), 1.0, queue=1.5 * (load > 4))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -201,6 +202,23 @@ def test_a_configuration_that_is_worse_by_the_goal_is_no_advice() -> None:
 
     assert "use the configuration of m_config_0" in [each.advice for each in free.findings]
     assert not any("m_config_0" in each.advice for each in limited.findings)
+
+
+def test_a_tested_advice_is_not_dropped_because_it_ranks_lower_by_chance() -> None:
+    """At a constant rate, 59.9 is not less than 60.0/s; but its p99 is a third."""
+    slow = model(max_batch_size=16, dynamic_batching={"max_queue_delay_microseconds": 60_000})
+    at_once = model(
+        suffix="config_0",
+        max_batch_size=16,
+        dynamic_batching={"max_queue_delay_microseconds": 0},
+    )
+    at_60 = partial(observed, load=60, kind=LoadKind.REQUEST_RATE)
+    records = [
+        at_60(slow, throughput=60.0, execution_ms=6, queue=33),
+        at_60(at_once, throughput=59.9, execution_ms=6, queue=0.1, started=400),
+    ]
+
+    assert "QUEUE_DELAY" in names(*records, variant="m_config_default")
 
 
 def test_one_instance_fewer_is_told_as_one() -> None:

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the shape of the package: how large it is, and what is far apart.
+
+    python tools/shape.py
+
+tests/test_architecture.py has a limit for each number, so that none grows unnoticed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "model_analyzer"
+
+SMALL, MANY = 40, 20
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of Python, with the modules that it imports."""
+
+    path: Path
+    lines: Sequence[str]
+    tree: ast.Module
+
+    @property
+    def module(self) -> str:
+        parts = self.path.relative_to(ROOT).with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    @property
+    def classes(self) -> Iterator[ast.ClassDef]:
+        return (node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef))
+
+    @property
+    def imported(self) -> set[str]:
+        """Modules of the package, and names in them, that may be modules."""
+        names = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names |= {str(node.module), *(f"{node.module}.{each.name}" for each in node.names)}
+        return names - {self.module}
+
+    @property
+    def import_lines(self) -> int:
+        nodes = (n for n in ast.walk(self.tree) if isinstance(n, ast.Import | ast.ImportFrom))
+        return sum((node.end_lineno or node.lineno) - node.lineno + 1 for node in nodes)
+
+
+def sources(directory: Path) -> list[Source]:
+    """All files below a directory, but the example models that users get."""
+    paths = sorted(path for path in directory.rglob("*.py") if "starter" not in path.parts)
+    texts = {path: path.read_text() for path in paths}
+    return [Source(path, text.splitlines(), ast.parse(text)) for path, text in texts.items()]
+
+
+def shape() -> dict[str, float]:
+    """Each number of the table, by what it counts."""
+    files = sources(PACKAGE)
+    lines = sum(len(each.lines) for each in files)
+    imported = [each.imported for each in files]
+    importers = {each.module: sum(each.module in names for names in imported) for each in files}
+    plain = [each for each in files if each.path.name not in ("__init__.py", "__main__.py")]
+    once = [each for each in plain if importers[each.module] == 1]
+    domain = PACKAGE / "domain"
+    return {
+        "lines": lines,
+        "files": len(plain),
+        "files that one other imports": len(once),
+        f"of these, files of up to {2.75 * SMALL:.0f} lines": sum(
+            len(each.lines) <= 2.75 * SMALL for each in once
+        ),
+        f"files under {SMALL} lines": sum(len(each.lines) < SMALL for each in plain),
+        "imports, % of lines": round(100 * sum(each.import_lines for each in files) / lines, 1),
+        "names of classes used twice": _repeated(c.name for f in files for c in f.classes),
+        "names of files used twice": _repeated(each.path.name for each in plain),
+        "lines of domain": sum(len(f.lines) for f in files if f.path.is_relative_to(domain)),
+        "files with SearchMode.": _naming("SearchMode.", files),
+        "files with OutputFormat.": _naming("OutputFormat.", files),
+        f"classes with over {MANY} methods": sum(
+            sum(isinstance(node, ast.FunctionDef) for node in each.body) > MANY
+            for file in files
+            for each in file.classes
+        ),
+        "lines of tests": sum(len(each.lines) for each in sources(ROOT / "tests")),
+    }
+
+
+def _repeated(names: Iterator[str]) -> int:
+    return sum(count > 1 for count in Counter(names).values())
+
+
+def _naming(text: str, files: Sequence[Source]) -> int:
+    return sum(any(text in line for line in each.lines) for each in files)
+
+
+if __name__ == "__main__":
+    for name, value in shape().items():
+        print(f"{name:40} {value:>9,}")
