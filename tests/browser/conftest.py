@@ -25,7 +25,7 @@ FLAGS = (
 )  # fmt: skip
 
 # What comes at all comes by then, on any machine.
-PATIENCE_MS = 15_000
+PATIENCE_MS = 180_000
 expect.set_options(timeout=PATIENCE_MS)
 
 

@@ -134,7 +134,7 @@ const chosen = (() => {
     };
     byId("chosen-pair").replaceChildren(
       make("table", { "aria-label": "Two measurements" },
-        make("thead", {}, make("tr", {}, ...["", "Pinned", "Selected", "Δ"].map((text) => make("th", { scope: "col" }, text)))),
+        make("thead", {}, make("tr", {}, make("td"), ...["Pinned", "Selected", "Δ"].map((text) => make("th", { scope: "col" }, text)))),
         make("tbody", {}, ...[...parameters, ...known.filter(({ metric }) => metric)].map(lineOf))),
       ...timeBars(),
     );
