@@ -165,8 +165,8 @@ def test_the_map_of_the_search_has_a_menu_of_parameters(open_report: Open) -> No
 
 def test_without_scripts_the_map_of_the_search_is_there(open_report: Open) -> None:
     page = open_report("kinds", java_script_enabled=False)
-    for summary in page.locator("summary", has_text="Map of the search").all():
-        summary.click()
+    for each in page.locator("summary", has_text="Map of the search").all():
+        each.click()
     expect(page.locator("table.grid:visible")).to_have_count(2)
     expect(page.locator("select.map-pair").first).to_be_hidden()
 
