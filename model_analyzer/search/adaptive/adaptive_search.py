@@ -315,7 +315,7 @@ class AdaptiveSearch:
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""
         self.outlook = outlook_of(knowledge)
-        if is_settled(knowledge, self.outlook):
+        if is_settled(knowledge):
             return None
         candidate = knowledge.best_candidate()
         if candidate is None or (

@@ -693,6 +693,17 @@ def test_a_default_that_refuses_the_clients_of_the_answer_is_compared_under_its_
     assert len(trials) <= (adaptive.max_trials or math.inf)
 
 
+def test_nothing_better_was_missed_where_everything_was_tried() -> None:
+    few = limits(mode=SearchMode.ADAPTIVE, instances=(1, 3), batch=(8, 8))
+    asked = search(subject(loads=(8, 16)), few, adaptive=AdaptiveSettings(max_trials=90))
+
+    sequence(asked, partial(queue, sigma=0.3))
+
+    assert asked.conclusion is not None
+    assert asked.conclusion.trials == 6
+    assert asked.conclusion.chance == 0
+
+
 def test_a_budget_takes_the_place_of_the_default_limit() -> None:
     usual = search(subject(), ADAPTIVE)
     timed = search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(budget_s=3000))
