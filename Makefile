@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help quickstart test check fix qa zoo soak fast fuzz lowest newest coverage site package
+.PHONY: help quickstart test check fix qa zoo soak fast full fuzz lowest newest coverage site package
 .PHONY: environment tools browser clean
 
 # This list: each target with the comment above it.
@@ -24,9 +24,13 @@ test: tools browser
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-# All tests that need no real programs: for the time between two edits.
+# The tests of `make test` that need no real programs: for the time between two edits.
 fast: tools
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e and not slow"
+
+# All tests that need no real programs, at full size: for every night.
+full: tools browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e" --hypothesis-profile nightly
 
 # Everything on the real programs, slow or not, with a table of the scenarios; qa/run Q4 runs one.
 qa: tools

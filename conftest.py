@@ -23,11 +23,22 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# how long an example takes tells nothing but how busy the machine is
+# Every run tries the same few examples; `--hypothesis-profile nightly` tries many new ones. How
+# long an example takes tells nothing but how busy the machine is.
 settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "ci",
+    max_examples=30,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large,
+        HealthCheck.large_base_example,
+    ],
+)  # fmt: skip
+settings.register_profile(
+    "nightly", settings.get_profile("ci"), max_examples=300, derandomize=False, print_blob=True
 )
-settings.load_profile("any machine")
+settings.load_profile("ci")
 
 # our own programs start again and again: they are compiled once, wherever the tests run
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

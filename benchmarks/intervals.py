@@ -39,7 +39,6 @@ from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import Trial
@@ -47,7 +46,7 @@ from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.requests import Request, Requests
 from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.runner.timings import Timings
-from model_analyzer.search.brute import BruteSearch
+from model_analyzer.search.modes.brute import BruteMode
 
 Floats = npt.NDArray[np.float64]
 
@@ -121,7 +120,7 @@ def real_run(config: Path, model: str, count: int) -> Iterator[Case]:
     with ExitStack() as stack:
         bench = SlotBench(settings=settings, timings=Timings())(dict(os.environ), stack)
         (subject,) = searched_subjects(settings, bench.facts)
-        trials = list(BruteSearch(subject, settings.search, VariantNames()).trials())
+        trials = list(BruteMode(subject, settings.search).listed().trials())
         cases = trials[:: max(len(trials) // count, 1)][:count]
         rounds = [[measured(bench.runner.run(trial), trial) for trial in cases]]
         for _ in range(INSTALMENTS - 1):

@@ -33,8 +33,9 @@ from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.forecast.searches import forecast
 from model_analyzer.forecast.time_left import TimeLeft, time_left
 from model_analyzer.runner.repository import ModelRepository
-from model_analyzer.search.choose import mode_of, most_swept
+from model_analyzer.search.choose import mode_for, mode_of
 from model_analyzer.search.instalments import measured_again
+from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.checkpoint import load
 
@@ -161,7 +162,9 @@ def _bound(subject: Subject, settings: SearchSettings) -> int | None:
         return len(foreseen.trials)
     if foreseen.most_trials is not None or foreseen.size is None:
         return foreseen.most_trials
-    return 1 + foreseen.size + most_swept(subject, settings)  # with the default
+    mode = mode_for(subject, settings)
+    swept = mode.most_swept(settings.refined) if isinstance(mode, RefiningMode) else 0
+    return 1 + foreseen.size + swept  # with the default
 
 
 def as_it_is(name: str, config: ModelConfig, files: str) -> ModelConfig:

@@ -44,7 +44,7 @@ QUICK = {
 
 
 # Scenarios for every day; the others take ten minutes more and run with `make qa`.
-OFTEN = {"q06", "q10", "q17", "q22", "q24", "q28", "q36"}
+OFTEN = {"q10"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -44,6 +44,7 @@ def test_variants_are_measured_without_a_separate_server(scene) -> None:
     assert float(rows["add_sub_config_1"][3]) > float(rows["add_sub_config_default"][3]) + 5
 
 
+@pytest.mark.slow
 def test_a_variant_is_measured_with_its_composing_models_alone(scene) -> None:
     status, output = scene.profile(*C_API, "-c", "2", profile_models=["ensemble_chain"])
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Twenty kills on a local Ray cluster: the beginning of `qa/soak.py --executor ray`."""
+"""Kills on a local Ray cluster: the beginning of `qa/soak.py --executor ray`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.sizes import small_and_full
+
 SOAK = Path(__file__).with_name("soak.py")
 
 
-def test_nothing_is_lost_in_twenty_kills(tmp_path: Path) -> None:
-    kills = ("--executor", "ray", "--rounds", "1", "--faults-per-round", "20", "--seed", "1")
+@small_and_full("faults", 4, 20)
+def test_nothing_is_lost_in_many_kills(tmp_path: Path, faults: int) -> None:
+    kills = ("--executor", "ray", "--rounds", "1", "--faults-per-round", str(faults), "--seed", "1")
     soak = subprocess.run(
         [sys.executable, str(SOAK), *kills, "--out", str(tmp_path)],
         capture_output=True, text=True, check=False,
@@ -20,4 +23,4 @@ def test_nothing_is_lost_in_twenty_kills(tmp_path: Path) -> None:
 
     assert soak.returncode == 0, soak.stdout + soak.stderr
     *_, total = soak.stdout.splitlines()
-    assert total.split()[:2] == ["total", "20"]
+    assert total.split()[:2] == ["total", str(faults)]

@@ -18,7 +18,7 @@ EXAMPLES = sorted(
 )
 
 # The examples for every day; `make qa` runs the others.
-EVERYDAY = ("default-only", "remote")
+EVERYDAY = ("default-only",)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.state.checkpoint import load
 from qa.test_instalments import SLEEPS
+from tests.sizes import small_and_full
 
 MODELS = Path(__file__).parent / "models"
 NUMBER = '{ name: "NUMBER" data_type: TYPE_FP32 dims: [ 1 ] }'
@@ -55,6 +56,7 @@ def failures(scene) -> Sequence[Failure]:
     return [record.failure for record in profile.failed]
 
 
+@pytest.mark.slow
 def test_a_stream_of_three_numbers_has_three_tokens_however_it_ends(scene) -> None:
     add_stream(scene, "flag", NUMBER, ends="flag")
     add_stream(scene, "last", NUMBER, ends="last")
@@ -76,6 +78,7 @@ def test_a_stream_of_three_numbers_has_three_tokens_however_it_ends(scene) -> No
         assert own["inter_token_latency_avg"] >= 8.5, name
 
 
+@pytest.mark.slow
 def test_a_model_that_streams_nothing_is_said_to_do_so_at_once(scene) -> None:
     add_stream(scene, "silent", NUMBER, ends="flag", responses=0)
 
@@ -88,7 +91,7 @@ def test_a_model_that_streams_nothing_is_said_to_do_so_at_once(scene) -> None:
     assert failure.duration_s < 20
 
 
-@pytest.mark.parametrize("size", [4, 200_000], ids=["exported", "too large to export"])
+@small_and_full("size", 4, 200_000)  # the larger one is not exported
 def test_a_number_of_requests_takes_as_long_as_it_takes(scene, size: int) -> None:
     """60 requests of 20 ms take 1.2 s at least: not 2 s, as in perf_analyzer's table."""
     scene.model("m", SLEEPS.format(seconds=0.02))
@@ -108,6 +111,7 @@ def test_a_number_of_requests_takes_as_long_as_it_takes(scene, size: int) -> Non
     assert in_flight == pytest.approx(1, abs=0.25 if size == 4 else 0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "extra", "words", "hint"),
     [

@@ -44,6 +44,7 @@ def test_models_on_cpus_have_no_gpu_tables_and_no_gpu_columns(scene) -> None:
     assert "Profiling server only metrics" not in output
 
 
+@pytest.mark.slow
 def test_no_gpus_can_be_requested(scene) -> None:
     status, output = scene.profile("--gpus", "[]", **SMALL)
 
@@ -52,6 +53,7 @@ def test_no_gpus_can_be_requested(scene) -> None:
     no_gpu(scene)
 
 
+@pytest.mark.slow
 def test_a_gpu_that_no_machine_has_is_a_usage_error(scene) -> None:
     status, output = scene.profile("--gpus", "GPU-00000000-no-such", **SMALL)
 
@@ -60,6 +62,7 @@ def test_a_gpu_that_no_machine_has_is_a_usage_error(scene) -> None:
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["gpu_used_memory", "gpu_power_usage"])
 def test_gpu_metrics_without_data_are_left_out_with_one_message(scene, field: str) -> None:
     status, output = scene.profile(

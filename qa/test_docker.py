@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.runner.runtime import installed_runtime
+from tests.sizes import small_and_full
 
 IN_CONTAINER = {
     "triton_launch_mode": "docker",
@@ -25,7 +26,7 @@ IN_CONTAINER = {
 BATCHES_OF_FOUR = {"batch_sizes": [4], "concurrency": [4]}
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "http"])
+@small_and_full("protocol", "grpc", "http")
 def test_models_are_measured_in_a_container(scene, containers, protocol: str) -> None:
     """The engine is a fake."""
     status, output = scene.profile(

@@ -20,6 +20,7 @@ import pytest
 from model_analyzer.runner.load.ended import OUTPUT
 from model_analyzer.runner.load.output import is_loaded
 from tests.phrases import DID_NOT_LOAD, died_during
+from tests.sizes import small_and_full
 
 STUB = "triton_python_backend_stub"
 
@@ -33,7 +34,7 @@ FAILING = {
 }
 
 
-@pytest.mark.parametrize("kind", FAILING)
+@small_and_full("kind", *FAILING)
 def test_a_model_that_does_not_load_is_given_up_with_its_reason(scene, kind: str) -> None:
     scene.model("bad", FAILING[kind])
 
@@ -107,8 +108,8 @@ DIED = re.compile(
 
 # Each is killed in a model that streams (its requests hang for ever), or whose requests fail.
 KILLED_IN: Mapping[str, Mapping[str, Any]] = {
-    "a model that streams": {"profile_models": {"sim_llm": {"cpu_only": True}}},
     "one of three instances": {"profile_models": {"scale": {"cpu_only": True}}},
+    "a model that streams": {"profile_models": {"sim_llm": {"cpu_only": True}}},
     "a part of an ensemble": {
         "profile_models": {"ensemble_chain": {"cpu_only": True}},
         "cpu_only_composing_models": ["scale", "add_sub"],
@@ -121,7 +122,7 @@ KILLED_IN: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("where", KILLED_IN)
+@small_and_full("where", *KILLED_IN)
 def test_a_models_process_that_is_killed_in_a_trial_is_noticed_and_the_trial_repeated(
     scene, where: str
 ) -> None:
@@ -144,6 +145,7 @@ def test_a_models_process_that_is_killed_in_a_trial_is_noticed_and_the_trial_rep
     assert scene.rows
 
 
+@pytest.mark.slow
 def test_a_models_process_that_dies_each_time_is_reported_as_a_failure(scene, crasher) -> None:
     crasher("kill")
 
@@ -156,7 +158,8 @@ def test_a_models_process_that_dies_each_time_is_reported_as_a_failure(scene, cr
     assert {row[0] for row in scene.rows} == {"add_sub"}
 
 
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.slow
+@small_and_full("count", 3, 1)
 def test_interrupts_keep_their_limits_when_a_models_process_is_dead(scene, count: int) -> None:
     flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 4000}
     process = scene.start(
@@ -206,14 +209,12 @@ def read_until(process: subprocess.Popen[str], words: re.Pattern[str]) -> str:
     return written.decode(errors="replace")
 
 
-@pytest.mark.parametrize(
-    ("mode", "words"),
-    [
-        ("error", "error reply, as asked"),
-        ("raise", "exception in execute"),
-    ],
-)
-def test_failed_requests_are_reported_and_the_run_continues(scene, crasher, mode, words) -> None:
+# How a request fails, and what is said of it.
+FAILED = {"error": "error reply, as asked", "raise": "exception in execute"}
+
+
+@small_and_full("mode", *FAILED)
+def test_failed_requests_are_reported_and_the_run_continues(scene, crasher, mode: str) -> None:
     crasher(mode)
 
     status, output = scene.profile(
@@ -221,7 +222,7 @@ def test_failed_requests_are_reported_and_the_run_continues(scene, crasher, mode
     )
 
     assert status == 1
-    assert words in output
+    assert FAILED[mode] in output
     assert {row[0] for row in scene.rows} == {"add_sub"}
 
 
@@ -250,6 +251,7 @@ class TritonPythonModel:
 """
 
 
+@pytest.mark.slow
 def test_a_table_without_the_failed_requests_is_not_a_measurement(scene) -> None:
     scene.model("late", LATE)
     flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 1000}
@@ -286,6 +288,7 @@ class TritonPythonModel:
 """
 
 
+@pytest.mark.slow
 def test_a_model_that_dies_of_two_requests_at_once_is_measured_with_one(scene) -> None:
     scene.model("jealous", JEALOUS)
 
@@ -303,6 +306,7 @@ def test_a_model_that_dies_of_two_requests_at_once_is_measured_with_one(scene) -
     assert [row[2] for row in scene.rows if row[3] == "jealous_config_0"] == ["1"]
 
 
+@pytest.mark.slow
 def test_a_model_that_hangs_is_stopped_in_time(scene, crasher) -> None:
     crasher("hang")
 
@@ -318,6 +322,7 @@ def test_a_model_that_hangs_is_stopped_in_time(scene, crasher) -> None:
     assert time.monotonic() - began < 300  # without a limit, ten minutes
 
 
+@pytest.mark.slow
 def test_a_port_in_use_by_another_server_is_not_used(scene) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -15,6 +15,7 @@ import pytest
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.state.checkpoint import load
+from tests.sizes import small_and_full
 
 ONE = ("--run-config-search-disable",)
 SLEEPS = """
@@ -53,19 +54,10 @@ def profiled(scene, *arguments: str, **changes: Any) -> str:
     return output
 
 
-@pytest.mark.parametrize(
-    ("model", "options"),
-    [
-        ("sim_gpu", {}),
-        ("add_sub", {}),
-        ("ensemble_chain", {}),
-        ("bls_chain", {"bls_composing_models": ["scale", "add_sub"]}),
-    ],
-)
-def test_every_kind_of_model_is_measured_from_the_times_of_its_requests(
-    scene, model: str, options: dict[str, Any]
-) -> None:
-    output = profiled(scene, *ONE, "-c", "1,4", profile_models=[model], **options)
+@small_and_full("model", "add_sub", "sim_gpu", "ensemble_chain", "bls_chain")
+def test_every_kind_of_model_is_measured_from_the_times_of_its_requests(scene, model: str) -> None:
+    calls = {"bls_composing_models": ["scale", "add_sub"]} if model == "bls_chain" else {}
+    output = profiled(scene, *ONE, "-c", "1,4", profile_models=[model], **calls)
 
     first, second = instalments(scene)
     for measurement in (first, second):
@@ -89,6 +81,7 @@ def test_every_kind_of_model_is_measured_from_the_times_of_its_requests(
     assert interval["low"] < best["metrics"]["perf_throughput"] < interval["high"]
 
 
+@pytest.mark.slow
 def test_tokens_of_a_language_model_are_counted_in_instalments(scene) -> None:
     profiled(scene, *ONE, "-c", "2", model_type="LLM", profile_models=["sim_llm"])
 
@@ -115,6 +108,7 @@ def test_a_model_of_one_request_per_second_takes_seconds(scene) -> None:
     assert "measuring for" in output
 
 
+@pytest.mark.slow
 def test_requests_that_cannot_be_exported_leave_the_table(scene) -> None:
     """Random bits of 3072 floats are not all numbers, so perf_analyzer exports nothing."""
     scene.model("images", SLEEPS.format(seconds=0.02))
@@ -136,6 +130,7 @@ def test_requests_that_cannot_be_exported_leave_the_table(scene) -> None:
         assert model.values["perf_latency_p99"] > 20
 
 
+@pytest.mark.slow
 def test_a_request_rate_is_measured_in_instalments(scene) -> None:
     profiled(scene, "--run-config-search-disable", "--request-rate", "50")
 
@@ -169,10 +164,11 @@ SEARCH = {
 }
 
 
-def test_nothing_is_lost_between_two_instalments(scene) -> None:
-    """Killed after some outcomes, three times, and run again until the search ends."""
+@small_and_full("kills", 1, 3)
+def test_nothing_is_lost_between_two_instalments(scene, kills: int) -> None:
+    """Killed after some outcomes, and run again until the search ends."""
     acknowledged: dict[str, float] = {}
-    for _ in range(3):
+    for _ in range(kills):
         process = scene.start("--progress", "json", **SEARCH)
         before = len(acknowledged)
         assert process.stdout is not None

@@ -9,6 +9,7 @@ import json
 import pytest
 
 from tests.phrases import NO_STREAMS_OVER_HTTP, VARIABLE_DIMENSION, too_large_batch
+from tests.sizes import small_and_full
 
 ONE = ("--run-config-search-disable", "-c", "2")
 
@@ -21,6 +22,7 @@ def flags(scene, **more) -> dict:
 # -- configurations that the server completes ------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_model_without_a_configuration_is_completed_and_searched(scene) -> None:
     scene.add("untold")
 
@@ -42,7 +44,8 @@ def test_a_model_without_a_configuration_is_completed_and_searched(scene) -> Non
     assert not (scene.models / "untold" / "config.pbtxt").exists()
 
 
-@pytest.mark.parametrize("protocol", ["http", "grpc"])
+@pytest.mark.slow
+@small_and_full("protocol", "http", "grpc")
 def test_a_completed_model_is_measured_over_both_protocols(scene, protocol: str) -> None:
     scene.add("untold")
 
@@ -54,6 +57,7 @@ def test_a_completed_model_is_measured_over_both_protocols(scene, protocol: str)
     assert float(scene.rows[0][7]) > 0
 
 
+@pytest.mark.slow
 def test_a_failed_completion_gives_one_line_and_keeps_the_log(scene) -> None:
     scene.add("secretive")
 
@@ -68,6 +72,7 @@ def test_a_failed_completion_gives_one_line_and_keeps_the_log(scene) -> None:
     assert (scene.directory / "server.log").stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_a_file_that_leaves_inputs_and_outputs_to_the_server_is_enough(scene) -> None:
     directory = scene.add("untold")
     (directory / "config.pbtxt").write_text(

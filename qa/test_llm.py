@@ -9,6 +9,7 @@ import json
 import pytest
 
 from model_analyzer.state.checkpoint import load
+from tests.sizes import small_and_full
 
 ONE = ("--run-config-search-disable",)
 
@@ -20,7 +21,7 @@ def tokens(scene) -> dict[str, float]:
     return dict(record.measurement.models[0].values)
 
 
-@pytest.mark.parametrize("model_type", ["LLM", "llm"])
+@small_and_full("model_type", "LLM", "llm")
 def test_times_and_rates_of_tokens_are_what_the_model_sleeps(scene, model_type: str) -> None:
     """30 ms to the first of eight words and 5 ms to each other, 1 ms more for a second stream.
 

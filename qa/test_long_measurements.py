@@ -46,6 +46,7 @@ def measured(scene, *arguments: str, **changes) -> Sequence[Measurement]:
 # -- variable dimensions ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_variable_dimensions_are_measured_at_any_concurrency(scene) -> None:
     """With fewer warm-up requests than requests in flight, perf_analyzer never ends."""
     scene.add("encoder")
@@ -87,6 +88,7 @@ def test_variable_dimensions_at_a_rate(scene, rate: int, threads: int) -> None:
 # -- several perf_analyzers at once ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_generators_send_different_sequences(scene) -> None:
     """A server takes sequences with the same id for one, and refuses requests of them."""
     scene.add("totals")
@@ -103,6 +105,7 @@ def test_generators_send_different_sequences(scene) -> None:
         assert all("--sequence-id-range" in command for command in outcome.commands)
 
 
+@pytest.mark.slow
 def test_generators_that_would_share_memory_are_refused(scene) -> None:
     changes = {
         "load": {"arrivals": "poisson", "rate": 50},

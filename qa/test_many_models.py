@@ -7,7 +7,10 @@ from __future__ import annotations
 import re
 import shutil
 
+import pytest
 
+
+@pytest.mark.slow
 def test_all_models_of_a_repository_have_an_overview(scene) -> None:
     """A model with a goal and a search mode of its own beside another one."""
     for path in list(scene.models.iterdir()):

@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+
+import pytest
 
 SMALL = {
     "run_config_search_max_concurrency": 2,
@@ -13,6 +16,7 @@ SMALL = {
 }
 
 
+@pytest.mark.slow
 def test_an_ensemble_is_measured_with_its_parts(scene) -> None:
     status, output = scene.profile(profile_models=["ensemble_chain"], concurrency=[1, 2])
 
@@ -25,9 +29,16 @@ def test_an_ensemble_is_measured_with_its_parts(scene) -> None:
     assert parts["scale"]["perf_server_compute_infer"] > 0
 
 
+def listing(directory: Path) -> list[tuple[str, int]]:
+    """Its files, and when they were written."""
+    return sorted((str(path), path.stat().st_mtime_ns) for path in directory.rglob("*"))
+
+
 def test_the_variants_and_the_best_are_ready_to_serve(scene) -> None:
+    before = listing(scene.models)
     status, output = scene.profile(**SMALL)
     assert status == 0, output
+    assert listing(scene.models) == before, "the user's repository is left as it was"
     best = (scene.directory / "best" / "add_sub" / "config.pbtxt").read_text()
     assert (scene.models / "add_sub" / "config.pbtxt").read_text() != best
 
@@ -45,20 +56,7 @@ def test_the_variants_and_the_best_are_ready_to_serve(scene) -> None:
     assert status == 0, output
 
 
-def test_the_users_repository_is_left_as_it_was(scene) -> None:
-    def listing() -> list[tuple[str, int]]:
-        return sorted(
-            (str(path.relative_to(scene.models)), path.stat().st_mtime_ns)
-            for path in scene.models.rglob("*")
-        )
-
-    before = listing()
-    status, output = scene.profile(**SMALL)
-
-    assert status == 0, output
-    assert listing() == before
-
-
+@pytest.mark.slow
 def test_memory_of_the_variants_is_measured(scene) -> None:
     status, output = scene.profile(
         "--collect-cpu-metrics",
@@ -96,6 +94,7 @@ class TritonPythonModel:
 """
 
 
+@pytest.mark.slow
 def test_every_instance_of_a_variant_is_initialized_for_it(scene) -> None:
     """Triton keeps instances where nothing but their number changes."""
     path = scene.directory / "initialized"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.phrases import DID_NOT_LOAD, ONLY_LOADED, died_during
+from tests.sizes import small_and_full
 
 ONE = ("--run-config-search-disable", "-c", "1")
 
@@ -28,7 +29,7 @@ def files(directory: Path) -> set[str]:
     return {str(path.relative_to(directory)) for path in directory.glob("*/**/*") if path.is_file()}
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "http"])
+@small_and_full("protocol", "grpc", "http")
 def test_variants_are_loaded_in_a_server_in_explicit_mode(scene, remote, protocol: str) -> None:
     server = remote("explicit")
     server.load("add_sub")
@@ -46,6 +47,7 @@ def test_variants_are_loaded_in_a_server_in_explicit_mode(scene, remote, protoco
     }
 
 
+@pytest.mark.slow
 def test_without_a_repository_the_server_says_what_its_models_are(scene, remote) -> None:
     del scene.config["model_repository"]
     server = remote("explicit")
@@ -61,6 +63,7 @@ def test_without_a_repository_the_server_says_what_its_models_are(scene, remote)
     assert "preferred_batch_size" not in variant.read_text()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_measures_nothing_again_and_leaves_the_server_unchanged(
     scene, remote
 ) -> None:
@@ -75,7 +78,7 @@ def test_a_resumed_run_measures_nothing_again_and_leaves_the_server_unchanged(
     assert log.count("successfully loaded 'add_sub'") == 1
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "http"])
+@small_and_full("protocol", "http", "grpc")
 def test_a_server_that_may_not_reload_is_measured_as_it_is(scene, remote, protocol: str) -> None:
     server = remote()
     before = server.loaded
@@ -90,6 +93,7 @@ def test_a_server_that_may_not_reload_is_measured_as_it_is(scene, remote, protoc
     assert server.loaded == before
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_loaded_cannot_be_measured_without_loading(scene, remote) -> None:
     server = remote("explicit")
 

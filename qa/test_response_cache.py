@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.state.checkpoint import load
 from qa.test_instalments import SLEEPS
@@ -51,6 +53,7 @@ def test_a_model_of_20_ms_answers_50_requests_a_second_and_not_thousands(scene) 
     assert "response_cache {\n  enable: true\n}" in written
 
 
+@pytest.mark.slow
 def test_a_cache_that_is_kept_shows_its_hit_rate(scene) -> None:
     outcome, output = measured(scene, response_cache="keep")
 
@@ -75,6 +78,7 @@ ensemble_scheduling { step [ { model_name: "m" model_version: -1
 """
 
 
+@pytest.mark.slow
 def test_the_kept_cache_of_an_ensemble_is_no_failed_measurement(scene) -> None:
     """Its step, which has no cache, is executed once for thousands of answers."""
     scene.model("m", SLEEPS.format(seconds=0.02))

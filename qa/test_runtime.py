@@ -31,6 +31,7 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, output
 
 
+@pytest.mark.slow
 def test_installed_twice_at_once_shown_used_extended_and_removed(start, tmp_path: Path) -> None:
     both = [start("runtime", "install"), start("runtime", "install")]
     for process in both:
@@ -60,6 +61,7 @@ def test_installed_twice_at_once_shown_used_extended_and_removed(start, tmp_path
     assert finish(start("runtime", "show"))[0] == 1
 
 
+@pytest.mark.slow
 def test_an_interrupted_installation_leaves_nothing_half_done(start, tmp_path: Path) -> None:
     process = start("runtime", "install")
     try:

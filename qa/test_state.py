@@ -9,11 +9,14 @@ import re
 import signal
 import time
 
+import pytest
+
 from model_analyzer.state.checkpoint import load
 
 PROFILING = re.compile("Profiling add_sub_")
 
 
+@pytest.mark.slow
 def test_one_model_makes_one_checkpoint_and_is_not_measured_again(scene) -> None:
     status, output = scene.profile("--run-config-search-disable", "-c", "4")
     assert status == 0, output
@@ -102,6 +105,7 @@ def test_killing_us_under_load_leaves_nothing_and_loses_nothing(scene) -> None:
     assert measured() == finished + output.count("(measurement ")
 
 
+@pytest.mark.slow
 def test_a_report_is_made_without_a_server(scene) -> None:
     scene.profile("--run-config-search-disable", "-c", "1,2")
 

@@ -11,6 +11,7 @@ import pytest
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.state.checkpoint import load
+from tests.sizes import small_and_full
 
 IN_FLIGHT = 4
 
@@ -27,15 +28,13 @@ def counted(scene, protocol: str, model: str, **options) -> Mapping[str, ModelSt
     return record.outcome.statistics
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "http"])
-@pytest.mark.parametrize(
-    ("model", "options"),
-    [("ensemble_chain", {}), ("bls_chain", {"bls_composing_models": ["scale", "add_sub"]})],
-)
+@small_and_full("protocol", "grpc", "http")
+@small_and_full("model", "ensemble_chain", "bls_chain")
 def test_counts_of_a_model_and_of_those_that_it_calls_add_up(
-    scene, protocol: str, model: str, options: dict
+    scene, protocol: str, model: str
 ) -> None:
-    statistics = counted(scene, protocol, model, **options)
+    calls = {"bls_composing_models": ["scale", "add_sub"]} if model == "bls_chain" else {}
+    statistics = counted(scene, protocol, model, **calls)
 
     assert set(statistics) == {model, "scale", "add_sub"}
     for statistic in statistics.values():
@@ -47,5 +46,6 @@ def test_counts_of_a_model_and_of_those_that_it_calls_add_up(
     assert max(sent) - min(sent) <= 2 * IN_FLIGHT
 
 
+@pytest.mark.slow
 def test_there_are_none_with_the_c_api(scene) -> None:
     assert counted(scene, "grpc", "add_sub", triton_launch_mode="c_api") == {}

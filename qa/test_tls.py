@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.sizes import small_and_full
+
 ONE = ("--run-config-search-disable", "-c", "1")
 
 
@@ -33,7 +35,7 @@ def grpc_flags(scene, certificates) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("per_model", [False, True], ids=["for all models", "for one model"])
+@small_and_full("per_model", True, False)
 def test_mutual_tls_over_grpc(scene, grpc_flags, per_model: bool) -> None:
     changes = {"profile_models": {"add_sub": grpc_flags}} if per_model else grpc_flags
 
@@ -44,6 +46,7 @@ def test_mutual_tls_over_grpc(scene, grpc_flags, per_model: bool) -> None:
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_a_broken_client_key_is_named_in_one_line(scene, grpc_flags, certificates) -> None:
     key = certificates.corrupt("client.key", 0.15)
     grpc_flags["perf_analyzer_flags"]["ssl-grpc-private-key-file"] = key

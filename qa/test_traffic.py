@@ -16,6 +16,7 @@ from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.runner.load.schedule import due_times
 from model_analyzer.state.checkpoint import load as load_checkpoint
+from tests.sizes import small_and_full
 
 NS = 1_000_000_000
 BUDGET_MS = 130
@@ -88,10 +89,8 @@ def measured(scene, **changes: Any) -> list[ModelMeasurement]:
     return [pool(instalments).models[0] for instalments in runs.values()]
 
 
-@pytest.mark.parametrize(
-    "arrivals",
-    [{"arrivals": "constant"}, {"arrivals": "poisson"}, {"arrivals": "gamma", "cv": 2}],
-    ids=lambda arrivals: arrivals["arrivals"],
+@small_and_full(
+    "arrivals", {"arrivals": "poisson"}, {"arrivals": "constant"}, {"arrivals": "gamma", "cv": 2}
 )
 def test_arrivals_at_rates(scene, arrivals: dict[str, Any]) -> None:
     slow, fast = measured(scene, load={**arrivals, "rate": [20, 60]})
@@ -103,6 +102,7 @@ def test_arrivals_at_rates(scene, arrivals: dict[str, Any]) -> None:
         assert each.histograms["perf_latency"].total == each.requests
 
 
+@pytest.mark.slow
 def test_every_request_of_a_log_is_sent_once(scene) -> None:
     times = [*range(0, 2000, 25), *range(2000, 3000, 10)]
     log = scene.directory / "log.csv"
@@ -115,6 +115,7 @@ def test_every_request_of_a_log_is_sent_once(scene) -> None:
     assert replayed.seconds == pytest.approx(3, rel=0.2)
 
 
+@pytest.mark.slow
 def test_a_trace_in_seconds_is_not_taken_for_one_in_milliseconds(scene) -> None:
     log = scene.directory / "log.jsonl"
     log.write_text(
@@ -139,6 +140,7 @@ def test_stages_last_as_long_as_they_say(scene) -> None:
     assert 60 < (staged.requests or 0) < 180
 
 
+@pytest.mark.slow
 def test_a_further_instalment_has_other_times(scene) -> None:
     status, output = scene.profile(
         "--run-config-search-mode", "brute", "--run-config-search-max-instance-count", "2",
@@ -196,6 +198,7 @@ def winner(scene, name: str, load: dict[str, Any]) -> str:
     return (scene.directory / name / "best" / "sim_gpu" / "config.pbtxt").read_text()
 
 
+@pytest.mark.slow
 def test_several_generators_share_a_load(scene) -> None:
     (shared,) = measured(scene, load={"arrivals": "poisson", "rate": 60}, generators=2)
     assert shared.values["perf_throughput"] == pytest.approx(60, rel=0.3)
@@ -203,6 +206,7 @@ def test_several_generators_share_a_load(scene) -> None:
     assert shared.histograms["perf_latency"].total == shared.requests
 
 
+@pytest.mark.slow
 def test_several_generators_replay_every_request_of_a_log_once(scene) -> None:
     log = scene.directory / "log.csv"
     log.write_text("time\n" + "".join(f"{number / 60}\n" for number in range(180)))
@@ -253,7 +257,7 @@ def test_a_stall_shows_with_measurement_flags_of_the_user(scene, intervals: bool
     assert sent_late(Measurement(models=(held,)))
 
 
-@pytest.mark.parametrize("flags", [{}, {"max-threads": 3}, {"async": "true"}], ids=str)
+@small_and_full("flags", {}, {"max-threads": 3}, {"async": "true"})
 def test_the_random_times_of_perf_analyzer_are_known(scene, flags: dict[str, Any]) -> None:
     """Compared with other times, half of all requests would be more than 100 ms late."""
     flags = {**WINDOWS, "measurement-interval": 300, "request-distribution": "poisson", **flags}
@@ -262,7 +266,7 @@ def test_the_random_times_of_perf_analyzer_are_known(scene, flags: dict[str, Any
     assert random.values["perf_latency_p50"] < 50
 
 
-@pytest.mark.parametrize("options", [{}, {"generators": 2}, {"batch_sizes": 2}], ids=str)
+@small_and_full("options", {"generators": 2}, {}, {"batch_sizes": 2})
 def test_a_log_selects_the_inputs_of_its_requests(scene, options: dict[str, Any]) -> None:
     """The model writes down what it gets: with each input, how often a request had it."""
     diary = scene.directory / "diary.txt"

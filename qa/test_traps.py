@@ -18,6 +18,7 @@ import pytest
 from model_analyzer.runner.runtime import installed_runtime
 from model_analyzer.state.checkpoint import load
 from tests.phrases import NO_MODEL_FILE
+from tests.sizes import small_and_full
 
 ONE = ("--run-config-search-disable", "-c", "1")
 
@@ -66,6 +67,7 @@ def test_3_a_model_process_that_cannot_start_does_not_hang_the_run(scene) -> Non
     assert time.monotonic() - began < 300
 
 
+@pytest.mark.slow
 def test_3_a_version_without_its_model_file_is_refused_before_it_hangs(scene) -> None:
     (scene.models / "add_sub" / "1" / "model.py").unlink()
 
@@ -131,8 +133,13 @@ def test_6_a_variant_is_loaded_as_a_whole_configuration(scene) -> None:
     assert 0 < rows["sim_gpu_config_0"] < 30  # one at a time, 40 ms and more for each
 
 
-def test_7_variants_are_changed_in_place(scene) -> None:
-    """To unload takes more than a second for each instance."""
+def test_7_8_9_and_11_variants_are_changed_in_place_completed_once_and_measured_by_time(
+    scene,
+) -> None:
+    """To unload takes more than a second for each instance, and so does each completion of a
+    configuration. --request-count rounds the time up to whole seconds; with random floats, an
+    export can be empty while the exit status is 0.
+    """
     status, output = scene.profile(
         "--triton-output-path", "server.log",
         profile_models={
@@ -147,36 +154,24 @@ def test_7_variants_are_changed_in_place(scene) -> None:
     log = (scene.directory / "server.log").read_text()
     assert log.count("Started GRPCInferenceService") == 1
     assert log.count("successfully loaded 'add_sub'") == 5
-
-
-def test_8_configurations_are_not_completed_again_and_again(scene) -> None:
-    """Completing one costs more than a second for each load."""
-    status, output = scene.profile(*ONE, "--triton-output-path", "server.log")
-
-    assert status == 0, output
-    options = (scene.directory / "server.log").read_text()
-    (line,) = [line for line in options.splitlines() if "strict_model_config" in line]
+    (line,) = [line for line in log.splitlines() if "strict_model_config" in line]
     assert line.split("|")[2].strip() == "1"
+    assert commands(scene)
+    for flag in ("--request-count", "--profile-export-file"):
+        assert all(flag not in command for command in commands(scene))
 
 
+@pytest.mark.slow
 def test_9_throughput_does_not_come_from_a_request_count(scene) -> None:
-    """--request-count rounds the time up to whole seconds."""
-    status, output = scene.profile(*ONE)
-
-    assert status == 0, output
-    assert all("--request-count" not in command for command in commands(scene))
-    # with one request at a time, throughput is one by latency (Little's law), however busy the
-    # machine is; what a model of 7 ms would give by a count in whole seconds is a third less
+    """With one request at a time, throughput is one by latency (Little's law), however busy the
+    machine is; what a model of 7 ms would give by a count in whole seconds is a third less.
+    """
     status, output = scene.profile(*ONE, profile_models=["sim_gpu"])
+
     assert status == 0, output
     profile = load(scene.directory / "checkpoints").profile
-    (measurement,) = (
-        item.measurement for item in profile.measured if item.trial.models == "sim_gpu"
-    )
-    throughput, latency_ms = (
-        measurement.value("perf_throughput"),
-        measurement.value("perf_latency_avg"),
-    )
+    (measured,) = (item.measurement for item in profile.measured)
+    throughput, latency_ms = map(measured.value, ("perf_throughput", "perf_latency_avg"))
     assert throughput is not None
     assert latency_ms is not None
     assert throughput * latency_ms / 1000 == pytest.approx(1, rel=0.2)
@@ -196,15 +191,6 @@ def test_10_an_unstable_measurement_is_tried_longer_and_then_kept_with_a_notice(
     assert "windows differ by" in page.read_text()
 
 
-def test_11_nothing_rests_on_the_profile_export(scene) -> None:
-    """With random floats it can be empty while the exit status is 0."""
-    status, output = scene.profile(*ONE)
-
-    assert status == 0, output
-    assert commands(scene)
-    assert all("--profile-export-file" not in command for command in commands(scene))
-
-
 def test_12_perf_analyzer_is_watched(scene, crasher) -> None:
     """It has no time limit of its own when a model hangs."""
     crasher("hang")
@@ -217,7 +203,7 @@ def test_12_perf_analyzer_is_watched(scene, crasher) -> None:
     assert time.monotonic() - began < 300  # without a limit, ten minutes
 
 
-@pytest.mark.parametrize("command", [["doctor"], ["runtime", "show"]])
+@small_and_full("command", ["runtime", "show"], ["doctor"])
 def test_the_machine_has_the_right_numpy(scene, command: list[str]) -> None:
     status, output = scene.run(*command)
 

@@ -16,6 +16,7 @@ import pytest
 
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.upstream.writing import write_upstream
+from tests.sizes import small_and_full
 
 UPSTREAM = os.environ.get("MODEL_ANALYZER_UPSTREAM")
 
@@ -36,7 +37,7 @@ def report(variants: str, checkpoints: Path, work: Path) -> subprocess.Completed
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("model", ["add_sub", "ensemble_chain", "bls_chain"])
+@small_and_full("model", "add_sub", "ensemble_chain", "bls_chain")
 def test_upstream_reports_what_we_measured(scene, tmp_path: Path, model: str) -> None:
     calls = {"bls_composing_models": ["scale", "add_sub"]} if model == "bls_chain" else {}
     status, output = scene.profile(

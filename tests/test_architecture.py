@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -137,7 +138,7 @@ ADDRESSES = {
         "state/format/refusals.py",
         "state/format/decoder.py",
     },
-    "optuna": {"search/optuna_search.py"},
+    "optuna": {"search/modes/optuna.py"},
     "ray": {"runner/cluster/ray_slots.py"},
     "fsspec": {"urls.py"},
     "pandas": {"state/api.py", "state/frame.py"},
@@ -172,7 +173,7 @@ ADDRESSES = {
     "click": {"cli"},
     "rich": {"cli"},
     "pickle": set(),
-    "random": set(),
+    "random": {"search/modes/random.py"},
 }  # fmt: skip
 
 # calls that touch the world -> rooms (or files) where they may occur
@@ -205,8 +206,14 @@ def room_of(path: Path) -> str:
     return first.removesuffix(".py")
 
 
+@cache
+def nodes(path: Path) -> Sequence[ast.AST]:
+    """All nodes of a file, which is parsed once for all tests."""
+    return [*ast.walk(ast.parse(path.read_text()))]
+
+
 def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -215,36 +222,34 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def calls(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func)
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_room_imports_only_what_it_may(path: Path) -> None:
-    room = room_of(path)
-    used = {name.split(".")[1] for name in imports(path) if name.startswith("model_analyzer.")} - {
-        room
-    }
-    assert used <= MAY_IMPORT[room]
+def test_a_room_imports_only_what_it_may() -> None:
+    for path in sources():
+        ours = (name for name in imports(path) if name.startswith("model_analyzer."))
+        rooms = {name.split(".")[1] for name in ours} - {room_of(path)}
+        assert rooms <= MAY_IMPORT[room_of(path)], path
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_effects_happen_at_their_address(path: Path) -> None:
-    place = path.relative_to(PACKAGE).as_posix()
-    for name in imports(path):
-        allowed = ADDRESSES.get(name.split(".")[0])
-        is_allowed = allowed is None or {place, room_of(path)} & allowed
-        assert is_allowed, f"{place} imports {name}"
-    for call in calls(path):
-        allowed = CALLS.get(call)
-        assert allowed is None or {place, room_of(path)} & allowed, f"{place} calls {call}()"
+def test_effects_happen_at_their_address() -> None:
+    for path in sources():
+        place = path.relative_to(PACKAGE).as_posix()
+        for name in imports(path):
+            allowed = ADDRESSES.get(name.split(".")[0])
+            is_allowed = allowed is None or {place, room_of(path)} & allowed
+            assert is_allowed, f"{place} imports {name}"
+        for call in calls(path):
+            allowed = CALLS.get(call)
+            assert allowed is None or {place, room_of(path)} & allowed, f"{place} calls {call}()"
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_use_case_is_imported_by_the_command_line_only(path: Path) -> None:
-    used = {name.split(".")[2] for name in imports(path) if name.startswith("model_analyzer.app.")}
-    assert room_of(path) == "cli" or not used & USE_CASES
+def test_a_use_case_is_imported_by_the_command_line_only() -> None:
+    for path in sources():
+        ours = (name for name in imports(path) if name.startswith("model_analyzer.app."))
+        assert room_of(path) == "cli" or not {name.split(".")[2] for name in ours} & USE_CASES, path
 
 
 # what a function may import of ours when it is called, since it is slow to import
@@ -258,21 +263,29 @@ HEAVY = (
     "model_analyzer.domain.protobuf",
     "model_analyzer.runner.client.grpc",
     "model_analyzer.runner.client.http",
-    "model_analyzer.search.adaptive.adaptive_search",
 )
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_function_imports_what_its_file_could(path: Path) -> None:
+def test_no_function_imports_what_its_file_could() -> None:
     """Such an import hides a circle. Commands import what they need when they run."""
-    if room_of(path) in ("cli", "__init__", "__main__"):
-        return
-    for function in ast.walk(ast.parse(path.read_text())):
-        if isinstance(function, ast.FunctionDef):
-            nodes = [node for node in ast.walk(function) if isinstance(node, ast.ImportFrom)]
-            names = {str(node.module) for node in nodes}
-            ours = {name for name in names if name.startswith("model_analyzer.")}
-            assert ours <= {*HEAVY}, function.name
+    for path in sources():
+        if room_of(path) in ("cli", "__init__", "__main__"):
+            continue
+        for function in nodes(path):
+            if isinstance(function, ast.FunctionDef):
+                inner = [node for node in ast.walk(function) if isinstance(node, ast.ImportFrom)]
+                names = {str(node.module) for node in inner}
+                ours = {name for name in names if name.startswith("model_analyzer.")}
+                assert ours <= {*HEAVY}, f"{path}: {function.name}"
+
+
+def test_only_searches_know_which_mode_it_is() -> None:
+    """Others ask its facts: a mode is a row of the enumeration and a file of `search/modes`."""
+    by_name = re.compile(r"\bSearchMode\.[A-Z]")
+    files = [path for path in sources() if by_name.search(path.read_text())]
+    rooms = {room_of(path) for path in files if path != PACKAGE / "domain" / "settings.py"}
+    assert rooms == {"search"}
+    assert len(files) <= 3
 
 
 # package of `state` -> packages and files of `state` that it may import, besides itself

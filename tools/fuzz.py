@@ -36,8 +36,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.adapter import server_answers
 from tests.cli import paths, streams
 from tests.corpus import LIMIT_S, Kind, as_kept, keep, within
-from tests.unit.config import configurations
+from tests.unit import foreign_files
+from tests.unit.config import configurations, extreme_numbers
 from tests.unit.domain import logs
+from tests.unit.reports import csv_cells
 from tests.unit.runner import load_outputs, model_configurations
 from tests.unit.state import hostile_checkpoints
 
@@ -56,12 +58,15 @@ KINDS: Mapping[str, Kind] = {
     "command lines": Kind(
         configurations.command_lines(), configurations.command_line_resolves_or_tells, 1
     ),
+    "numbers": Kind(extreme_numbers.EXAMPLES, extreme_numbers.is_refused_or_stored, 1),
     "model configurations": Kind(
         model_configurations.REPOSITORIES, model_configurations.is_planned_or_refused, 3
     ),
     "HTTP answers": Kind(server_answers.HTTP_ANSWERS, server_answers.http_is_used_or_refused, 2),
     "gRPC answers": Kind(server_answers.GRPC_ANSWERS, server_answers.grpc_is_used_or_refused, 2),
     "logs": Kind(logs.LOGS, logs.is_read_or_refused, 1),
+    "files": Kind(foreign_files.FILES, foreign_files.is_read_or_refused, 2),
+    "CSV": Kind(csv_cells.TABLES, csv_cells.is_safe_or_exact, 0.5),
     "metrics": Kind(server_answers.METRICS, server_answers.metrics_are_used_or_left_out, 0.5),
     "load outputs": Kind(load_outputs.OUTPUTS, load_outputs.is_measured_or_failed, 2),
     "checkpoints": Kind(hostile_checkpoints.CHECKPOINTS, hostile_checkpoints.check_checkpoint, 4),

@@ -27,8 +27,8 @@ from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
-from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 from model_analyzer.search.adaptive.knowledge import DEFAULT, Knowledge
+from model_analyzer.search.modes.adaptive import LOAD_STEPS
 from model_analyzer.search.plan import LearningPlan
 from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.space import Coordinate

@@ -8,9 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from zlib import crc32
-
-import numpy as np
 
 from benchmarks.search.beaten import better_measured
 from benchmarks.search.durations import LOADING_S, SERVER_S
@@ -32,14 +29,9 @@ from model_analyzer.results.ranking import rank
 from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.runner.load.rates import RequestRates
 from model_analyzer.search.choose import check, choose
-from model_analyzer.search.plan import Plan
-from model_analyzer.search.planned import PlannedSearch
-from model_analyzer.search.trial_map import TrialMap
-
-RANDOM = "random"
 
 # The share of its space that a random search measures, in percent.
-_SHARE = 4.0
+_SHARE = 4
 
 # The number of variants that the product reports and refines.
 _BEST = 3
@@ -88,17 +80,16 @@ def run(
     in_instalments: bool = False,
     with_moments: bool = False,
 ) -> Run | None:
-    """The run of a mode of the product, or of `random` (`random:10` draws 10 % of the space). The
-    seed determines the noise and the random choices. None if the mode does not support the models.
+    """The run of a mode (`random:10` draws 10 % of the space, `random` 4 %). The seed determines
+    the noise and the random choices. None if the mode does not support the models.
     Unless `in_instalments`, trials are measured in perf_analyzer's own windows. `with_moments`, the
     run also has the recommendations on the way.
 
     `executor` makes the slots from a runner that answers at once.
     """
-    make = _random if mode.partition(":")[0] == RANDOM else _of_product
     try:
         began = time.perf_counter()
-        search = _Timed(make(surface, mode, seed), began)
+        search = _Timed(search_of(surface, mode, seed), began)
     except ConfigError:
         return None
     answers = _Answers(surface, seed, in_instalments=in_instalments)
@@ -165,39 +156,19 @@ def changes(contents: Sequence[object]) -> int:
     return sum(content != previous for content, previous in pairs)
 
 
-def _of_product(surface: Surface, mode: str, seed: int) -> Search:
-    settings = surface.settings(SearchMode(mode))
+def search_of(surface: Surface, mode: str, seed: int) -> Search:
+    """The search of a mode on a surface. Raises ConfigError if it does not support the models."""
+    name, _, share = mode.partition(":")
+    settings = surface.settings(SearchMode(name))
     subject = surface.subject(settings)
-    check([subject], settings.search)
+    search = replace(settings.search, refined=_BEST)
+    if name == "random":
+        percent = int(share or _SHARE)
+        shares = replace(search.optuna, min_percentage=percent, max_percentage=percent)
+        search = replace(search, optuna=shares)
+    check([subject], search)
     # the product's fixed seed would only show the luck of that seed
-    return choose(subject, replace(settings.search, refined=_BEST), VariantNames(), seed=seed)
-
-
-def _random(surface: Surface, mode: str, seed: int) -> Search:
-    return random_search(surface, float(mode.partition(":")[2] or _SHARE) / 100, seed)
-
-
-def random_search(surface: Surface, share: float, seed: int) -> PlannedSearch:
-    """Measures a random share of the space, each point once: the baseline for every search."""
-    settings = surface.settings(None)
-    trial_map = TrialMap(surface.subject(settings), settings.search, use_formula=False)
-    random = np.random.default_rng([seed, crc32(surface.name.encode())])
-    space = trial_map.space
-    shape = [len(dimension.values) for dimension in space.dimensions]
-    drawn = random.choice(space.size, size=max(round(share * space.size), 1), replace=False)
-    names = VariantNames()
-
-    def plan() -> Plan:
-        records = []
-        for number in drawn:
-            coordinate = tuple(int(index) for index in np.unravel_index(number, shape))
-            trial = trial_map.trial(coordinate, names)
-            if trial.is_legal:
-                outcome = yield trial
-                records.append(TrialRecord(trial=trial, outcome=outcome))
-        return records
-
-    return PlannedSearch(plan(), len(drawn))
+    return choose(subject, search, VariantNames(), seed=seed)
 
 
 class _Answers:

@@ -50,7 +50,7 @@ def main() -> None:
     modes = options.modes.split(",")
     patterns = options.surfaces.split(",")
     for mode in modes:
-        supported = [*OURS, drive.RANDOM, *upstream.MODES]
+        supported = [*OURS, *upstream.MODES]
         if mode.partition(":")[0] not in supported:
             _refuse(f"--modes: no mode {mode}: choose from {', '.join(supported)}")
     try:
@@ -93,7 +93,7 @@ def _options() -> argparse.Namespace:
     assert __doc__ is not None
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--set", default="tuning", help=SET_HELP)
-    options.add_argument("--modes", default=",".join([*OURS, drive.RANDOM]))
+    options.add_argument("--modes", default=",".join(OURS))
     options.add_argument("--surfaces", default="*", help="patterns of names, with commas")
     options.add_argument("--seeds", type=int, default=3, help="runs of each mode on each surface")
     options.add_argument("--jobs", type=int, default=1, help="surfaces at the same time")

@@ -10,7 +10,6 @@ from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.goals import Objective
 from model_analyzer.domain.metrics import Better, metric_of
 from model_analyzer.domain.models import ModelVariant, thaw
-from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.windows import WINDOWS
 from model_analyzer.domain.words import counted
@@ -87,7 +86,7 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
 
 
 def _count(forecast: Forecast) -> str:
-    if forecast.trials is None and forecast.mode is SearchMode.BRUTE:
+    if forecast.trials is None and forecast.has_list:
         return f"at most {forecast.most_trials}, too many to list"
     if forecast.trials is None:
         most = "" if forecast.most_trials is None else f"at most {forecast.most_trials}: "

@@ -331,7 +331,7 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="max_percentage_of_search_space", flags=("--max-percentage-of-search-space",),
         kind=Integer(1, 100), default=10, target="search.optuna.max_percentage", group=SEARCH,
-        help="Maximum share of the configurations that optuna tries, in percent.",
+        help="Maximum share of the configurations that optuna or random tries, in percent.",
     ),
     Option(
         key="optuna_min_trials", flags=("--optuna-min-trials",), kind=Integer(1),
@@ -342,8 +342,8 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="optuna_max_trials", flags=("--optuna-max-trials",), kind=Integer(1),
         target="search.optuna.max_trials", group=SEARCH,
-        help="Maximum number of optuna trials. If a percentage is also given, the smaller number"
-        " applies.",
+        help="Maximum number of optuna or random trials. If a percentage is also given, the smaller"
+        " number applies.",
     ),
     Option(
         key="optuna_early_exit_threshold", flags=("--optuna-early-exit-threshold",),

@@ -63,7 +63,6 @@ from model_analyzer.domain.settings import (
     ReportSettings,
     RepositorySettings,
     ResponseCache,
-    SearchMode,
     SearchSettings,
     ServerSettings,
 )
@@ -195,7 +194,7 @@ def _as_loaded(settings: ProfileSettings) -> ProfileSettings:
             replace(model, parameters=no_parameters, mode=None) for model in settings.models
         ),
         composing=MappingProxyType({}),
-        search=replace(settings.search, mode=SearchMode.BRUTE, disable=True),
+        search=settings.search.without_search,
     )
 
 

@@ -220,58 +220,58 @@ def _mode(model: ModelEntry, values: Mapping[str, Any]) -> SearchMode | None:
     return mode
 
 
-def _places_of_mode(
-    given: Given, values: Mapping[str, Any], *modes: SearchMode
-) -> Mapping[SearchMode, str]:
-    """Those of the search modes that a model is searched with, each with the place where the user
-    chose it; without models, the mode for all of them.
+def _modes(given: Given, values: Mapping[str, Any]) -> Mapping[SearchMode, str]:
+    """The chosen search modes, each with the place where the user chose it; without models, the
+    mode for all of them.
     """
-    places = {}
-    for model in values["profile_models"] or ():
-        mode = _mode(model, values)
-        if mode in modes:
-            places[mode] = model.given.where.get(_MODE) or given.where.get(_MODE, _MODE)
-    if not values["profile_models"] and values[_MODE] in modes:
-        places[values[_MODE]] = given.where.get(_MODE, _MODE)
-    return places
+    place = given.where.get(_MODE, _MODE)
+    if not values["profile_models"]:
+        return {values[_MODE]: place} if values[_MODE] else {}
+    modes = ((_mode(model, values), model.given) for model in values["profile_models"])
+    return {mode: own.where.get(_MODE) or place for mode, own in modes if mode}
 
 
-def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    if not _places_of_mode(given, values, SearchMode.QUICK):
-        return
-    if values["run_config_search_disable"]:
-        yield Problem(
-            where=given.where["run_config_search_disable"],
-            message="run_config_search_disable cannot be combined with search mode quick",
-            hint="remove one of them",
-        )
-    for key in ("concurrency", "batch_sizes", *_REQUEST_RATE):
-        if given.values.get(key):
+def _search_that_is_needed(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Some modes cannot do without the search."""
+    for mode in _modes(given, values):
+        if values["run_config_search_disable"] and not mode.facts.is_optional:
             yield Problem(
-                where=given.where[key],
-                message=f"search mode quick does not support {key}",
-                hint=f"{ALTERNATIVE} does",
+                where=given.where["run_config_search_disable"],
+                message="run_config_search_disable cannot be combined with search mode"
+                f" {mode.value}",
+                hint="remove one of them",
             )
+
+
+def _lists(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Some modes choose loads and values themselves."""
     called = {entry.name for key in _COMPOSING for entry in values[key]}
     called.update(values["cpu_only_composing_models"])
-    for model in values["profile_models"] or ():
-        if _mode(model, values) is SearchMode.QUICK:
-            yield from _quick_model(model, is_called=model.name in called)
+    for mode in _modes(given, values):
+        if mode.facts.takes_lists:
+            continue
+        for key in ("concurrency", "batch_sizes", *_REQUEST_RATE):
+            if given.values.get(key):
+                yield Problem(
+                    where=given.where[key],
+                    message=f"search mode {mode.value} does not support {key}",
+                    hint=f"{ALTERNATIVE} does",
+                )
+        for model in values["profile_models"] or ():
+            if _mode(model, values) is mode:
+                yield from _listed_by_model(model, mode, is_called=model.name in called)
+        for model in [entry for key in _COMPOSING for entry in values[key]]:
+            yield from _listed_by_called(model, mode)
 
 
-def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    is_adaptive = bool(_places_of_mode(given, values, SearchMode.ADAPTIVE))
-    if is_adaptive and values["run_config_search_disable"]:
-        yield Problem(
-            where=given.where["run_config_search_disable"],
-            message="run_config_search_disable cannot be combined with search mode adaptive",
-            hint="remove one of them",
-        )
+def _own_limits(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    learning = [mode.value for mode in SearchMode if mode.facts.learns]
+    is_learning = any(mode.facts.learns for mode in _modes(given, values))
     for key in ("budget", "max_measurements"):
-        if values[key] is not None and not is_adaptive:
+        if values[key] is not None and not is_learning:
             yield Problem(
                 where=given.where[key],
-                message=f"{key} needs search mode adaptive",
+                message=f"{key} needs search mode {' or '.join(learning)}",
                 hint=ALTERNATIVE,
             )
     if values["budget_counts_earlier_runs"] and values["budget"] is None:
@@ -283,30 +283,28 @@ def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _instance_counts(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Quick and brute searches stop when more instances do not help; other searches may start with
-    any number.
+    """Searches that start from the smallest count stop when more instances do not help; others may
+    start with any number.
     """
-    modes = list(_places_of_mode(given, values, SearchMode.ADAPTIVE, SearchMode.OPTUNA))
-    if not modes:
-        return
+    jumping = [mode.value for mode in _modes(given, values) if mode.facts.jumps]
     for key in ("run_config_search_min_instance_count", "run_config_search_max_instance_count"):
-        if values[key] > MOST_INSTANCES:
+        if jumping and values[key] > MOST_INSTANCES:
             yield Problem(
                 where=given.where.get(key, key),
-                message=f"search mode {modes[0].value} may try any instance count, so it must be at"
+                message=f"search mode {jumping[0]} may try any instance count, so it must be at"
                 f" most {MOST_INSTANCES}, found {values[key]}",
                 hint="each instance needs a thread of the server; brute and quick start from the"
                 " smallest count",
             )
 
 
-def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
+def _listed_by_model(model: ModelEntry, mode: SearchMode, *, is_called: bool) -> Iterator[Problem]:
     parameters = model.given.values.get("parameters") or Given()
     for key, where in parameters.where.items():
         if parameters.values.get(key):
             yield Problem(
                 where=where,
-                message=f"search mode quick does not support {key} of {model.name}",
+                message=f"search mode {mode.value} does not support {key} of {model.name}",
                 hint=f"{ALTERNATIVE} does",
             )
     fields = model.given.values.get("model_config_parameters", {})
@@ -317,38 +315,36 @@ def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
         if field in fields:
             yield Problem(
                 where=where,
-                message=f"search mode quick does not support {field} of {model.name}",
+                message=f"search mode {mode.value} does not support {field} of {model.name}",
                 hint=f"{ALTERNATIVE} does",
             )
-    yield from _several_values(model)
+    yield from _several_values(model, mode)
 
 
-def _several_values(model: ModelEntry) -> Iterator[Problem]:
-    """Quick search supports only one value of each field that it does not vary itself."""
+def _several_values(model: ModelEntry, mode: SearchMode) -> Iterator[Problem]:
+    """Only one value is supported of each field that the mode does not vary itself."""
     fields = model.given.values.get("model_config_parameters", {})
     if field_with_several_values(fields):
         yield Problem(
             where=model.given.where.get("model_config_parameters", model.where),
-            message=f"search mode quick supports one value for each field of {model.name}",
+            message=f"search mode {mode.value} supports one value for each field of {model.name}",
             hint=f"{ALTERNATIVE} supports several",
         )
 
 
-def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    if not _places_of_mode(given, values, SearchMode.QUICK):
-        return
-    for model in [entry for key in _COMPOSING for entry in values[key]]:
-        fields = model.given.values.get("model_config_parameters", {})
-        where = model.given.where.get("model_config_parameters", model.where)
-        yield from _several_values(model)
-        groups = fields.get("instance_group", ())
-        counts = sorted({int(group[0].get("count", 1)) for group in groups if group})
-        if not _are_steps(counts):
-            yield Problem(
-                where=where,
-                message=f"search mode quick does not support the instance counts of {model.name}",
-                hint=f"list consecutive numbers or powers of two; {ALTERNATIVE} supports any",
-            )
+def _listed_by_called(model: ModelEntry, mode: SearchMode) -> Iterator[Problem]:
+    fields = model.given.values.get("model_config_parameters", {})
+    where = model.given.where.get("model_config_parameters", model.where)
+    yield from _several_values(model, mode)
+    groups = fields.get("instance_group", ())
+    counts = sorted({int(group[0].get("count", 1)) for group in groups if group})
+    if not _are_steps(counts):
+        yield Problem(
+            where=where,
+            message=f"search mode {mode.value} does not support the instance counts of"
+            f" {model.name}",
+            hint=f"list consecutive numbers or powers of two; {ALTERNATIVE} supports any",
+        )
 
 
 def _are_steps(counts: Sequence[int]) -> bool:
@@ -361,12 +357,7 @@ def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if not values["bls_composing_models"]:
         return
     where = given.where["bls_composing_models"]
-    for place in _places_of_mode(given, values, SearchMode.BRUTE).values():
-        yield Problem(
-            where=place,
-            message="search mode brute cannot search bls_composing_models",
-            hint="remove run_config_search_mode, or give --search quick or --search adaptive",
-        )
+    yield from _of_one_model(given, values, "cannot search bls_composing_models")
     if len(values["profile_models"] or ()) > 1:
         yield Problem(where=where, message="bls_composing_models needs exactly one profiled model")
     if values[_TOGETHER]:
@@ -394,12 +385,19 @@ def _together(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
                 f" of {models[0].name} and {model.name} differ",
                 hint="give search beside profile_models",
             )
-    for place in _places_of_mode(given, values, SearchMode.BRUTE).values():
-        yield Problem(
-            where=place,
-            message="search mode brute does not support models that are profiled concurrently",
-            hint="remove run_config_search_mode, or give --search quick or --search adaptive",
-        )
+    what = "does not support models that are profiled concurrently"
+    yield from _of_one_model(given, values, what)
+
+
+def _of_one_model(given: Given, values: Mapping[str, Any], what: str) -> Iterator[Problem]:
+    """What the modes that search one model alone cannot do."""
+    for mode, place in _modes(given, values).items():
+        if not mode.facts.searches_several:
+            yield Problem(
+                where=place,
+                message=f"search mode {mode.value} {what}",
+                hint="remove run_config_search_mode, or give --search quick or --search adaptive",
+            )
 
 
 def _remote_only(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -501,9 +499,9 @@ _COMMON_RULES: Sequence[Rule] = (
     _servers,
     _file_names,
     _one_kind_of_load,
-    _quick_searches_by_itself,
-    _composing_in_quick,
-    _adaptive,
+    _search_that_is_needed,
+    _lists,
+    _own_limits,
     _instance_counts,
     _bls,
     _together,
@@ -572,20 +570,21 @@ def check_models(
 def _loads_in_flags(
     models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    """Loads that quick search does not support, from `perf_analyzer_flags`: for other options,
-    `_quick_searches_by_itself` has said more.
+    """Loads that a mode without lists does not support, from `perf_analyzer_flags`: of other
+    options, `_lists` has said more.
     """
     key = "perf_analyzer_flags"
     entries = {entry.name: entry for entry in values["profile_models"] or ()}
     for model in models:
         own = entries[model.name].given
-        if _mode(entries[model.name], values) is not SearchMode.QUICK:
+        mode = _mode(entries[model.name], values)
+        if mode is None or mode.facts.takes_lists:
             continue
         place = own if key in own.values else given
         if _LOADS_IN_FLAGS.isdisjoint(place.values.get(key, ())):
             continue
-        for limit in unsupported_loads(model):
-            yield Problem(where=place.where[key], message=limit.message, hint=limit.hint)
+        for message, hint in unsupported_loads(model, mode):
+            yield Problem(where=place.where[key], message=message, hint=hint)
 
 
 def _shared_memory(

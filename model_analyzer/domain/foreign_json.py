@@ -60,7 +60,7 @@ def parse_unambiguous(text: bytes, *, most_bytes: int = MOST_BYTES, deepest: int
     except (json.JSONDecodeError, TypeError):
         pass  # the slower parser knows more, and explains errors
     return parse_with(
-        text, most_bytes=most_bytes, deepest=deepest, pairs=_unique, constant=_no_number
+        text, most_bytes=most_bytes, deepest=deepest, pairs=_unique, constant=no_number
     )
 
 
@@ -92,6 +92,11 @@ def parse_with(
     return value
 
 
+def no_number(name: str) -> Any:
+    """For NaN and infinity, which are not JSON: raises ValueError."""
+    raise ValueError(f"{name} is not a number")
+
+
 def check_depth(text: bytes | str, value: Any, deepest: int = DEEPEST) -> None:
     """Raises TooDeep if the value of this text has more levels."""
     brackets = (b"[", b"{") if isinstance(text, bytes) else ("[", "{")
@@ -121,7 +126,3 @@ def _unique(pairs: Pairs) -> dict[str, Any]:
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise ValueError(f"the key {twice!r} occurs twice")
     return mapping
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is not a number")

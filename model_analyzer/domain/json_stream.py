@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from model_analyzer.domain.foreign_json import TooDeep, check_depth
@@ -20,7 +20,6 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _CLOSING = re.compile(r'["\]}]')
 # A parser that lacks the rest of a value says so at its end, or at the begin of a text.
 _NEAR = 16
-_SCANNER = json.JSONDecoder()
 
 
 class TooLong(ValueError):
@@ -37,13 +36,28 @@ class CutOff(ValueError):
 class JsonStream:
     """A place in a JSON text that comes in blocks. Whoever enters an object or a list reads each
     value in it before going on. Raises ValueError where the text is not JSON.
+
+    `constant` makes NaN and infinity, which are floats by default.
     """
 
-    def __init__(self, blocks: Iterable[str], *, most_characters: int = MOST_CHARACTERS) -> None:
+    def __init__(
+        self,
+        blocks: Iterable[str],
+        *,
+        most_characters: int = MOST_CHARACTERS,
+        constant: Callable[[str], Any] | None = None,
+    ) -> None:
         self._blocks = iter(blocks)
         self._most_characters = most_characters
+        self._decoder = json.JSONDecoder(parse_constant=constant)
         self._text = ""
         self._place = 0
+        self._lines_before = 0
+
+    @property
+    def line(self) -> int:
+        """The number of the line of this place, from 1 on; after an error in a value, its line."""
+        return 1 + self._lines_before + self._text.count("\n", 0, self._place)
 
     def keys(self) -> Iterator[str]:
         """The keys of the object that begins here; its values follow them."""
@@ -63,14 +77,16 @@ class JsonStream:
         self.next_character()
         while True:
             try:
-                value, end = _SCANNER.raw_decode(self._text, self._place)
+                value, end = self._decoder.raw_decode(self._text, self._place)
             except RecursionError:
                 raise TooDeep from None
             except json.JSONDecodeError as error:
                 is_cut = error.pos > len(self._text) - _NEAR or error.msg.startswith("Unterminated")
                 if is_cut and self._extend():
                     continue
-                if is_cut and self._lacks_the_rest(error):
+                is_cut = is_cut and self._lacks_the_rest(error)
+                self._place = error.pos
+                if is_cut:
                     raise CutOff(str(error)) from None
                 raise
             may_go_on = isinstance(value, (int, float)) and end > len(self._text) - _NEAR
@@ -126,5 +142,6 @@ class JsonStream:
             if size > left:
                 break
         if size:
+            self._lines_before += self._text.count("\n", 0, self._place)
             self._text, self._place = "".join([self._text[self._place :], *added]), 0
         return size > 0

@@ -8,15 +8,14 @@ default, for ensembles, BLS models and models measured together, only the facts 
 tell: `search` checks the same limits when it knows the mode.
 
 All other rules are in one of these rooms: about keys that the user must not give at all in
-`config/rules.py`, about facts in `search/choose.py`.
+`config/rules.py`, about facts in `search/modes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from model_analyzer.domain.settings import ModelSettings
+from model_analyzer.domain.settings import ModelSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind
 
 # Fields of the configuration that a quick search itself varies.
@@ -26,27 +25,17 @@ SIZES = ("max_batch_size", "instance_group")
 ALTERNATIVE = "--search adaptive"
 
 
-@dataclass(frozen=True, slots=True)
-class QuickLimit:
-    """A setting that a quick search does not support, and what to do."""
-
-    message: str
-    hint: str
-
-
-def unsupported_loads(model: ModelSettings) -> Iterator[QuickLimit]:
-    """A quick search sets the concurrency itself, or uses a single listed load."""
+def unsupported_loads(model: ModelSettings, mode: SearchMode) -> Iterator[tuple[str, str]]:
+    """What is not supported, and what to do: a quick search sets the concurrency itself, or uses a
+    single listed load.
+    """
     if model.load_kind is LoadKind.REQUEST_RATE and not model.loads:
-        yield QuickLimit(
-            "search mode quick searches concurrencies, not request rates",
-            f"remove the request rates, or give {ALTERNATIVE}",
-        )
+        message = f"search mode {mode.value} searches concurrencies, not request rates"
+        yield message, f"remove the request rates, or give {ALTERNATIVE}"
     for kind, values in (("load", model.loads), ("batch size", model.batch_sizes)):
         if len(values) > 1:
-            yield QuickLimit(
-                f"search mode quick supports one {kind}, not {len(values)}",
-                f"{ALTERNATIVE} supports several",
-            )
+            message = f"search mode {mode.value} supports one {kind}, not {len(values)}"
+            yield message, f"{ALTERNATIVE} supports several"
 
 
 def field_with_several_values(

@@ -38,13 +38,42 @@ class LaunchMode(Enum):
     C_API = "c_api"
 
 
-class SearchMode(Enum):
-    """Which search is used."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeFacts:
+    """What the options of a run have to know of a search mode.
 
-    BRUTE = "brute"
-    QUICK = "quick"
-    OPTUNA = "optuna"
-    ADAPTIVE = "adaptive"
+    `limits` is the section of `SearchSettings` with its own limits, if any, and `package` an
+    optional package that it needs. `searches_several`: models that others call, and models that are
+    measured together. `takes_lists`: of loads and values; otherwise it chooses them. `is_optional`:
+    the user may disable the search. A mode that `jumps` may try any size at any time, others start
+    from the smallest. One that `learns` takes a budget and ends with a conclusion.
+    """
+
+    limits: str = ""
+    package: str = ""
+    searches_several: bool = True
+    takes_lists: bool = True
+    is_optional: bool = True
+    jumps: bool = False
+    learns: bool = False
+
+
+class SearchMode(Enum):
+    """Which search is used: `search/modes` has a file for each."""
+
+    facts: ModeFacts
+
+    BRUTE = "brute", ModeFacts(searches_several=False)
+    QUICK = "quick", ModeFacts(limits="quick", takes_lists=False, is_optional=False)
+    OPTUNA = "optuna", ModeFacts(limits="optuna", package="optuna", jumps=True)
+    ADAPTIVE = "adaptive", ModeFacts(limits="adaptive", is_optional=False, jumps=True, learns=True)
+
+    RANDOM = "random", ModeFacts(limits="optuna", is_optional=False, jumps=True)
+
+    def __new__(cls, name: str, facts: ModeFacts = ModeFacts()) -> SearchMode:
+        mode = object.__new__(cls)
+        mode._value_, mode.facts = name, facts
+        return mode
 
 
 class ModelType(Enum):
@@ -352,6 +381,11 @@ class SearchSettings:
     optuna: OptunaSettings
     adaptive: AdaptiveSettings
 
+    @property
+    def without_search(self) -> SearchSettings:
+        """The same for a run that measures what is listed, and nothing else."""
+        return replace(self, mode=SearchMode.BRUTE, disable=True)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointSettings:
@@ -491,9 +525,9 @@ class ProfileSettings:
         return next(filter(None, own), self.search.mode)
 
     def budget_of(self, models: Sequence[str]) -> Budget:
-        """The budget of the search of these models: only an adaptive one has a budget."""
-        is_adaptive = self.chosen_mode(models) is SearchMode.ADAPTIVE
-        return self.search.adaptive.budget if is_adaptive else Budget()
+        """The budget of the search of these models; none, unless it learns."""
+        mode = self.chosen_mode(models)
+        return self.search.adaptive.budget if mode and mode.facts.learns else Budget()
 
     def without_patterns(self, models: Sequence[str]) -> ProfileSettings:
         """The settings with each pattern replaced by the models that have its options, in their

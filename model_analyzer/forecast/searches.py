@@ -15,25 +15,13 @@ from itertools import islice, pairwise
 from typing import Any
 
 from model_analyzer.domain.models import ModelVariant, VariantNames
-from model_analyzer.domain.settings import (
-    QuickSettings,
-    SearchMode,
-    SearchSettings,
-)
+from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind, Trial
-from model_analyzer.search.choose import (
-    brute_search,
-    choose,
-    mode_of,
-    most_refined,
-    most_swept,
-    sweeps_loads,
-)
+from model_analyzer.search.choose import mode_for, mode_of
 from model_analyzer.search.confirm import most_confirmed
+from model_analyzer.search.modes.mode import ListedStrategy, RefiningMode
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.quick import quick_space
-from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, UNBOUNDED, Space
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, UNBOUNDED, Dimension
 from model_analyzer.search.variants import other_parameters
 
 # How many values of an unbounded dimension are shown, and of any other one.
@@ -63,11 +51,11 @@ class Forecast:
     """The mode of a search, the parameters that it varies, and the number of combinations (`size`;
     None if unbounded).
 
-    `trials` lists all possible trials in their order; None if the search chooses them, or if there
-    are too many. `is_exact` means that it measures exactly these, and at most `confirmed` of them
-    again. `most_trials` is the limit; it may be higher than their number, since some trials depend
-    on outcomes. `variants` is the largest number of different contents of a server, and `loads` of
-    changes between them.
+    `trials` lists all possible trials in their order; None if the search chooses them, or if it
+    `has_list` and there are too many. `is_exact` means that it measures exactly these, and at most
+    `confirmed` of them again. `most_trials` is the limit; it may be higher than their number, since
+    some trials depend on outcomes. `variants` is the largest number of different contents of a
+    server, and `loads` of changes between them.
     """
 
     mode: SearchMode
@@ -79,32 +67,29 @@ class Forecast:
     variants: int | None
     loads: int | None
     confirmed: int = 0
+    has_list: bool = False
 
 
 def forecast(subject: Subject, settings: SearchSettings, *, slots: int = 1) -> Forecast:
     """The forecast of the search for a `subject` that was checked, with so many `slots`."""
-    mode = mode_of(subject, settings)
-    if mode is SearchMode.BRUTE:
-        return _listed(subject, settings)
-    search = choose(subject, settings, VariantNames(), slots=slots)
-    if mode is SearchMode.QUICK:
-        return _unlisted(mode, [*_quick_varied(subject, settings.quick)], search.most_trials)
-    varied = [
-        Varied(model=dimension.model, parameter=dimension.parameter, values=dimension.values)
-        for dimension in _space(subject, settings, mode).dimensions
-    ]
-    return _unlisted(mode, varied, search.most_trials)
+    mode = mode_for(subject, settings)
+    if isinstance(mode, RefiningMode) and (listed := mode.listed()) is not None:
+        return _listed(mode, listed)
+    search = mode.search(VariantNames(), slots=slots)
+    varied = [*map(_varied, mode.space.dimensions)]
+    return _unlisted(mode_of(subject, settings), varied, search.most_trials)
 
 
-def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
-    """The forecast of a brute search."""
-    search = brute_search(subject, settings, VariantNames())
+def _listed(mode: RefiningMode, search: ListedStrategy) -> Forecast:
+    """The forecast of a search that lists its trials."""
+    subject, settings = mode.subject, mode.settings
+    kind = mode_of(subject, settings)
     trials = tuple(islice(search.trials(), _MOST_TRIALS + 1))
     varied = _shown(_values_of(subject, trials))
     if len(trials) > _MOST_TRIALS:
         most = search.most_trials
         return Forecast(
-            mode=SearchMode.BRUTE,
+            mode=kind,
             # the rest of the list may have more sizes
             varied=tuple(
                 replace(item, is_bounded=False) if item.parameter in _SIZES else item
@@ -113,23 +98,24 @@ def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
             size=most,
             trials=None,
             is_exact=False,
-            most_trials=most + most_refined(subject, settings),
+            most_trials=most + mode.most_refined,
             variants=None,
             loads=None,
+            has_list=True,
         )
     contents = [trial.content for trial in trials]
     variants = len(set(contents))
     stops_early = settings.early_exit or not subject.lists_loads
-    refined = most_swept(subject, settings, min(settings.refined, variants - 1))
+    refined = mode.most_swept(min(settings.refined, variants - 1))
     loads = min(len(contents), 1) + sum(a != b for a, b in pairwise(contents))
     # the list leaves out loads where throughput no longer grows; other objectives may need them
-    if refined or (sweeps_loads(subject, settings) and not subject.goal.is_for_throughput):
+    if refined or (mode.sweeps_loads and not subject.goal.is_for_throughput):
         loads += min(settings.refined + 1, variants)  # the best are loaded again
     confirmed = most_confirmed(subject, settings)
     if variants > 1:
         loads += confirmed  # in turn
     return Forecast(
-        mode=SearchMode.BRUTE,
+        mode=kind,
         varied=tuple(varied),
         size=len(trials),
         trials=trials,
@@ -138,6 +124,7 @@ def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
         variants=variants,
         loads=loads,
         confirmed=confirmed,
+        has_list=True,
     )
 
 
@@ -166,28 +153,15 @@ def _shown(varied: Iterable[Varied]) -> Iterator[Varied]:
             yield replace(item, values=values, is_bounded=item.is_bounded and is_whole)
 
 
-def _space(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Space:
-    """The space of an Optuna or adaptive search."""
-    if mode is SearchMode.OPTUNA:
-        return TrialMap(
-            subject, settings, use_formula=settings.optuna.use_concurrency_formula
-        ).space
-    # imported when used: numpy is slow to import
-    from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
-
-    return TrialMap(subject, settings, use_formula=False, load_steps=LOAD_STEPS).space
-
-
-def _quick_varied(subject: Subject, quick: QuickSettings) -> Iterator[Varied]:
-    for dimension in quick_space(subject, quick).dimensions:
-        is_bounded = dimension.values[-1] < UNBOUNDED[1]
-        values = dimension.values if is_bounded else dimension.values[:_FIRST]
-        yield Varied(
-            model=dimension.model,
-            parameter=dimension.parameter,
-            values=values,
-            is_bounded=is_bounded,
-        )
+def _varied(dimension: Dimension) -> Varied:
+    """The dimension; without a bound that the user gave, with its first values."""
+    is_bounded = not dimension.is_open or dimension.values[-1] < UNBOUNDED[1]
+    return Varied(
+        model=dimension.model,
+        parameter=dimension.parameter,
+        values=dimension.values if is_bounded else dimension.values[:_FIRST],
+        is_bounded=is_bounded,
+    )
 
 
 def _values_of(subject: Subject, trials: Sequence[Trial]) -> Iterator[Varied]:

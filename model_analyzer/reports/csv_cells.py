@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from typing import TextIO
 
-# A spreadsheet computes what begins with one of these.
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet computes what begins with one of these, also in full width (for East Asian users).
+_FORMULAS = (
+    "=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20",
+)  # fmt: skip
 
 
 class UnixLines:

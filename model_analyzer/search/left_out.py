@@ -17,8 +17,8 @@ from model_analyzer.domain.model_config_rules import (
     rate_limits,
     refusal,
 )
-from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.settings import SearchMode, SearchSettings
+from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames
+from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.words import counted, first_few
 from model_analyzer.search.plan import Subject, VariedModel
 from model_analyzer.search.variants import (
@@ -32,12 +32,15 @@ from model_analyzer.search.variants import (
     other_parameters,
 )
 
+# What to do about a model that the server would refuse as it is.
+CORRECT = "correct its config.pbtxt"
+
 # Longer lists are not counted: they would take seconds.
 _MOST = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class RefusedVariants:
     """The number of variants of a model that are left out, of how many, and for which reasons.
     `remedy` is what to do if nothing is left because all batch limits are too small, otherwise "".
     """
@@ -57,23 +60,37 @@ class LeftOut:
         )
 
 
-def left_out(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iterator[LeftOut]:
-    """What a search in this mode leaves out of each model. A quick search has no bounds that could
-    be counted, and climbs from the smallest sizes that the server accepts.
-    """
+def of_list(subject: Subject, settings: SearchSettings) -> Iterator[RefusedVariants]:
+    """What a search that lists the variants of each model leaves out."""
     for model in subject.models:
-        if mode is SearchMode.BRUTE:
-            groups = brute_groups(model, settings)
-            configurations = (parameters for group in groups for parameters in group)
-            is_listed = is_manual(model, settings)
-            varied = model.varied[model.facts.name]
-            yield from _of_model(varied, configurations, subject, is_listed=is_listed)
-        elif mode is not SearchMode.QUICK:
-            for varied in model.varied.values():
-                if not varied.facts.is_ensemble:
-                    is_listed = bool(listed_batch_limits(varied))
-                    searched = _configurations(varied, settings)
-                    yield from _of_model(varied, searched, subject, is_listed=is_listed)
+        groups = brute_groups(model, settings)
+        configurations = (parameters for group in groups for parameters in group)
+        varied = model.varied[model.facts.name]
+        is_listed = is_manual(model, settings)
+        yield from _of_model(varied, configurations, subject, is_listed=is_listed)
+
+
+def of_space(subject: Subject, settings: SearchSettings) -> Iterator[RefusedVariants]:
+    """What a search leaves out that chooses the sizes of all models within the bounds."""
+    for model in subject.models:
+        for varied in model.varied.values():
+            if not varied.facts.is_ensemble:
+                is_listed = bool(listed_batch_limits(varied))
+                searched = _configurations(varied, settings)
+                yield from _of_model(varied, searched, subject, is_listed=is_listed)
+
+
+def refused_as_it_is(facts: ModelFacts, subject: Subject) -> Iterator[tuple[str, Refusal]]:
+    """The first model that the server would refuse as it is, if any, and why; called ones first."""
+    for part in reversed([*facts.with_parts()]):
+        default = VariantNames().default(part)
+        if reason := _refusal(default, subject):
+            yield part.name, reason
+            return
+
+
+def _refusal(variant: ModelVariant, subject: Subject) -> Refusal | None:
+    return refusal(variant) or next(rate_limits([variant], subject.setup.flags), None)
 
 
 def _configurations(model: VariedModel, settings: SearchSettings) -> Iterator[Mapping[str, Any]]:
@@ -97,20 +114,20 @@ def _of_model(
     subject: Subject,
     *,
     is_listed: bool,
-) -> Iterator[LeftOut]:
+) -> Iterator[RefusedVariants]:
     total, refused, needed = 0, list[Refusal](), set[int]()
     names, facts = VariantNames(), replace(model.facts, composing=())
     for parameters in islice(configurations, _MOST):
         total += 1
         variant = names.variant(facts, parameters)
-        reason = refusal(variant) or next(rate_limits([variant], subject.setup.flags), None)
+        reason = _refusal(variant, subject)
         if reason is not None:
             refused.append(reason)
             needed.add(least_batch_limit(variant.config))
     if refused:
         is_bound = all(each.batch_limit is not None for each in refused)
         is_empty = len(refused) == total
-        yield LeftOut(
+        yield RefusedVariants(
             model=facts.name,
             count=len(refused),
             total=total,

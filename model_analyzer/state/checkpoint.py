@@ -59,6 +59,9 @@ from model_analyzer.state.lock import living_owner
 from model_analyzer.state.records import Records
 from model_analyzer.state.upgrade import Notes, upgraded_notes
 
+# the searches that end with a conclusion
+_LEARNING = {mode.value for mode in SearchMode if mode.facts.learns}
+
 K = TypeVar("K")
 T = TypeVar("T")
 C = TypeVar("C", bound="Checkpoint")
@@ -119,7 +122,7 @@ class Checkpoint:
             unfinished=frozenset(
                 lane
                 for subject, search in self.searches.items()
-                if search.get(MODE) == SearchMode.ADAPTIVE.value
+                if search.get(MODE) in _LEARNING
                 for kind in search.get(KINDS) or (WITHOUT_GPU,)
                 if (lane := Lane(subject, kind)) not in self.conclusions
             ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from tests.adapter.server_answers import (
     GRPC_ANSWERS,
@@ -20,18 +20,12 @@ from tests.adapter.server_answers import (
     metrics_are_used_or_left_out,
 )
 
-few = settings(
-    max_examples=30, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
 
-
-@few
 @given(HTTP_ANSWERS)
 def test_any_answer_over_http_is_used_or_refused(example: Mapping[str, str]) -> None:
     http_is_used_or_refused(example)
 
 
-@few
 @given(GRPC_ANSWERS)
 def test_any_answer_over_grpc_is_used_or_refused(
     example: Mapping[str, tuple[int, str, str]],
@@ -39,7 +33,6 @@ def test_any_answer_over_grpc_is_used_or_refused(
     grpc_is_used_or_refused(example)
 
 
-@few
 @given(METRICS)
 def test_any_metrics_are_used_or_left_out(text: str) -> None:
     metrics_are_used_or_left_out(text)

@@ -18,6 +18,7 @@ from tests.browser.pages import PAGES
 from tests.budget_cases import CASES, limits_of, ranking_of, told
 from tests.drawn import page_of
 from tests.random_rankings import random_limits, random_records
+from tests.sizes import small_and_full
 from tests.unit.builders import at_most, goal, ranking, summary_page
 
 Open = Callable[..., Page]
@@ -44,9 +45,7 @@ def test_the_page_ranks_by_the_rules_of_the_tool(
     assert page.evaluate(ANSWERS, limits_of(case)) == case["answers"]
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(100, 400))]
-)
+@small_and_full("seed", 1, *range(100, 400))
 def test_the_page_ranks_what_nobody_chose_as_the_tool_does(
     open_file: Callable[..., Opened], tmp_path: Path, seed: int
 ) -> None:

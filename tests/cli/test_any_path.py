@@ -9,18 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 
 from tests.cli.paths import PATHS, is_used_or_refused
+from tests.sizes import costly
 
 
-@settings(
-    max_examples=10,
-    derandomize=True,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+@settings(costly(3), phases=[Phase.generate])
 @given(PATHS)
 def test_anything_at_a_path_is_used_or_refused(example: Mapping[str, str]) -> None:
     is_used_or_refused(example)

@@ -9,18 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 
 from tests.cli.streams import STREAMS, ends_well
+from tests.sizes import costly
 
 
-@settings(
-    max_examples=10,
-    derandomize=True,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+@settings(costly(3), phases=[Phase.generate])
 @given(STREAMS)
 def test_commands_end_well_with_any_streams(example: Mapping[str, str]) -> None:
     ends_well(example)

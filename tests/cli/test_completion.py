@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Completion as a shell asks for it, in a real bash."""
+"""Completion as a shell asks for it, and in a real bash."""
 
 from __future__ import annotations
 
@@ -46,13 +46,33 @@ def script(program: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[
     return write
 
 
+Offered = Callable[..., list[str]]
+
+
 @pytest.fixture
-def offered(script, program: str, tmp_path: Path, make_model) -> Callable[..., list[str]]:
-    """What bash offers for the last of these words, in a directory with models `m` and `n`."""
-    bash = needs("bash")
-    path = script("bash")
+def offered(run, make_model) -> Offered:
+    """What is offered for the last of these words, in a directory with models `m` and `n`."""
     for name in ("m", "n"):
         make_model(name)
+
+    def ask(*words: str) -> list[str]:
+        asked = {
+            "_MODEL_ANALYZER_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(["model-analyzer", *words]),
+            "COMP_CWORD": str(len(words)),
+        }
+        status, output, error = run(env={**os.environ, **asked})
+        assert (status, error) == (0, "")
+        return [line.partition(",")[2] for line in output.splitlines() if line]
+
+    return ask
+
+
+@pytest.fixture
+def offered_by_bash(script, program: str, tmp_path: Path) -> Offered:
+    """The same in a real bash."""
+    bash = needs("bash")
+    path = script("bash")
 
     def ask(*words: str) -> list[str]:
         text = f"""
@@ -115,8 +135,8 @@ def test_words_are_offered(offered, tmp_path: Path, words: list[str], expected: 
     assert offered(*words) == expected
 
 
-def test_options_are_offered(offered) -> None:
-    options = offered("profile", "--checkpoint-l")
+def test_options_are_offered(offered_by_bash: Offered) -> None:
+    options = offered_by_bash("profile", "--checkpoint-l")
 
     assert options == ["--checkpoint-load-directory", "--checkpoint-load-file"]
 

@@ -20,6 +20,7 @@ from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.records import Records
 from tests.browser.pages import measured
+from tests.sizes import small_and_full
 from tests.unit.builders import record, variant
 
 Run = Callable[..., tuple[int, str, str]]
@@ -55,7 +56,7 @@ ANALYZE = ("analyze", "--profile-models", "m", "-m", "models", "-s", "checkpoint
 REPORT = ("report", "-n", f"{DEFAULT},{BEST}", "-s", "checkpoints", "-e", "out")
 
 
-@pytest.mark.parametrize("gigabytes", [16, 4])
+@small_and_full("gigabytes", 16, 4)
 @pytest.mark.parametrize("command", [ANALYZE, REPORT], ids=["analyze", "report"])
 def test_with_few_addresses_everything_but_the_pictures_is_written(
     run: Run, tmp_path: Path, command: tuple[str, ...], gigabytes: int

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.cli.main import _exhausted
+from tests.sizes import small_and_full
 
 Exhausted = MemoryError | ImportError | OSError | SystemError
 
@@ -31,7 +32,7 @@ def run(mark, directory: Path, command: list[str], limit: Callable[[], None]) ->
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("megabytes", [28, 34, 40, 60])
+@small_and_full("megabytes", 40, 28, 34, 60)
 def test_too_little_memory_is_one_line(
     mark, tmp_path: Path, command: list[str], megabytes: int
 ) -> None:
@@ -49,7 +50,7 @@ def test_too_little_memory_is_one_line(
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("files", [3, 4, 5, 6])
+@small_and_full("files", 5, 3, 4, 6)
 def test_too_few_files_are_one_line(mark, tmp_path: Path, command: list[str], files: int) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))

@@ -17,6 +17,7 @@ import pytest
 
 from model_analyzer.state.checkpoint import load
 from tests.phrases import died_during
+from tests.sizes import small_and_full
 
 
 def recorded(directory: Path) -> int:
@@ -31,7 +32,7 @@ def hold(setting, pretend, number: int) -> Path:
     return go
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@small_and_full("count", 1, 2)
 def test_the_first_interrupts_let_the_running_trial_finish(setting, pretend, count: int) -> None:
     go = hold(setting, pretend, 2)
     process = setting.start()
@@ -158,12 +159,15 @@ def test_two_runs_do_not_share_a_checkpoint_directory(setting, pretend) -> None:
     assert first.returncode == 1
 
 
-def test_killing_us_loses_no_finished_measurement_and_leaves_no_process(setting, pretend) -> None:
+@small_and_full("kills", 3, 8)
+def test_killing_us_loses_no_finished_measurement_and_leaves_no_process(
+    setting, pretend, kills: int
+) -> None:
     """At random moments while it measures, again and again."""
     moments = random.Random(7)
     setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 0.05}))
     kept = 0
-    for _ in range(8):
+    for _ in range(kills):
         launches = len(pretend.launches)
         process = setting.start(run_config_search_max_instance_count=5)
         setting.wait_until(
@@ -366,27 +370,22 @@ PROFILE = ("profile", "-m", ".", "--profile-models", "m", "--run-config-search-m
         ("model_analyzer.runner.install", ("runtime", "remove")),
     ],
 )
-@pytest.mark.parametrize(("is_script", "is_ignored"), [(True, False), (False, False), (True, True)])
+@small_and_full("kind", "script", "module", "script in the background")
 def test_an_interrupt_while_the_program_is_imported_takes_one_line(
-    program: str,
-    tmp_path: Path,
-    is_script: bool,
-    is_ignored: bool,
-    module: str,
-    arguments: Sequence[str],
+    program: str, tmp_path: Path, kind: str, module: str, arguments: Sequence[str]
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_IMPORT)
     path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
 
     done = subprocess.run(
         [
-            *([program] if is_script else [sys.executable, "-m", "model_analyzer"]),
+            *([sys.executable, "-m", "model_analyzer"] if kind == "module" else [program]),
             *arguments,
         ],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": path, "INTERRUPTED_IMPORT": module},
         capture_output=True, text=True, timeout=300, check=False,
-        preexec_fn=ignoring(signal.SIGINT) if is_ignored else None,
+        preexec_fn=ignoring(signal.SIGINT) if "background" in kind else None,
     )  # fmt: skip
 
     assert done.stderr.strip() == "model-analyzer: interrupted"

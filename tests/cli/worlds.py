@@ -29,7 +29,7 @@ from tests.unit.state.samples import measurement, trial
 PROGRAM = Path(sys.executable).with_name("model-analyzer")
 
 # No command takes nearly as long, or as much memory; `profile` runs on pretend programs.
-LIMIT_S = 30
+LIMIT_S = 120
 MOST_BYTES = 2**30
 _ADDRESSES_BYTES = 16 * 2**30
 

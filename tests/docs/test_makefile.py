@@ -44,8 +44,8 @@ def test_the_quick_start_installs_what_a_user_needs() -> None:
 @pytest.mark.parametrize(
     "target",
     [
-        "test", "fast", "check", "fix", "qa", "soak", "fuzz", "lowest", "newest", "coverage",
-        "site", "package",
+        "test", "fast", "full", "check", "fix", "qa", "soak", "fuzz", "lowest", "newest",
+        "coverage", "site", "package",
     ],
 )  # fmt: skip
 def test_what_developers_run_installs_its_tools(target: str) -> None:
@@ -71,13 +71,14 @@ def test_the_workflow_runs_what_everybody_runs() -> None:
     assert commands == [".ci/run"]
 
 
-def test_both_ends_of_the_dependencies_are_tried_every_night() -> None:
-    """In environments of their own, with what pyproject.toml declares and nothing else."""
+def test_everything_and_both_ends_of_the_dependencies_are_tried_every_night() -> None:
+    """The ends in environments of their own, with what pyproject.toml declares and nothing else."""
     path = ROOT / ".github" / "workflows" / "nightly.yml"
     job = yaml.safe_load(path.read_text("utf-8"))["jobs"]["run"]
 
-    assert job["strategy"]["matrix"]["target"] == ["lowest", "newest"]
+    assert job["strategy"]["matrix"]["target"] == ["full", "lowest", "newest"]
     assert job["steps"][-1]["run"] == "make ${{ matrix.target }}"
+    assert '-m "not e2e" --hypothesis-profile nightly' in commands_of("full")
     for target, option in (("lowest", "--resolution lowest-direct"), ("newest", "--upgrade")):
         environment = f".venv-{target}"
         commands = commands_of(target)

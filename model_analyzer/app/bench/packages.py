@@ -14,7 +14,6 @@ from model_analyzer.domain.settings import (
     LaunchMode,
     OutputFormat,
     ProfileSettings,
-    SearchMode,
 )
 from model_analyzer.errors import Problem
 from model_analyzer.reports.libraries import possible
@@ -58,7 +57,9 @@ def with_possible_formats(settings: ProfileSettings) -> ProfileSettings:
 def _needed(settings: ProfileSettings) -> Iterator[tuple[str, str, str, str]]:
     """Option, value, package, and an alternative."""
     modes = (settings.search.mode, *(model.mode for model in settings.models))
-    if SearchMode.OPTUNA in modes:
-        yield "run_config_search_mode", "search mode optuna", "optuna", ", or --search adaptive"
+    for mode in dict.fromkeys(filter(None, modes)):
+        if mode.facts.package:
+            option, value = "run_config_search_mode", f"search mode {mode.value}"
+            yield option, value, mode.facts.package, ", or --search adaptive"
     if OutputFormat.PARQUET in settings.export.formats and not settings.export.skip_summary:
         yield "output_formats", "format parquet", "pyarrow", ""

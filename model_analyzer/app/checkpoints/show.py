@@ -189,8 +189,9 @@ def _conclusion(checkpoint: Checkpoint, conclusion: Conclusion) -> Mapping[str, 
 
 
 def _settings(search: Mapping[str, Any]) -> Mapping[str, str]:
-    """The settings of a search, without those of other modes."""
-    others = {mode.value for mode in SearchMode} - {search.get(MODE)}
+    """The settings of a search, without the limits of other modes."""
+    others = {mode.facts.limits for mode in SearchMode}
+    others -= {mode.facts.limits for mode in SearchMode if mode.value == search.get(MODE)}
     return {
         key: setting_text(value)
         for key, value in search.items()

@@ -21,12 +21,7 @@ from model_analyzer.app.run.measuring import Session, make_ready
 from model_analyzer.app.selection.circumstances import ranked
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
-from model_analyzer.domain.settings import (
-    AdaptiveSettings,
-    ModelSettings,
-    ProfileSettings,
-    SearchMode,
-)
+from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError, Interrupted, wrong
 from model_analyzer.forecast.time_left import time_left
@@ -67,7 +62,7 @@ class Extra:
         model = replace(
             models[0], goal=goal, mode=None, loads=(1,), parameters=MappingProxyType({})
         )
-        search = replace(job.settings.search, mode=SearchMode.BRUTE, together=False, disable=True)
+        search = replace(job.settings.search.without_search, together=False)
         settings = replace(job.settings, models=(change(model),), search=search)
         return replace(job, settings=settings)
 
@@ -115,12 +110,13 @@ class _Measuring:
         subjects, slots = session.bench.subjects, session.bench.executor.slots
         for subject in subjects:
             self._check(session.state, subject)
-        # like an adaptive search, it chooses its trials by the last ones, and takes a few
-        limited = AdaptiveSettings(max_trials=self._extra.usual_trials)
-        search = replace(session.job.settings.search, mode=SearchMode.ADAPTIVE, adaptive=limited)
-        settings = replace(session.job.settings, search=search)
-        count = Counter(slot.kind for slot in slots)
-        caller.tracker.searches(subjects, partial(time_left, settings=settings, slots=count))
+        estimate = partial(
+            time_left,
+            settings=session.job.settings,
+            slots=Counter(slot.kind for slot in slots),
+            trials=self._extra.usual_trials,
+        )
+        caller.tracker.searches(subjects, estimate)
         caller.tracker.model_started(0, slots)
         events = measure_all(
             {

@@ -33,8 +33,8 @@ from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.runner.host import core_count, describe_host, whole_seconds
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose, refused_variants
-from model_analyzer.search.completed import CompletedSearch
 from model_analyzer.search.plan import Subject, by_name
+from model_analyzer.search.planned import CompletedSearch
 from model_analyzer.state.mismatch import Run
 from model_analyzer.state.profile_state import ProfileState
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trials that a running search is expected to ask for: an estimate that improves with outcomes.
 
-A brute search has a list of trials. The sweep over the loads of the best variants is asked itself.
-Quick and Optuna searches are expected to take as many trials as usual, within their limits, and an
-adaptive search to take its limit, as most do.
+The rest of a list of trials is estimated from its finished parts, that of another search is what
+its mode says. The sweep over the loads of the best variants is asked itself. Of a search that goes
+its own way to the end, only the limit is known.
 """
 
 from __future__ import annotations
@@ -15,28 +15,24 @@ from statistics import fmean
 
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.settings import (
-    SearchMode,
-    SearchSettings,
-)
+from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial
-from model_analyzer.forecast.expectation.climbing import left_of_climb
-from model_analyzer.forecast.expectation.confirmation import (
-    further_instalments,
-    usual_further_instalments,
-)
 from model_analyzer.forecast.expectation.history import History, Remaining
 from model_analyzer.forecast.expectation.listed import ListProgress
-from model_analyzer.forecast.expectation.load_sweep import left_of_load_sweep
 from model_analyzer.forecast.expectation.loading import (
     load_of,
     load_of_instances,
     loads_of,
 )
-from model_analyzer.forecast.expectation.patience import left_of_optuna
+from model_analyzer.forecast.expectation.refinement import (
+    further_instalments,
+    left_of_load_sweep,
+    usual_further_instalments,
+)
 from model_analyzer.forecast.expectation.sizes import Sizes
 from model_analyzer.forecast.searches import Forecast, forecast
-from model_analyzer.search.choose import sweeps_loads
+from model_analyzer.search.choose import mode_for
+from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import INSTANCES
 
@@ -47,7 +43,7 @@ _ASSUMED_WEIGHT = 2
 _FADING = 0.2
 
 
-class Stage(Enum):
+class TrialStage(Enum):
     """The purpose of a trial."""
 
     SEARCH = "search"
@@ -55,16 +51,58 @@ class Stage(Enum):
     FINALISTS = "finalists"  # repetitions of the best trials
 
 
+def expectation(subject: Subject, settings: SearchSettings, *, slots: int = 1) -> Expectation:
+    """What is expected of the search for a subject with so many `slots`."""
+    mode = mode_for(subject, settings)
+    foreseen = forecast(subject, settings, slots=slots)
+    if isinstance(mode, RefiningMode):
+        return RefinedExpectation(mode, foreseen, slots)
+    assert foreseen.most_trials is not None, "a search that goes its own way has a limit"
+    return Expectation(foreseen.most_trials)
+
+
 class Expectation:
-    """The expected rest of a search with so many `slots`; it gets all outcomes in order, also
-    resumed ones.
+    """The expected rest of a search that goes its own way up to its limit; it gets all outcomes in
+    order, also resumed ones. A trial is expected to take as long as the others.
     """
 
-    def __init__(self, subject: Subject, settings: SearchSettings, *, slots: int = 1) -> None:
-        self._subject = subject
-        self._settings = settings
-        self._forecast: Forecast = forecast(subject, settings, slots=slots)
-        self._sweeps = sweeps_loads(subject, settings)
+    def __init__(self, most_trials: int | None) -> None:
+        self.most_trials = most_trials
+        self.outcomes = 0
+
+    def stage_of(self, trial: Trial) -> TrialStage:
+        """The stage of the next trial, which has no outcome yet."""
+        return TrialStage.FINALISTS if trial.repetition else TrialStage.SEARCH
+
+    def start(self, trial: Trial) -> None:
+        """Adds a trial that is under way now."""
+
+    def size_of(self, trial: Trial) -> float:
+        """How long a trial takes, as a multiple of a usual one."""
+        return 1.0
+
+    def load_of(self, trial: Trial) -> float:
+        """How much time of its own is to be expected for loading it: see `load_of`."""
+        return 0.0
+
+    def record(self, trial: Trial, outcome: Outcome, slot: str = "") -> None:
+        """Adds the outcome of a trial on the slot with this name."""
+        self.outcomes += 1
+
+    def remaining(self) -> Remaining:
+        """The expected rest."""
+        left = max((self.most_trials or 0) - self.outcomes, 0)
+        return Remaining(left, 0.0, left)
+
+
+class RefinedExpectation(Expectation):
+    """The expected rest of a search that refines and confirms the best at its end."""
+
+    def __init__(self, mode: RefiningMode, foreseen: Forecast, slots: int = 1) -> None:
+        super().__init__(foreseen.most_trials)
+        self._mode = mode
+        self._subject = mode.subject
+        self._forecast = foreseen
         self._list = ListProgress(self._forecast.trials or (), slots)
         self._history = History()
         self._sizes = Sizes()
@@ -72,45 +110,30 @@ class Expectation:
         self._remaining: Remaining | None = None  # computed when it is asked for
         self._finalists: Remaining | None = None  # as last expected
 
-    @property
-    def mode(self) -> SearchMode:
-        return self._forecast.mode
-
-    @property
-    def most_trials(self) -> int | None:
-        return self._forecast.most_trials
-
-    @property
-    def outcomes(self) -> int:
-        """Number of outcomes so far."""
-        return len(self._history.records)
-
-    def stage_of(self, trial: Trial) -> Stage:
-        """The stage of the next trial, which has no outcome yet."""
+    def stage_of(self, trial: Trial) -> TrialStage:
         if trial.repetition:
-            return Stage.FINALISTS
-        if self._history.searched < self.outcomes:
-            return Stage.REFINEMENT
-        match self.mode:
-            case SearchMode.BRUTE if self._list and not self._list.includes(trial):
-                return Stage.REFINEMENT
-            case SearchMode.QUICK if any(
-                record.trial.content == trial.content for record in self._history.records
-            ):
-                return Stage.REFINEMENT  # a climb has one load for each variant
-        return Stage.SEARCH
+            return TrialStage.FINALISTS
+        is_over = (
+            self._history.searched < self.outcomes
+            or (self._list and not self._list.includes(trial))
+            or (self._mode.has_one_load and self._has_measured(trial.content))
+        )
+        return TrialStage.REFINEMENT if is_over else TrialStage.SEARCH
+
+    def _has_measured(self, content: str) -> bool:
+        return any(record.trial.content == content for record in self._history.records)
 
     def start(self, trial: Trial) -> None:
-        """Adds a trial that is under way now."""
         self._list.start(trial)
         self._remaining = None
 
     def size_of(self, trial: Trial) -> float:
-        """How long a trial takes, as a multiple of a usual one."""
         return self._sizes.of(trial)
 
+    def load_of(self, trial: Trial) -> float:
+        return load_of(trial)
+
     def record(self, trial: Trial, outcome: Outcome, slot: str = "") -> None:
-        """Adds the outcome of a trial on the slot with this name."""
         self._remaining = None
         if isinstance(outcome, Measurement):
             self._sizes.learn(trial, outcome)
@@ -120,8 +143,8 @@ class Expectation:
             history.contents[slot] = trial.content
             history.loads_made.append(load_of(trial))
         history.records.append(TrialRecord(trial=trial, outcome=outcome))
-        confirms = stage is Stage.FINALISTS and self.mode is not SearchMode.ADAPTIVE
-        if stage is Stage.REFINEMENT or confirms:
+        self.outcomes += 1
+        if stage is not TrialStage.SEARCH:
             return
         history.searched = len(history.records)
         self._list.add(trial, outcome)
@@ -129,7 +152,6 @@ class Expectation:
             history.leader, history.best_at = outcome, len(history.records)
 
     def remaining(self) -> Remaining:
-        """The expected rest."""
         if self._remaining is None:
             self._remaining = self._expected_rest()
         return self._remaining
@@ -149,17 +171,9 @@ class Expectation:
 
     def _after_search(self, left: float) -> Iterator[Remaining]:
         """The expected rest of what follows the search itself, which has so many trials `left`."""
-        if self._sweeps:
-            yield left_of_load_sweep(
-                self._history,
-                self._subject,
-                self._settings,
-                self.mode,
-                self._settings.refined,
-                self.size_of,
-            )
-        if self.mode is not SearchMode.ADAPTIVE:  # its limit counts them
-            yield self._left_of_confirmation(left)
+        if self._mode.sweeps_loads:
+            yield left_of_load_sweep(self._history, self._mode, self.size_of)
+        yield self._left_of_confirmation(left)
 
     def _left_of_confirmation(self, left_of_search: float) -> Remaining:
         """The further instalments of the finalists: they have few rivals until the others are
@@ -167,7 +181,7 @@ class Expectation:
         """
         if not self.outcomes:
             return self._usual_confirmation(left_of_search)
-        trials = further_instalments(self._history, self._subject, self._settings)
+        trials = further_instalments(self._history, self._mode)
         loads = sum(loads_of(trials, self._history.loaded))
         left = Remaining(len(trials), loads, sum(map(self.size_of, trials)))
         if left_of_search and self._finalists is not None:
@@ -179,7 +193,7 @@ class Expectation:
 
     def _usual_confirmation(self, left_of_search: float) -> Remaining:
         count = self._history.searched + round(left_of_search)
-        lengths_s = usual_further_instalments(self._history, self._subject, self._settings, count)
+        lengths_s = usual_further_instalments(self._history, self._mode, count)
         trials = len(lengths_s)
         size = sum(map(self._sizes.of_length, lengths_s))
         if self._subject.own_s:
@@ -188,16 +202,12 @@ class Expectation:
 
     def _left_of_search(self) -> tuple[float, float]:
         """The trials of the search itself, and their size."""
-        if self.mode is SearchMode.BRUTE and self._forecast.trials is not None:
-            if len(self._subject.models) == 1:
-                return self._list.left(self.size_of, is_exact=self._forecast.is_exact)
+        if self._forecast.trials is None:
+            trials = self._mode.left(self.outcomes, self._history.best_at)
+        elif len(self._subject.models) > 1:
             trials = float(self._list.unmeasured)
-        elif self.mode is SearchMode.QUICK:
-            trials = left_of_climb(self._history, self._subject, self._forecast)
-        elif self.mode is SearchMode.OPTUNA:
-            trials = left_of_optuna(self._history, self._forecast, self._settings.optuna)
-        else:  # too many to list, or an adaptive search
-            trials = float((self.most_trials or 0) - self.outcomes)
+        else:
+            return self._list.left(self.size_of, is_exact=self._forecast.is_exact)
         return trials, trials * self._usual_size
 
     def _loads_of_search(self, trials: float) -> float:

@@ -30,6 +30,9 @@ _SEQUENCE_IDS = "sequence-id-range"
 _ID_RANGE = re.compile(r"(\d{1,10})(?::(\d{1,10}))?")
 _MOST_ID = 2**31 - 1
 
+# Positions in a sequence.
+Indices = npt.NDArray[np.intp]
+
 # So many requests are worth a process, on average.
 _LEAST_SHARE = 10
 
@@ -39,8 +42,8 @@ class Generator:
     """A perf_analyzer that sends requests of a workload, and measures them in a `window`. `exports`
     tells whether it writes the times of all responses, `due` when requests are due, where
     perf_analyzer does not choose the times. If its load is `whole`, it measures all these requests
-    until they are answered. `inputs` is a file with the inputs of these requests in their order,
-    which replaces the user's; None if any request may have any input.
+    until they are answered. `inputs` is a file, in parts, with the inputs of these requests in
+    their order, which replaces the user's; None if any request may have any input.
     """
 
     work: Workload
@@ -48,10 +51,10 @@ class Generator:
     exports: bool
     due: Times | None = None
     whole: bool = False
-    inputs: bytes | None = None
+    inputs: Iterable[bytes] | None = None
 
 
-def shares(due: Times, traffic: Traffic) -> Sequence[npt.NDArray[np.intp]]:
+def shares(due: Times, traffic: Traffic) -> Sequence[Indices]:
     """Which requests each generator of an open load sends, by their positions in the times at which
     they are due; together all of them.
 

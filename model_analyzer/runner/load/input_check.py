@@ -10,29 +10,28 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
-from model_analyzer.domain.foreign_json import TooDeep, parse_standard, parse_with
+from model_analyzer.domain.foreign_json import TooDeep
+from model_analyzer.domain.json_stream import TooLong
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.words import counted
-from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES
 from model_analyzer.runner.load.input_elements import (
     b64_elements,
     describe,
     judge_elements,
     listed,
 )
+from model_analyzer.runner.load.input_members import InputMembers, NoMapping
 
 _MOST_MISTAKES = 5
-# The exact parser needs a tenth of a second for this size; it also finds keys that occur twice.
-_MOST_EXACT_BYTES = 2**21
 _LIST = "write a list of its elements"
-_NOT_FINITE = re.compile(r"(?<=[\[,:\s])-?(?:Inf|NaN)(?=[\],}\s])")
+_DATA = 'write {"data": [{"INPUT": […]}]}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,19 +99,24 @@ class CheckedData:
     is_nested: bool = False
 
 
-def check_data(raw: bytes, expected: Expected) -> CheckedData:
-    """Checks the content of a file."""
+def check_data(blocks: Iterable[bytes], expected: Expected) -> CheckedData:
+    """Checks the content of a file, which comes in blocks; of a large one, a step at a time. Raises
+    TooLong for a step that is too large for that.
+    """
+    members = InputMembers(blocks)
+    if members.has_mark:
+        return _unusable("begins with a byte order mark", "save it as UTF-8 without a mark (BOM)")
+    inputs, outputs = _Steps(expected.inputs, "input"), _Steps(expected.outputs, "output")
     try:
-        content, repeated = _parse(raw)
-    except _NotJson as error:
-        return CheckedData(mistakes=(error.mistake,))
+        found = [*islice(_mistakes(members, inputs, outputs, expected), _MOST_MISTAKES + 1)]
+    except NoMapping as error:
+        return _unusable(f'is {describe(error.content)}, not a mapping with "data"', _DATA)
     except TooDeep as error:
-        return CheckedData(mistakes=(Mistake(what=f"is {error}", fix="write flat lists"),))
-    if not isinstance(content, dict) or not isinstance(content.get("data"), list):
-        return CheckedData(mistakes=(_without_data(content),))
-    data = content["data"]
-    is_nested = bool(data) and isinstance(data[0], list)
-    found = [*islice(_mistakes(content, expected, is_nested=is_nested), _MOST_MISTAKES + 1)]
+        return _unusable(f"is {error}", "write flat lists")
+    except TooLong:
+        raise
+    except ValueError as error:
+        return _unusable(f"is not JSON: {members.reason(error)}", "correct it there")
     if len(found) > _MOST_MISTAKES:
         found[_MOST_MISTAKES:] = [Mistake(what="has more mistakes", fix="first correct these")]
     found += [
@@ -121,17 +125,23 @@ def check_data(raw: bytes, expected: Expected) -> CheckedData:
             fix="remove one",
             is_fatal=False,
         )
-        for name in dict.fromkeys(repeated)
+        for name in dict.fromkeys(members.repeated)
     ]
-    steps = [step for stream in data for step in (stream if is_nested else [stream])]
-    shapes = frozenset(_shapes(step, expected) for step in steps) if not found else frozenset()
-    return CheckedData(mistakes=tuple(found), step_shapes=shapes, is_nested=is_nested)
+    return CheckedData(
+        mistakes=tuple(found),
+        step_shapes=frozenset() if found else frozenset(inputs.shapes),
+        is_nested=inputs.is_nested,
+    )
 
 
-def _shapes(step: Mapping[str, Any], expected: Expected) -> frozenset[Any]:
-    """The inputs of a step, with their shapes."""
-    tensors = (tensor for tensor in expected.inputs if tensor.name in step)
-    return frozenset((tensor.name, _shape(tensor, step[tensor.name])) for tensor in tensors)
+def _unusable(what: str, fix: str) -> CheckedData:
+    return CheckedData(mistakes=(Mistake(what=what, fix=fix),))
+
+
+def _shapes(step: Mapping[str, Any], tensors: Sequence[Tensor]) -> frozenset[Any]:
+    """The tensors of a step, with their shapes."""
+    present = (tensor for tensor in tensors if tensor.name in step)
+    return frozenset((tensor.name, _shape(tensor, step[tensor.name])) for tensor in present)
 
 
 def _shape(tensor: Tensor, value: Any) -> tuple[int, ...]:
@@ -139,116 +149,87 @@ def _shape(tensor: Tensor, value: Any) -> tuple[int, ...]:
     return tuple(value["shape"]) if isinstance(value, dict) and "shape" in value else tensor.shape
 
 
-class _NotJson(Exception):
-    """The content is not JSON."""
-
-    def __init__(self, what: str, fix: str) -> None:
-        super().__init__(what)
-        self.mistake = Mistake(what=what, fix=fix)
-
-
-def _parse(raw: bytes) -> tuple[Any, Sequence[str]]:
-    """The content, and the keys that occur twice in a mapping. Raises _NotJson.
-
-    perf_analyzer takes the first of two equal keys, and knows NaN, Inf and Infinity, which become
-    NaN here: so an infinite number in the content is one that was too large.
-    """
-    if len(raw) > _MOST_EXACT_BYTES:
-        try:
-            return parse_standard(raw, most_bytes=MOST_INPUT_BYTES), ()
-        except json.JSONDecodeError:
-            pass  # the exact parser knows more, and says where it is wrong
-    repeated: list[str] = []
-
-    def first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        mapping = dict(reversed(pairs))
-        if len(mapping) < len(pairs):
-            names = [name for name, _ in pairs]
-            repeated.extend(name for name in mapping if names.count(name) > 1)
-        return mapping
-
-    text = raw.decode("utf-8", "surrogateescape")
-    if text.startswith("\ufeff"):
-        raise _NotJson("begins with a byte order mark", "save it as UTF-8 without a mark (BOM)")
-    try:
-        content = parse_with(
-            _NOT_FINITE.sub("NaN", text),
-            most_bytes=MOST_INPUT_BYTES,
-            pairs=first_of_each,
-            constant=lambda _: math.nan,
-        )
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise _NotJson(f"is not JSON: {place}: {error.msg}", "correct it there") from error
-    return content, repeated
-
-
-def _without_data(content: Any) -> Mistake:
-    fix = 'write {"data": [{"INPUT": […]}]}'
-    if not isinstance(content, dict):
-        return Mistake(what=f'is {describe(content)}, not a mapping with "data"', fix=fix)
-    if "data" in content:
-        return Mistake(what=f'"data" is {describe(content["data"])}, not a list', fix=fix)
-    return Mistake(what='has no list "data"', fix=fix)
-
-
 def _mistakes(
-    content: Mapping[str, Any], expected: Expected, *, is_nested: bool
+    members: Iterable[tuple[str, Any]], inputs: _Steps, outputs: _Steps, expected: Expected
 ) -> Iterator[Mistake]:
-    data = content["data"]
-    if not data:
+    """The mistakes in all members of a file."""
+    for key, value in members:
+        if key == "data" and not inputs.is_present:
+            if not isinstance(value, Iterator):
+                yield Mistake(what=f'"data" is {describe(value)}, not a list', fix=_DATA)
+                return
+            yield from inputs.mistakes(value)
+        elif key == "validation_data" and not outputs.is_present:
+            yield from outputs.mistakes(value if isinstance(value, Iterator) else iter(()))
+    if not inputs.is_present:
+        yield Mistake(what='has no list "data"', fix=_DATA)
+        return
+    if not inputs.lengths:
         yield Mistake(what='"data" is empty', fix="give the inputs of one request at least")
-    for number, stream in enumerate(data, 1):
-        if isinstance(stream, list) is not is_nested:
-            what = f'"data" has lists and mappings: entry {number} is {describe(stream)}'
-            yield Mistake(what=what, fix="give only mappings, or only lists of mappings (streams)")
-            return
-    yield from _steps(data, expected.inputs, is_nested=is_nested, side="input")
-    if is_nested:
-        yield from _streams(data, expected)
-    if "validation_data" in content:
-        yield from _validation(content["validation_data"], data, expected, is_nested=is_nested)
-
-
-def _streams(data: Sequence[Sequence[Any]], expected: Expected) -> Iterator[Mistake]:
-    if expected.is_sequence:
-        empty = [number for number, stream in enumerate(data, 1) if not stream]
-        if empty:
-            yield Mistake(what=f"stream {empty[0]} is empty", fix="remove it")
-    elif not data[0]:
-        yield Mistake(what="stream 1 is empty", fix="give the inputs of one request at least")
-    elif len(data) > 1:
+    elif inputs.is_nested:
+        yield from _streams(inputs.lengths, is_sequence=expected.is_sequence)
+    if outputs.is_present and not outputs.fit(inputs):
         yield Mistake(
-            what=f"has {len(data)} streams, and the model has no sequences: perf_analyzer sends"
+            what='"validation_data" has other lengths than "data"',
+            fix="give the outputs of each step of data, in the same order",
+        )
+
+
+def _streams(lengths: Sequence[int], *, is_sequence: bool) -> Iterator[Mistake]:
+    if is_sequence:
+        if 0 in lengths:
+            yield Mistake(what=f"stream {lengths.index(0) + 1} is empty", fix="remove it")
+    elif not lengths[0]:
+        yield Mistake(what="stream 1 is empty", fix="give the inputs of one request at least")
+    elif len(lengths) > 1:
+        yield Mistake(
+            what=f"has {len(lengths)} streams, and the model has no sequences: perf_analyzer sends"
             " only stream 1",
             fix='write all mappings into one list "data"',
             is_fatal=False,
         )
 
 
-def _validation(
-    outputs: Any, data: Sequence[Any], expected: Expected, *, is_nested: bool
-) -> Iterator[Mistake]:
-    lengths = [len(stream) if is_nested else 1 for stream in data]
-    fits = isinstance(outputs, list) and len(outputs) == len(data)
-    if fits and is_nested:
-        fits = [len(steps) if isinstance(steps, list) else -1 for steps in outputs] == lengths
-    if not fits:
-        yield Mistake(
-            what='"validation_data" has other lengths than "data"',
-            fix="give the outputs of each step of data, in the same order",
-        )
-        return
-    yield from _steps(outputs, expected.outputs, is_nested=is_nested, side="output")
+class _Steps:
+    """The steps of `data` or of `validation_data`, each judged when it is read. What stays is the
+    number of steps in each stream, and the shapes of right steps.
+    """
 
+    def __init__(self, tensors: Sequence[Tensor], side: str) -> None:
+        self._tensors, self._side = tensors, side
+        self.is_present = self.is_nested = False
+        self.lengths = array("q")
+        self.shapes: set[Any] = set()
 
-def _steps(
-    data: Sequence[Any], tensors: Sequence[Tensor], *, is_nested: bool, side: str
-) -> Iterator[Mistake]:
-    for number, stream in enumerate(data, 1):
-        for step_number, step in enumerate(stream, 1) if is_nested else [(number, stream)]:
-            place = f"step {step_number}" + (f" of stream {number}" if is_nested else "")
-            yield from _step(step, tensors, place, side)
+    def fit(self, other: _Steps) -> bool:
+        return (self.is_nested, self.lengths) == (other.is_nested, other.lengths)
+
+    def mistakes(self, entries: Iterator[Any]) -> Iterator[Mistake]:
+        """Those in a list of mappings, or of streams, which are iterators of mappings."""
+        self.is_present = True
+        for number, entry in enumerate(entries, 1):
+            is_stream = isinstance(entry, Iterator)
+            if number == 1:
+                self.is_nested = is_stream
+            elif is_stream is not self.is_nested:
+                described = describe([] if is_stream else entry)
+                yield Mistake(
+                    what=f"has lists and mappings as {self._side}s: entry {number} is {described}",
+                    fix="give only mappings, or only lists of mappings (streams)",
+                )
+                return
+            count = 0
+            for count, step in enumerate(entry if is_stream else [entry], 1):
+                of_stream = f" of stream {number}" if is_stream else ""
+                place = f"step {count if is_stream else number}{of_stream}"
+                yield from self._judged(step, place)
+            self.lengths.append(count)
+
+    def _judged(self, step: Any, place: str) -> Iterator[Mistake]:
+        wrong = [*_step(step, self._tensors, place, self._side)]
+        yield from wrong
+        if not wrong:
+            self.shapes.add(_shapes(step, self._tensors))
 
 
 def _step(step: Any, tensors: Sequence[Tensor], place: str, side: str) -> Iterator[Mistake]:

@@ -12,9 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag, shapes_of
+from model_analyzer.domain.json_stream import TooLong
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.words import counted, first_few
-from model_analyzer.reading import read_regular
+from model_analyzer.reading import blocks_of, read_regular
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.input_check import (
     CheckedData,
@@ -52,7 +53,7 @@ def input_mistakes(
             return (Mistake(what=what, fix="give either files or one directory"),)
         stamps = [_stamp(path) for path in paths]
         checked = [_checked(stamp, expected) for stamp in stamps]
-    except OSError:
+    except (OSError, TooLong):
         return ()
     named = [
         replace(mistake, what=f"{path}: {mistake.what}")
@@ -69,7 +70,10 @@ def _stamp(path: Path) -> _Stamp:
 
 @lru_cache(maxsize=32)  # several stages of a run check the same files
 def _checked(stamp: _Stamp, expected: Expected) -> CheckedData:
-    return check_data(read_regular(Path(stamp[0]), most_bytes=MOST_INPUT_BYTES), expected)
+    path, size, _ = stamp
+    if size > MOST_INPUT_BYTES:
+        raise TooLong(MOST_INPUT_BYTES)
+    return check_data(blocks_of(Path(path)), expected)
 
 
 def _between(

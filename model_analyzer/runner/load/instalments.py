@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -33,13 +33,14 @@ from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.generators import (
     Generator,
+    Indices,
     by_workload,
     joined_exports,
     joined_tables,
     joined_times,
     shares,
 )
-from model_analyzer.runner.load.input_data import in_order
+from model_analyzer.runner.load.input_data import InputFile
 from model_analyzer.runner.load.intended import (
     LEAD_S,
     Intended,
@@ -316,11 +317,11 @@ def _are_unreadable(groups: Sequence[Sequence[Generator]], ended: Sequence[Ended
     return any(map(is_unreadable, works, ended))
 
 
-def _inputs(replay: Replay | None, share: Iterable[int], batch_size: int) -> bytes | None:
+def _inputs(replay: Replay | None, share: Indices, batch_size: int) -> InputFile | None:
     """The inputs of these requests of a log, if it selects them."""
     if replay is None or replay.entries is None:
         return None
-    return in_order(replay.entries, (replay.log.inputs[place] for place in share), batch_size)
+    return InputFile(replay.entries, replay.log.inputs[share], batch_size)
 
 
 def _measured(

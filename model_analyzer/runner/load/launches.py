@@ -181,7 +181,8 @@ class Launches:
         if generator.due is not None:
             (directory / INTERVALS).write_text(intervals_text(generator.due))
         if generator.inputs is not None:
-            (directory / INPUTS).write_bytes(generator.inputs)
+            with open(directory / INPUTS, "wb") as file:
+                file.writelines(generator.inputs)
         route = server.route(generator.work.variant, self._protocol)
         program, command = self._command(generator, route, directory)
         log.debug("%s", masked_command(command))

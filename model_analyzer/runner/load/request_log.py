@@ -14,7 +14,7 @@ from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.log_rows import MOST_PART, LogProblem
 from model_analyzer.domain.request_log import RequestLog, parse_log
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.reading import open_regular, open_text, read_regular
+from model_analyzer.reading import open_regular, open_text
 from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, InputEntries, parse_entries
 
 _MOST_BYTES = 2**30
@@ -72,11 +72,11 @@ def _read_log(path: Path, column: str, unit: str, input_column: str, entries: in
     )
 
 
-def _parts(path: Path) -> Iterator[str]:
+def _parts(path: Path, most_bytes: int = _MOST_BYTES) -> Iterator[str]:
     """The lines of a file, and parts of long ones, each read when it is asked for."""
     try:
         try:
-            with open_text(path, most_bytes=_MOST_BYTES) as text:
+            with open_text(path, most_bytes=most_bytes) as text:
                 while part := text.readline(MOST_PART):
                     yield part
         except UnicodeDecodeError:
@@ -97,7 +97,4 @@ def _no_text(path: Path) -> LogProblem:
 
 @lru_cache(maxsize=8)
 def _read_entries(path: Path) -> InputEntries:
-    try:
-        return parse_entries(read_regular(path, most_bytes=MOST_INPUT_BYTES))
-    except OSError as error:
-        raise LogProblem(0, error.strerror or str(error)) from None
+    return parse_entries(_parts(path, MOST_INPUT_BYTES))

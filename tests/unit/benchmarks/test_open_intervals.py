@@ -11,8 +11,9 @@ import pytest
 
 from benchmarks.open_intervals import Server
 from model_analyzer.domain.noise_model import NoiseModel
+from tests.sizes import small_and_full
 
-RATE, BUSY, DRAWS = 200, 0.6, 200
+RATE, BUSY = 200, 0.6
 SERVER = Server(rate=RATE, cv=1, instances=1, service_s=BUSY / RATE, variation=1)
 
 # Poisson arrivals at one server with exponential times: so are the latencies, with this mean
@@ -26,11 +27,12 @@ TRUE = {
 
 
 @pytest.mark.parametrize("instalments", [(1.08,), (1.08, 2.16), (1.08, 2.16, 6.48)])
+@small_and_full("draws", 40, 200)
 def test_the_interval_holds_what_a_queue_gives_in_the_long_term(
-    instalments: tuple[float, ...],
+    instalments: tuple[float, ...], draws: int
 ) -> None:
     random, held = np.random.default_rng(5), dict.fromkeys(TRUE, 0)
-    for draw in range(DRAWS):
+    for draw in range(draws):
         parts = [10 * draw + number for number in range(len(instalments))]
         runs = [
             SERVER.measured(seconds, part, random)
@@ -42,4 +44,4 @@ def test_the_interval_holds_what_a_queue_gives_in_the_long_term(
             assert interval is not None
             held[tag] += interval.low <= true <= interval.high
     # a trial alone: those beside it show more of the drift
-    assert {tag: count for tag, count in held.items() if count < 0.85 * DRAWS} == {}
+    assert {tag: count for tag, count in held.items() if count < 0.85 * draws} == {}

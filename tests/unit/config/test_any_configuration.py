@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from tests.unit.config.configurations import (
     CONFIGURATIONS,
@@ -21,31 +21,22 @@ from tests.unit.config.configurations import (
     tree_resolves_or_tells,
 )
 
-bounded = settings(
-    max_examples=100, derandomize=True, database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)  # fmt: skip
 
-
-@bounded
 @given(CONFIGURATIONS)
 def test_a_configuration_resolves_or_all_its_problems_are_reported(tree: Any) -> None:
     tree_resolves_or_tells(tree)
 
 
-@bounded
 @given(TREES)
 def test_a_file_of_any_content_resolves_or_all_its_problems_are_reported(tree: Any) -> None:
     tree_resolves_or_tells(tree)
 
 
-@bounded
 @given(mutated_texts())
 def test_a_damaged_example_resolves_or_all_its_problems_are_reported(text: str) -> None:
     text_resolves_or_tells(text)
 
 
-@bounded
 @given(command_lines())
 def test_a_command_line_resolves_or_all_its_problems_are_reported(
     command_line: tuple[str, list[str]],

@@ -7,14 +7,11 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from tests.unit.domain.logs import LOGS, is_read_or_refused
 
 
-@settings(
-    max_examples=300, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
 @given(LOGS)
 def test_any_log_is_read_or_refused(example: dict[str, str]) -> None:
     is_read_or_refused(example)

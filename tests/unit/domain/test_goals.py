@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.goals import Constraint, Goal, GoalOverride, ModelGoal
@@ -116,7 +116,6 @@ MEASUREMENTS = st.builds(measurement, NUMBERS, NUMBERS)
 WEIGHTS = st.floats(0.1, 100)
 
 
-@settings(max_examples=200, derandomize=True, database=None)
 @given(MEASUREMENTS, MEASUREMENTS, WEIGHTS)
 def test_the_score_of_the_reverse_comparison_has_the_opposite_sign(
     a: Measurement, b: Measurement, weight: float

@@ -17,6 +17,7 @@ from model_analyzer.domain.noise import Interval, Noise
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.ties import chance_to_meet, surely_met
+from tests.sizes import small_and_full
 from tests.unit.builders import at_most, goal, measurement, objectives
 
 THROUGHPUT, P50, P99 = "perf_throughput", "perf_latency_p50", "perf_latency_p99"
@@ -78,15 +79,18 @@ def width(runs: Sequence[Measurement], tag: str, *others: Sequence[Measurement])
 @pytest.mark.parametrize("drift", [0.0, 0.02])
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("tag", [THROUGHPUT, P50, P99])
-def test_the_interval_holds_the_long_term_value(tag: str, count: int, drift: float) -> None:
+@small_and_full("draws", (40, 0.8), (250, 0.9))
+def test_the_interval_holds_the_long_term_value(
+    tag: str, count: int, drift: float, draws: tuple[int, float]
+) -> None:
     true = {THROUGHPUT: 200.0, P50: 10.0, P99: 10 * math.exp(0.3 * 2.326)}[tag]
-    random, held, draws = Random(3), 0, 250
-    for _ in range(draws):
+    random, held, (times, least) = Random(3), 0, draws
+    for _ in range(times):
         trials = [[instalment(random, drift=drift) for _ in range(count)] for _ in range(4)]
         interval = NoiseModel(trials).interval(trials[0], tag)
         assert interval is not None
         held += interval.low <= true <= interval.high
-    assert held / draws >= 0.9
+    assert held / times >= least
 
 
 def test_more_requests_make_the_interval_narrower() -> None:

@@ -47,6 +47,30 @@ def test_blocks_of_any_size_give_the_same_value(
     assert read(JsonStream(blocks_of(text, size))) == value
 
 
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_the_line_of_a_place_and_of_an_error_is_known(size: int) -> None:
+    stream = JsonStream(blocks_of('[\n1,\n{"a":\n[1,\ntruth]}]', size))
+    items = stream.items()
+    for line in (2, 3):
+        next(items)
+        assert stream.next_character()
+        assert stream.line == line
+        if line == 2:
+            assert stream.value() == 1
+
+    with pytest.raises(ValueError, match="Expecting value"):
+        stream.value()
+    assert stream.line == 5
+
+
+def test_constants_are_made_by_whoever_reads() -> None:
+    constants: list[str] = []
+    stream = JsonStream(["[NaN, -Infinity]"], constant=constants.append)
+
+    assert stream.value() == [None, None]
+    assert constants == ["NaN", "-Infinity"]
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "[", "[1", "[1,", "[1,]", "[1 2]", "{", '{"a"', '{"a":', '{"a":1,}', "{1:2}", "{a:1}",

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.quick_limits import field_with_several_values, unsupported_loads
+from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import LoadKind
 from tests.unit.builders import model_settings
 
@@ -28,12 +29,13 @@ from tests.unit.builders import model_settings
 def test_a_quick_search_takes_one_load_and_one_batch_size(
     changes: dict[str, Any], words: list[str]
 ) -> None:
-    limits = list(unsupported_loads(replace(model_settings("profile_models: m"), **changes)))
+    settings = replace(model_settings("profile_models: m"), **changes)
+    limits = list(unsupported_loads(settings, SearchMode.QUICK))
 
     assert len(limits) == len(words)
-    for limit, text in zip(limits, words, strict=True):
-        assert text in limit.message
-        assert "--search adaptive" in limit.hint
+    for (message, hint), text in zip(limits, words, strict=True):
+        assert text in message
+        assert "--search adaptive" in hint
 
 
 @pytest.mark.parametrize(

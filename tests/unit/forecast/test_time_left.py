@@ -19,11 +19,12 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.durations import AROUND_S
-from model_analyzer.forecast.expectation.expectation import Expectation
+from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
 from model_analyzer.forecast.expectation.history import Remaining
 from model_analyzer.forecast.expectation.loading import load_of
-from model_analyzer.forecast.time_left import Durations, Part, TimeLeft
+from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft
 from model_analyzer.search.plan import Subject
+from tests.sizes import small_and_full
 from tests.unit import builders
 from tests.unit.search.surfaces import (
     counts,
@@ -56,11 +57,11 @@ def part(
     *,
     trial_s: float = 1.4,
     budget_s: float | None = None,
-) -> Part:
-    expectation = Expectation(
+) -> LanePart:
+    expectation = expectation_of(
         target, replace(settings, adaptive=AdaptiveSettings(budget_s=budget_s))
     )
-    return Part(expectation, trial_s=trial_s, load_s=1.0, budget=Budget(budget_s))
+    return LanePart(expectation, trial_s=trial_s, load_s=1.0, budget=Budget(budget_s))
 
 
 def lasting(trials: Sequence[Trial], machine: Callable[[Random, float], float]) -> Iterator[float]:
@@ -86,7 +87,7 @@ def error_after_a_quarter(
     return estimate.seconds() / sum(seconds[count:]) - 1
 
 
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES.keys())
+@small_and_full("machine", *MACHINES.values())
 @pytest.mark.parametrize(
     ("target", "settings", "within"),
     [

@@ -24,6 +24,7 @@ from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.runner.cluster.executor import ClusterExecutor, SlotLostError
 from tests.contract.memory_state import Kept, MemoryState
 from tests.fakes.cluster import Answer, FakeCluster
+from tests.sizes import small_and_full
 from tests.unit.profiling.test_loop import SCENARIOS, ListedSearch, Scenario, finished
 from tests.unit.profiling.test_several_slots import (
     CountingRespond,
@@ -132,7 +133,7 @@ def test_all_kinds_are_measured_at_the_same_time() -> None:
 
 
 @pytest.mark.parametrize("name", LEARNING)
-@pytest.mark.parametrize("seed", [1, 2])
+@small_and_full("seed", 1, 2)
 def test_each_kind_goes_on_where_it_was(name: str, seed: int) -> None:
     """Each repeats its own questions, and what was told between them."""
     draw = random.Random(f"{name} {seed}")

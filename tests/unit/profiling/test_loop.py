@@ -26,6 +26,7 @@ from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.profile_state import ProfileState
 from tests.contract.memory_state import Kept, MemoryState
+from tests.sizes import small_and_full
 from tests.unit.search.surfaces import (
     Respond,
     ensemble,
@@ -416,6 +417,11 @@ SCENARIOS: dict[str, Scenario] = {
 }
 
 
+for search_mode in SearchMode:
+    where = limits(mode=search_mode, instances=(1, 2), batch=(1, 4), concurrency=(1, 8))
+    SCENARIOS.setdefault(search_mode.value, (subject(), where, odd_plateau))
+
+
 @pytest.fixture(params=list(SCENARIOS.values()), ids=list(SCENARIOS))
 def scenario(request: pytest.FixtureRequest) -> Scenario:
     chosen: Scenario = request.param
@@ -434,13 +440,14 @@ def uninterrupted(scenario: Scenario) -> list[Trial]:
     return finished(events)
 
 
+@small_and_full("every", 7, 1)
 def test_a_resumed_run_continues_as_the_uninterrupted_one_would_have(
-    scenario: Scenario,
+    scenario: Scenario, every: int
 ) -> None:
     whole = uninterrupted(scenario)
     distinct = list({trial.key: trial for trial in whole}.values())
 
-    for measured in range(1, len(distinct)):
+    for measured in range(1, len(distinct), every):
         kept = Kept()
         runner = PretendRunner(scenario[2])
         interrupted = MemoryState(kept)
@@ -455,9 +462,7 @@ def test_a_resumed_run_continues_as_the_uninterrupted_one_would_have(
         assert len(runner.ran) == len(distinct), f"interrupted after {measured} trials"
 
 
-@pytest.mark.parametrize(
-    "at_a_time", [1, *(pytest.param(many, marks=pytest.mark.slow) for many in (2, 5))]
-)
+@small_and_full("at_a_time", 5, 1, 2)
 @pytest.mark.parametrize("saved", [False, True])
 def test_a_run_in_small_pieces_measures_what_a_run_in_one_piece_does(
     scenario: Scenario, at_a_time: int, saved: bool, tmp_path: Path

@@ -26,6 +26,7 @@ from model_analyzer.profiling.events import (
 from model_analyzer.profiling.failures import MOST_LOSSES
 from model_analyzer.profiling.loop import profile as measure_all
 from tests.contract.memory_state import Kept, MemoryState
+from tests.sizes import small_and_full
 from tests.unit.profiling.test_loop import (
     SCENARIOS,
     ListedSearch,
@@ -154,7 +155,7 @@ def test_one_slot_records_no_questions(name: str) -> None:
 # -- resuming ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@small_and_full("seed", 1, 2, 3)
 def test_a_resumed_run_goes_on_where_the_first_one_was(name: str, seed: int) -> None:
     """It repeats the questions and what was told between them, and sends first what was asked and
     never answered; nothing is measured twice.

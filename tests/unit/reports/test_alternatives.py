@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 import pytest
 
@@ -19,6 +20,7 @@ from model_analyzer.results.answer import AnswerVerdict, answer_of
 from model_analyzer.results.ranking import Ranking, rank_across
 from tests.budget_cases import CASES, limits_of, name_of, ranking_of
 from tests.random_rankings import random_limits, random_records
+from tests.sizes import small_and_full
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -55,15 +57,16 @@ def said_at(wide: Ranking, made: Alternatives, at_limit: Ranking) -> tuple[str |
     return made.gains[0].get(base, {}).get(row), told
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_gains_at_every_limit_are_those_of_the_tool(seed: int) -> None:
-    records = random_records(seed)
-    wide = ranking(*records, by=goal(*at_most(perf_latency_p99=1e6)))
-    made = part_of(wide).alternatives
-    for limit in random_limits(seed, records):
-        at_limit = ranking(*records, by=goal(*at_most(perf_latency_p99=limit)))
-        shown, told = said_at(wide, made, at_limit)
-        assert shown == told, limit
+@small_and_full("seeds", range(6), range(25))
+def test_gains_at_every_limit_are_those_of_the_tool(seeds: Sequence[int]) -> None:
+    for seed in seeds:
+        records = random_records(seed)
+        wide = ranking(*records, by=goal(*at_most(perf_latency_p99=1e6)))
+        made = part_of(wide).alternatives
+        for limit in random_limits(seed, records):
+            at_limit = ranking(*records, by=goal(*at_most(perf_latency_p99=limit)))
+            shown, told = said_at(wide, made, at_limit)
+            assert shown == told, (seed, limit)
 
 
 @pytest.mark.parametrize("name", CASES)

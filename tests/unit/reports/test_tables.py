@@ -401,7 +401,7 @@ def test_a_text_in_a_csv_is_no_formula(text: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["a\rb", "a\r\nb", "b\r", "\n"])
+@pytest.mark.parametrize("text", ["a\rb", "a\r\nb", "b\r", "b\n"])
 def test_a_csv_quotes_every_kind_of_line_break(text: str) -> None:
     written = Table(headers=("a",), rows=((text,), ("x",))).to_csv()
     assert list(csv.reader(io.StringIO(written, newline=""))) == [["a"], [text], ["x"], []]

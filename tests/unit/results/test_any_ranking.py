@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import pytest
-
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
@@ -15,6 +13,7 @@ from model_analyzer.domain.repetitions import pooled_by_trial
 from model_analyzer.domain.ties import chance_to_meet, cost
 from model_analyzer.results.ranking import NO_GAIN, Ranking
 from tests.random_rankings import random_limits, random_records
+from tests.sizes import small_and_full
 from tests.unit.builders import at_most, goal, ranking
 
 # What is cheaper may be so much worse, if its latency is also much shorter (docs/results.md).
@@ -92,12 +91,8 @@ def name(item: MeasuredTrial) -> str:
     return f"{item.trial.variants} at {item.trial.workloads[0].load.value}"
 
 
-@pytest.mark.parametrize("seed", range(0, 200, 20))
-def test_nothing_beats_a_recommendation_and_a_relaxed_limit_costs_nothing(seed: int) -> None:
-    assert [fault for each in range(seed, seed + 20) for fault in faults_of(each)] == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 11_000, 500))
-def test_the_same_of_ten_thousand_random_rankings(seed: int) -> None:
-    assert [fault for each in range(seed, seed + 500) for fault in faults_of(each)] == []
+@small_and_full("seeds", range(40), *(range(n, n + 500) for n in range(1000, 11_000, 500)))
+def test_nothing_beats_a_recommendation_and_a_relaxed_limit_costs_nothing(
+    seeds: Sequence[int],
+) -> None:
+    assert [fault for seed in seeds for fault in faults_of(seed)] == []

@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, Phase, given
+from hypothesis import Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -28,6 +28,7 @@ from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of
 from model_analyzer.results.ranking import Ranking, rank, rank_across
 from tests.drawn import NOT_DRAWN
 from tests.phrases import DEFAULT_IS_BEST
+from tests.sizes import costly
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -59,12 +60,7 @@ GOALS = [
 ]
 
 # these values are large: to make failing ones smaller takes minutes
-MANY = hypothesis_settings(
-    max_examples=40,
-    suppress_health_check=list(HealthCheck),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-)
+MANY = hypothesis_settings(costly(3), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 
 @st.composite

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from tests.unit.runner.load_outputs import OUTPUTS, is_measured_or_failed
 
 
-@settings(
-    max_examples=100, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
 @given(OUTPUTS)
 def test_any_output_is_a_measurement_or_a_failure(example: Mapping[str, Any]) -> None:
     is_measured_or_failed(example)

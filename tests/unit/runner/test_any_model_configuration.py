@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from tests.unit.runner.model_configurations import REPOSITORIES, is_planned_or_refused
 
 
-@settings(max_examples=50, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(REPOSITORIES)
 def test_any_model_configuration_is_planned_or_refused(example: Mapping[str, Any]) -> None:
     is_planned_or_refused(example)

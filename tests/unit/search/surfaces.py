@@ -215,10 +215,10 @@ def search(
     return choose(target, settings, names or VariantNames())
 
 
-def sequence(search: Search, respond: Respond) -> list[Trial]:
-    """Every trial that the search asks for when `respond` answers."""
+def sequence(search: Search, respond: Respond, first: int | None = None) -> list[Trial]:
+    """Every trial that the search asks for when `respond` answers, or only so many `first` ones."""
     trials: list[Trial] = []
-    while (trial := search.ask()) is not None:
+    while len(trials) != first and (trial := search.ask()) is not None:
         trials.append(trial)
         assert len(trials) < _ENDLESS, "the search does not end"
         search.tell(trial, respond(trial))

@@ -10,14 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.conclusions import Conclusion, StopReason
@@ -30,11 +30,12 @@ from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.errors import ConfigError
-from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.choose import choose
+from model_analyzer.search.modes.adaptive import LOAD_STEPS
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.trial_map import TrialMap
+from tests.sizes import costly, small_and_full
 from tests.unit.builders import rank_one
 from tests.unit.search.surfaces import (
     UNLIMITED,
@@ -128,6 +129,7 @@ def recommended_load(asked: Search, trials: Sequence[Trial]) -> int:
     return load(chosen)
 
 
+@cache
 def best_of_grid(budget: float = math.inf) -> float:
     """The highest throughput within a latency budget, over all sizes and doubling loads."""
     target = subject(model(max_batch_size=128))
@@ -148,7 +150,7 @@ ANSWERS = st.lists(
 )
 
 
-@settings(derandomize=True, max_examples=5)
+@costly(15)
 @given(kind=st.sampled_from(sorted(KINDS)), answers=ANSWERS)
 def test_for_all_answers_trials_are_legal_few_and_repeatable(
     kind: str, answers: Sequence[tuple[float, float] | None]
@@ -184,8 +186,9 @@ def test_what_is_to_be_gained_is_known_after_some_trials() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_model_is_searched(kind: str) -> None:
-    asked = search(KINDS[kind], NARROW)
+@small_and_full("adaptive", AdaptiveSettings(max_trials=10), UNLIMITED)
+def test_every_kind_of_model_is_searched(kind: str, adaptive: AdaptiveSettings) -> None:
+    asked = search(KINDS[kind], NARROW, adaptive=adaptive)
     most = asked.most_trials
 
     trials = sequence(asked, saturating)
@@ -224,8 +227,9 @@ def test_repetitions_are_trials_of_their_own() -> None:
 # -- quality -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("budget", "least"), [(math.inf, 0.97), (16.0, 0.95), (9.0, 0.95)])
-def test_the_answer_is_near_to_the_best(budget: float, least: float) -> None:
+@small_and_full("budget", 9.0, 16.0, math.inf)
+@small_and_full("seeds", range(1), range(2))
+def test_the_answer_is_near_to_the_best(budget: float, seeds: Sequence[int]) -> None:
     target = subject(
         model(max_batch_size=128),
         constraints=[] if math.isinf(budget) else [latency_within(budget)],
@@ -237,21 +241,20 @@ def test_the_answer_is_near_to_the_best(budget: float, least: float) -> None:
         assert (true.value("perf_latency_p99") or 0) <= budget * 1.06
         return (true.value("perf_throughput") or 0) / best
 
-    assert fmean(map(quality, range(2))) >= least
+    assert fmean(map(quality, seeds)) >= (0.97 if math.isinf(budget) else 0.95)
 
 
-@pytest.mark.parametrize(
-    ("tag", "kind", "lacking"),
-    [
-        ("perf_latency_p99", LoadKind.CONCURRENCY, {3}),
-        ("cpu_used_ram", LoadKind.CONCURRENCY, {1, 2, 3}),
-        ("cpu_used_ram", LoadKind.REQUEST_RATE, {1}),
-    ],
+@small_and_full(
+    "case",
+    ("cpu_used_ram", LoadKind.CONCURRENCY, {1, 2, 3}),
+    ("cpu_used_ram", LoadKind.REQUEST_RATE, {1}),
+    ("perf_latency_p99", LoadKind.CONCURRENCY, {3}),
 )
 def test_a_metric_that_some_measurements_lack_is_still_learnt(
-    tag: str, kind: LoadKind, lacking: set[int]
+    case: tuple[str, LoadKind, set[int]],
 ) -> None:
     """Three instances take too much memory; more than 100 requests in flight take too long."""
+    tag, kind, lacking = case
     target = subject(load_kind=kind, constraints=[Constraint(tag=tag, maximum=250.0)])
     answered = 0
 
@@ -373,14 +376,16 @@ def test_loads_that_take_longer_to_measure_are_tried_less() -> None:
             for trial in sequence(
                 search(subject(model(max_batch_size=size)), ADAPTIVE),
                 partial(respond, for_each_second=for_each_second),
-            )[:BEFORE_THE_END]
+                BEFORE_THE_END,
+            )
         ]
         return sum(respond(trial, for_each_second=20).duration_s for trial in asked)
 
     assert spent(20) < 0.8 * spent(0)
 
 
-def test_variants_that_take_long_to_load_are_changed_less() -> None:
+@small_and_full("sizes", (64,), (64, 128))
+def test_variants_that_take_long_to_load_are_changed_less(sizes: Sequence[int]) -> None:
     def changes(size: int, loading_s: float) -> int:
         """How often the variant changes where loading one takes so long, and measuring a second."""
         contents: list[str] = []
@@ -393,7 +398,6 @@ def test_variants_that_take_long_to_load_are_changed_less() -> None:
         sequence(search(subject(model(max_batch_size=size)), ADAPTIVE), respond)
         return sum(first != other for first, other in pairwise(contents))
 
-    sizes = (64, 128)
     assert sum(changes(size, 5) for size in sizes) < 0.8 * sum(changes(size, 0) for size in sizes)
 
 
@@ -406,10 +410,11 @@ def noisy(trial: Trial, *, sigma: float, seed: int) -> Measurement:
     return replace(outcome, models=(replace(part, windows=windows),))
 
 
-@pytest.mark.parametrize(("budget", "seed"), [(math.inf, 0), (math.inf, 1), (12.0, 2)])
+@small_and_full("case", (12.0, 2), (math.inf, 0), (math.inf, 1))
 def test_a_configuration_with_worse_measurements_is_not_recommended(
-    budget: float, seed: int
+    case: tuple[float, int],
 ) -> None:
+    budget, seed = case
     constraints = [] if math.isinf(budget) else [latency_within(budget)]
     target = subject(model(max_batch_size=64), constraints=constraints)
     asked = search(target, ADAPTIVE)
@@ -523,7 +528,7 @@ def test_settings_larger_than_a_failed_one_are_hardly_tried() -> None:
         assert not any(count >= a and limit >= b for a, b in sizes[:number])
 
 
-@pytest.mark.parametrize("seed", [7, 10, 13, 15, 18])
+@small_and_full("seed", 7, 10, 13, 15, 18)
 def test_a_default_that_is_also_in_the_space_is_measured_under_one_name(seed: int) -> None:
     as_searched: Mapping[str, Any] = {
         "instance_group": [{"count": 1, "kind": "KIND_CPU"}],
@@ -644,7 +649,6 @@ def gained_over_default(trials: Sequence[Trial], conclusion: Conclusion) -> bool
     return chosen.load in loads or len(loads) > 1
 
 
-@pytest.mark.parametrize("kind", ["single", "constrained", "listed loads", "ensemble", "BLS"])
 @pytest.mark.parametrize(
     "adaptive",
     [
@@ -653,6 +657,7 @@ def gained_over_default(trials: Sequence[Trial], conclusion: Conclusion) -> bool
         AdaptiveSettings(budget_s=95),
     ],
 )
+@small_and_full("kind", "constrained", "single", "listed loads", "ensemble", "BLS")
 def test_the_default_is_measured_under_the_load_of_the_answer(
     kind: str, adaptive: AdaptiveSettings
 ) -> None:

@@ -24,6 +24,7 @@ from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.precision import relative_errors
 from model_analyzer.search.adaptive.stopping import least_gain, most_trials
+from tests.sizes import small_and_full
 from tests.unit import builders
 from tests.unit.search.surfaces import (
     instances,
@@ -80,10 +81,13 @@ def test_only_what_may_win_gets_further_instalments(constraints: Sequence[Constr
     assert all(len(group) == 1 for group in hopeless)
 
 
-def test_a_tie_in_the_log_is_one_by_its_own_measurements(caplog: pytest.LogCaptureFixture) -> None:
+@small_and_full("seeds", [3], range(4))
+def test_a_tie_in_the_log_is_one_by_its_own_measurements(
+    seeds: Sequence[int], caplog: pytest.LogCaptureFixture
+) -> None:
     """Predictions may call trials equal that measured far apart, if these are noisy."""
     counted = 0
-    for seed in range(4):
+    for seed in seeds:
         caplog.clear()
         with caplog.at_level(logging.INFO):
             throughput, _ = noisy_search(seed)
@@ -108,7 +112,7 @@ def test_a_tie_in_the_log_is_one_by_its_own_measurements(caplog: pytest.LogCaptu
         *(AdaptiveSettings(budget_s=seconds) for seconds in (9.0, 16.0, 31.0)),
     ],
 )
-@pytest.mark.parametrize("constraints", [(), [latency_within(14.0)]])
+@small_and_full("constraints", [latency_within(14.0)], ())
 def test_within_any_limit_the_answer_is_repeated_and_the_default_measured_under_its_load(
     adaptive: AdaptiveSettings, constraints: Sequence[Constraint]
 ) -> None:

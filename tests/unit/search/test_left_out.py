@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.settings import SearchMode
-from model_analyzer.search.left_out import left_out
+from model_analyzer.search.choose import mode_for
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import bounds, limits, model, search, subject
 
@@ -18,7 +18,7 @@ ABOVE = "preferred_batch_size 64 is above max_batch_size"
 
 
 def sentences(target: Subject, mode: SearchMode, **settings: Any) -> list[str]:
-    return [part.sentence for part in left_out(target, limits(**settings), mode)]
+    return [part.sentence for part in mode_for(target, limits(mode=mode, **settings)).left_out()]
 
 
 def test_a_search_that_is_empty_says_so_with_the_remedy() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.search.neighbourhood import Neighbourhood
@@ -61,7 +61,6 @@ def test_adjacent_coordinates_differ_in_one_dimension_by_one() -> None:
     ]  # fmt: skip
 
 
-@settings(derandomize=True, max_examples=100)
 @given(
     home=st.lists(st.integers(0, 4), min_size=1, max_size=4).map(tuple),
     worths=st.lists(st.lists(st.integers(-3, 3), min_size=8, max_size=8), min_size=4, max_size=4),

@@ -7,13 +7,12 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-import pytest
-
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.choose import choose
+from tests.sizes import small_and_full
 from tests.unit.search.surfaces import (
     batch_limit,
     config,
@@ -56,8 +55,8 @@ def measured(trial: Trial) -> Measurement:
     return replace(Measurement(models=(ModelMeasurement(values=values),)), duration_s=3.0)
 
 
-@pytest.mark.parametrize(
-    "objective", ["perf_throughput", "output_token_throughput", "cost_per_million_inferences"]
+@small_and_full(
+    "objective", "cost_per_million_inferences", "output_token_throughput", "perf_throughput"
 )
 def test_a_metric_that_follows_the_throughput_is_searched_as_well(objective: str) -> None:
     target = subject(objective=objective, constraints=[latency_within(LIMIT_MS)])

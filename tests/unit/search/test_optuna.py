@@ -8,12 +8,13 @@ import logging
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from math import sqrt
 from statistics import mean
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.measurements import Measurement, Outcome
@@ -21,9 +22,10 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import OptunaSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.choose import check
-from model_analyzer.search.optuna_search import OptunaSearch, trial_counts
+from model_analyzer.search.modes.optuna import OptunaMode, trial_counts
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.planned import PlannedSearch
+from tests.sizes import costly, small_and_full
 from tests.unit.search.surfaces import (
     SHARES,
     Respond,
@@ -71,7 +73,8 @@ def trials_of(
     target: Subject, respond: Respond, optuna: OptunaSettings = SHARES, seed: int = 0
 ) -> list[Trial]:
     """Every trial of an Optuna search without the sweep behind it."""
-    plan = OptunaSearch(target, OPTUNA, optuna, VariantNames(), seed=seed).plan()
+    where = replace(OPTUNA, optuna=optuna)
+    plan = OptunaMode(target, where).strategy(VariantNames(), seed).plan()
     return sequence(PlannedSearch(plan, None), respond)
 
 
@@ -179,14 +182,17 @@ def test_a_small_space_has_a_trial_and_a_whole_one_every_trial() -> None:
 
 
 @pytest.mark.parametrize("target", KINDS, ids=NAMES)
-def test_the_default_is_first_and_nothing_is_illegal_or_asked_twice(target: Subject) -> None:
-    trials = trials_of(target, saturating, SIXTY)
+@small_and_full("most", 20, 60)
+def test_the_default_is_first_and_nothing_is_illegal_or_asked_twice(
+    target: Subject, most: int
+) -> None:
+    trials = trials_of(target, saturating, shares(None, None, trials=(most, most)))
 
     assert trials[0].variants.count("_config_default") == len(target.models)
-    assert len(trials) == 61
+    assert len(trials) == 1 + most
     assert all(trial.is_legal for trial in trials)
     # the same as the default may come again, under a name of its own
-    assert len({trial.key for trial in trials[1:]}) == 60
+    assert len({trial.key for trial in trials[1:]}) == most
 
 
 def test_the_batch_limit_of_an_ensemble_is_that_of_its_smallest_step() -> None:
@@ -340,7 +346,7 @@ def test_without_a_legal_default_the_smallest_is_the_base_of_comparisons(
 # -- replay ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+@small_and_full("every", 7, 1)
 @pytest.mark.parametrize("target", KINDS, ids=NAMES)
 def test_a_search_resumed_anywhere_asks_the_same_trials(target: Subject, every: int) -> None:
     whole = trials_of(target, every_few_fail, TWENTY)
@@ -349,7 +355,8 @@ def test_a_search_resumed_anywhere_asks_the_same_trials(target: Subject, every: 
         names = VariantNames.known(
             work.variant for trial in whole[:count] for work in trial.workloads
         )
-        plan = OptunaSearch(target, OPTUNA, TWENTY, names).plan()
+        where = replace(OPTUNA, optuna=TWENTY)
+        plan = OptunaMode(target, where).strategy(names, 0).plan()
         assert sequence(PlannedSearch(plan, None), every_few_fail) == whole
 
 
@@ -360,7 +367,7 @@ ANSWERS = st.lists(
 )
 
 
-@settings(derandomize=True, max_examples=25)
+@costly(3)
 @given(
     target=st.sampled_from(KINDS[:2]),
     answers=ANSWERS,
@@ -433,7 +440,7 @@ def test_a_disabled_sweep_does_not_run(
     assert caplog.messages[-1] == "Done with Optuna mode search."
 
 
-@settings(derandomize=True, max_examples=25)
+@costly(3)
 @given(answers=ANSWERS, best=st.integers(0, 3), constrained=st.booleans())
 def test_there_are_no_more_trials_than_announced(
     answers: Sequence[tuple[float, float] | None], best: int, constrained: bool

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.measurements import Outcome
@@ -217,7 +217,6 @@ def test_doubling_stays_between_its_bounds(low: int, high: int, values: list[int
     assert doubling(low, high) == values
 
 
-@settings(derandomize=True, max_examples=150)
 @given(target=SUBJECTS, where=BOUNDS, answers=ANSWERS)
 def test_the_same_answers_bring_the_same_questions(
     target: Subject, where: SearchSettings, answers: Sequence[Answer]
@@ -229,7 +228,6 @@ def test_the_same_answers_bring_the_same_questions(
     assert asked() == asked()
 
 
-@settings(derandomize=True, max_examples=150)
 @given(target=SUBJECTS, where=BOUNDS, answers=ANSWERS)
 def test_the_questions_stay_within_the_bounds_for_all_answers(
     target: Subject, where: SearchSettings, answers: Sequence[Answer]
@@ -248,7 +246,6 @@ def test_the_questions_stay_within_the_bounds_for_all_answers(
             assert where.min_concurrency <= load(trial) <= where.max_concurrency
 
 
-@settings(derandomize=True, max_examples=150)
 @given(target=SUBJECTS, where=BOUNDS, answers=ANSWERS)
 def test_without_failures_there_are_no_more_trials_than_announced(
     target: Subject, where: SearchSettings, answers: Sequence[Answer]
@@ -263,7 +260,6 @@ def test_without_failures_there_are_no_more_trials_than_announced(
     assert len(sequence(asked, never_failing)) <= asked.most_trials
 
 
-@settings(derandomize=True, max_examples=150)
 @given(where=BOUNDS, answers=ANSWERS)
 def test_without_failures_nothing_is_asked_twice(
     where: SearchSettings, answers: Sequence[Answer]

@@ -9,7 +9,7 @@ from itertools import cycle
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.goals import Constraint
@@ -258,7 +258,6 @@ SUBJECTS = st.builds(
 )
 
 
-@settings(derandomize=True, max_examples=150)
 @given(target=SUBJECTS, answers=ANSWERS)
 def test_for_all_answers_it_ends_and_is_repeatable(
     target: Subject, answers: Sequence[tuple[float, float] | None]

@@ -13,8 +13,8 @@ import pytest
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, Trial
-from model_analyzer.search.brute import is_flat
 from model_analyzer.search.instalments import measured_again
+from model_analyzer.search.modes.brute import is_flat
 from model_analyzer.search.plateau import has_plateaued
 from tests.unit.search.surfaces import (
     Respond,

@@ -14,8 +14,8 @@ from model_analyzer.domain.models import ModelFacts, VariantNames, thaw
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.errors import ConfigError
+from model_analyzer.search.modes.quick import QuickMode
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.quick import quick_space
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
 from tests.unit.search.surfaces import (
@@ -408,7 +408,7 @@ def test_a_bound_that_the_user_sets_below_another_field_is_an_error(config: Any)
     with pytest.raises(ConfigError, match=r"64 is above max_batch_size 32, the highest"):
         trial_map(target, where)
     with pytest.raises(ConfigError, match=r"64 is above max_batch_size 32, the highest"):
-        quick_space(target, where.quick)
+        QuickMode(target, where).check()
 
 
 @pytest.mark.parametrize("config", NEEDS_64)

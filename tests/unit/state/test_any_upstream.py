@@ -8,7 +8,7 @@ import json
 from copy import deepcopy
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.profiles import Profile
@@ -101,7 +101,6 @@ def in_our_format(profile: Profile) -> Checkpoint:
 
 
 @given(_MEASUREMENTS)
-@settings(max_examples=60, deadline=None)
 def test_no_measurement_is_lost(measurements: list[dict[str, Any]]) -> None:
     made = checkpoint_of(measurements)
     number = sum(len(pair[1]) for of in results(made).values() for pair in of.values())

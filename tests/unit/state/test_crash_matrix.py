@@ -22,6 +22,7 @@ import pytest
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
+from tests.sizes import small_and_full
 from tests.unit.state.samples import measurement, rich_measurement, rich_trial, several, trial
 
 ERRORS = [errno.ENOSPC, errno.EIO]
@@ -187,9 +188,7 @@ def starts_with(directory: Path, intact: set[str], name: str, where: str) -> set
     return read_keys
 
 
-@pytest.mark.parametrize(
-    "times", [20, pytest.param(2000, marks=pytest.mark.slow)], ids=["some", "all"]
-)
+@small_and_full("times", 5, 2000)
 @pytest.mark.parametrize("name", ["0.ckpt", "journal"])
 def test_a_large_file_cut_anywhere(large: Path, name: str, times: int) -> None:
     path = large / name
@@ -203,9 +202,7 @@ def test_a_large_file_cut_anywhere(large: Path, name: str, times: int) -> None:
         starts_with(large, other_keys, name, f"cut at {position}")
 
 
-@pytest.mark.parametrize(
-    "times", [20, pytest.param(1000, marks=pytest.mark.slow)], ids=["some", "all"]
-)
+@small_and_full("times", 5, 1000)
 @pytest.mark.parametrize("name", ["0.ckpt", "journal"])
 def test_a_large_file_with_a_flipped_bit(large: Path, name: str, times: int) -> None:
     path = large / name

@@ -14,6 +14,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.state.checkpoint import Checkpoint, load
 from model_analyzer.state.profile_state import ProfileState
+from tests.sizes import small_and_full
 from tests.unit.state.samples import (
     failure,
     measurement,
@@ -63,26 +64,24 @@ def complete_outcomes(raw: bytes) -> int:
     )
 
 
-def cuts(raw: bytes) -> list[int]:
-    """Lengths to cut to: around the end of every line, and every seventh between.
-
-    One test of the journal cuts at every byte.
-    """
+def cuts(raw: bytes, step: int) -> list[int]:
+    """Lengths to cut to: around the end of every line, and one of so many between."""
     return [
         length
         for length in range(len(raw))
-        if length % 7 == 0 or b"\n" in raw[max(length - 2, 0) : length + 2]
+        if length % step == 0 or b"\n" in raw[max(length - 2, 0) : length + 2]
     ]
 
 
 # -- the journal -------------------------------------------------------------------------------
 
 
-def test_a_journal_cut_anywhere_holds_every_complete_record(tmp_path: Path) -> None:
+@small_and_full("step", 13, 1)
+def test_a_journal_cut_anywhere_holds_every_complete_record(tmp_path: Path, step: int) -> None:
     record(tmp_path, [1, 2, 3])
     journal = tmp_path / "journal"
     raw = journal.read_bytes()
-    for length in range(len(raw) + 1):
+    for length in [*cuts(raw, step), len(raw)]:
         journal.write_bytes(raw[:length])
         loaded = load(tmp_path)
 
@@ -97,12 +96,13 @@ def test_a_journal_cut_anywhere_holds_every_complete_record(tmp_path: Path) -> N
                 assert "lost: an outcome of m_config_default" in damage, length
 
 
-def test_a_run_continues_a_journal_cut_anywhere(tmp_path: Path) -> None:
+@small_and_full("step", 53, 7)
+def test_a_run_continues_a_journal_cut_anywhere(tmp_path: Path, step: int) -> None:
     record(tmp_path, [1, 2])
     journal = tmp_path / "journal"
     raw = journal.read_bytes()
 
-    for length in [*cuts(raw), len(raw)]:
+    for length in [*cuts(raw, step), len(raw)]:
         journal.write_bytes(raw[:length])
         expected = complete_outcomes(raw[:length])
 
@@ -113,7 +113,8 @@ def test_a_run_continues_a_journal_cut_anywhere(tmp_path: Path) -> None:
         assert loads_of(loaded) == [*[1, 2][:expected], 3], f"cut at {length}"
 
 
-def test_a_full_journal_survives_a_random_cut(tmp_path: Path) -> None:
+@small_and_full("times", 60, 300)
+def test_a_full_journal_survives_a_random_cut(tmp_path: Path, times: int) -> None:
     with ProfileState(tmp_path) as state:
         state.record(rich_trial(1), rich_measurement())
         state.record(rich_trial(2), rich_failure())
@@ -122,7 +123,7 @@ def test_a_full_journal_survives_a_random_cut(tmp_path: Path) -> None:
     raw = journal.read_bytes()
     outcomes = [rich_measurement(), rich_failure(), rich_measurement()]
 
-    for length in random.Random(1).sample(range(len(raw)), 300):
+    for length in random.Random(1).sample(range(len(raw)), times):
         journal.write_bytes(raw[:length])
         loaded = load(tmp_path)
 
@@ -238,11 +239,12 @@ def three_files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_checkpoint_cut_anywhere_gives_way_to_the_lower_one(three_files: Path) -> None:
+@small_and_full("step", 53, 7)
+def test_a_checkpoint_cut_anywhere_gives_way_to_the_lower_one(three_files: Path, step: int) -> None:
     newest = three_files / "1.ckpt"
     raw = newest.read_bytes()
 
-    for length in cuts(raw):
+    for length in cuts(raw, step):
         newest.write_bytes(raw[:length])
         loaded = load(three_files)
 
@@ -256,11 +258,12 @@ def test_a_checkpoint_cut_anywhere_gives_way_to_the_lower_one(three_files: Path)
         assert "\n" not in damage
 
 
-def test_a_run_goes_on_from_a_checkpoint_cut_anywhere(three_files: Path) -> None:
+@small_and_full("step", 101, 11)
+def test_a_run_goes_on_from_a_checkpoint_cut_anywhere(three_files: Path, step: int) -> None:
     newest = three_files / "1.ckpt"
     raw, journal = newest.read_bytes(), (three_files / "journal").read_bytes()
 
-    for length in range(0, len(raw), 11):
+    for length in range(0, len(raw), step):
         newest.write_bytes(raw[:length])
         (three_files / "journal").write_bytes(journal)
         with ProfileState(three_files) as state:
@@ -377,15 +380,16 @@ def test_a_lower_checkpoint_is_not_looked_at_while_the_highest_is_intact(
 
 
 @pytest.mark.parametrize("name", ["journal", "0.ckpt"])
+@small_and_full("times", 80, 400)
 def test_a_flipped_bit_invents_nothing_and_every_loss_is_reported(
-    tmp_path: Path, name: str
+    tmp_path: Path, name: str, times: int
 ) -> None:
     record(tmp_path, [1, 2, 3, 4, 5], save=name == "0.ckpt")
     path = tmp_path / name
     raw = path.read_bytes()
     dice = random.Random(7)
 
-    for _ in range(400):
+    for _ in range(times):
         position, bit = dice.randrange(len(raw)), dice.randrange(8)
         flipped = bytearray(raw)
         flipped[position] ^= 1 << bit
@@ -400,14 +404,15 @@ def test_a_flipped_bit_invents_nothing_and_every_loss_is_reported(
         assert all(str(path) in damage for damage in loaded.damage), where
 
 
-def test_a_flipped_bit_does_not_keep_a_run_from_starting(tmp_path: Path) -> None:
+@small_and_full("times", 20, 100)
+def test_a_flipped_bit_does_not_keep_a_run_from_starting(tmp_path: Path, times: int) -> None:
     record(tmp_path, [1, 2], save=True)
     record(tmp_path, [3])
     dice = random.Random(11)
     names = ("0.ckpt", "journal")
     contents = {name: (tmp_path / name).read_bytes() for name in names}
 
-    for _ in range(100):
+    for _ in range(times):
         for name in names:
             flipped = bytearray(contents[name])
             flipped[dice.randrange(len(flipped))] ^= 1 << dice.randrange(8)

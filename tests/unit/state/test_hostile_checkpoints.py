@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from msgspec import UNSET, Struct, UnsetType
 
 from model_analyzer.domain.trials import LoadKind
@@ -20,6 +20,7 @@ from model_analyzer.state.format import schema
 from model_analyzer.state.format.refusals import Malformed
 from model_analyzer.state.format.schema import checked
 from model_analyzer.state.verify import verify
+from tests.sizes import costly
 from tests.unit.state.hostile_checkpoints import (
     CHECKPOINTS,
     GOLDEN,
@@ -33,9 +34,6 @@ from tests.unit.state.hostile_checkpoints import (
 )
 
 CORPUS = (GOLDEN / "hostile" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
-QUICK = settings(
-    max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
 
 
 @pytest.mark.parametrize("line", CORPUS, ids=range(len(CORPUS)))
@@ -51,13 +49,13 @@ def test_samples_without_changes_are_intact(sample: str, tmp_path: Path) -> None
     assert verify(path).damage == ""
 
 
-@QUICK
+@costly(3)
 @given(CHECKPOINTS)
 def test_any_change_is_used_or_named(example: Example) -> None:
     check_checkpoint(example)
 
 
-@QUICK
+@costly(3)
 @given(UPSTREAM_CHECKPOINTS)
 def test_any_change_of_an_upstream_checkpoint_is_used_or_reported(example: Example) -> None:
     check_checkpoint(example)

@@ -8,15 +8,14 @@ import random
 import time
 from pathlib import Path
 
-import pytest
-
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
+from tests.sizes import small_and_full
 from tests.unit.state.processes import acknowledged, kill, writer
 from tests.unit.state.samples import measurement, trial
 
 
-@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.slow)])
+@small_and_full("kills", 5, 200)
 def test_killed_writers_lose_no_acknowledged_outcome(tmp_path: Path, kills: int) -> None:
     dice = random.Random(3)
     first, keys = 1, []

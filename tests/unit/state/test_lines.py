@@ -10,7 +10,7 @@ import zlib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.foreign_json import parse_unambiguous
@@ -32,7 +32,6 @@ ENTRIES = st.builds(
 )
 
 
-@settings(derandomize=True, max_examples=100)
 @given(entry=ENTRIES)
 def test_an_entry_is_read_back_as_it_was_written(entry: dict[str, Any]) -> None:
     line = encode(entry)
@@ -41,7 +40,6 @@ def test_an_entry_is_read_back_as_it_was_written(entry: dict[str, Any]) -> None:
     assert decode(line.removesuffix(b"\n")) == entry
 
 
-@settings(derandomize=True, max_examples=50)
 @given(entry=ENTRIES)
 def test_any_json_tool_reads_a_line(entry: dict[str, Any]) -> None:
     line = encode(entry)

@@ -29,6 +29,7 @@ from model_analyzer.state.merge import merge
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.stores.directory import DirectoryCheckpointer, download
+from tests.sizes import small_and_full
 from tests.unit.state.processes import acknowledged, kill, writer
 from tests.unit.state.samples import (
     SECRETS,
@@ -172,7 +173,10 @@ def test_the_machine_of_a_node_is_not_that_of_the_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["journal", "journal-a"])
-def test_a_journal_cut_at_any_byte_gives_its_complete_lines(tmp_path: Path, name: str) -> None:
+@small_and_full("step", 11, 1)
+def test_a_journal_cut_at_any_byte_gives_its_complete_lines(
+    tmp_path: Path, name: str, step: int
+) -> None:
     """Commands read at every byte; a run starts at some of them."""
     with ProfileState(tmp_path) as state:
         for number in (1, 2):
@@ -181,13 +185,13 @@ def test_a_journal_cut_at_any_byte_gives_its_complete_lines(tmp_path: Path, name
     path = tmp_path / name
     whole = path.read_bytes()
     other = {"journal": [2, 3], "journal-a": [1, 2]}[name]
-    for size in range(len(whole), -1, -1):
+    for number, size in enumerate(range(len(whole), -1, -step)):
         path.write_bytes(whole[:size])
         complete = whole[: whole.rfind(b"\n", 0, size) + 1]
-        cut = [number for number in (1, 2, 3) if b'"value":%d,' % number in complete]
+        cut = [value for value in (1, 2, 3) if b'"value":%d,' % value in complete]
         expected = sorted({*cut, *other})
         assert sorted(loads(load(tmp_path))) == expected
-        if size % 97 == 0:
+        if number % 50 == 0:
             copy = tmp_path / "copies" / str(size)
             shutil.copytree(tmp_path, copy, ignore=shutil.ignore_patterns("copies"))
             with ProfileState(copy) as state:

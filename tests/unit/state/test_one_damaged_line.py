@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.node_journals import Follower
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.verify import verify
+from tests.sizes import small_and_full
 from tests.unit.state.samples import (
     failure,
     measurement,
@@ -134,15 +135,16 @@ def test_an_outcome_that_is_missing_in_a_checkpoint_is_called_by_its_name(
 
 
 @pytest.mark.parametrize("name", NAMES)
+@small_and_full("bits", [3], [0, 3])
 def test_one_bit_in_each_part_of_a_line_may_be_flipped(
-    tmp_path: Path, files: Mapping[str, bytes], name: str
+    tmp_path: Path, files: Mapping[str, bytes], name: str, bits: Sequence[int]
 ) -> None:
     raw = files[name]
     ends = [position for position, byte in enumerate(raw) if byte == ord("\n")]
     starts = [0, *(end + 1 for end in ends[:-1])]
     for start, end in zip(starts, ends, strict=True):
         for position in (start, start + 1, start + 12, (start + end) // 2, end - 5, end - 1, end):
-            for bit in (0, 3):
+            for bit in bits:
                 flipped = bytearray(raw)
                 flipped[position] ^= 1 << bit
                 check(tmp_path, name, bytes(flipped), (position, bit))
@@ -161,9 +163,7 @@ def test_every_bit_of_a_file_may_be_flipped(
 
 
 @given(data=st.data())
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bit_may_be_flipped(
     tmp_path: Path, files: Mapping[str, bytes], data: st.DataObject
 ) -> None:
@@ -174,12 +174,12 @@ def test_any_bit_may_be_flipped(
     check(tmp_path / name, name, bytes(raw), position)
 
 
-@pytest.mark.parametrize("first", [0, 3])
+@small_and_full("step", 307, 31)
 def test_any_byte_may_have_become_a_line_end(
-    tmp_path: Path, files: Mapping[str, bytes], first: int
+    tmp_path: Path, files: Mapping[str, bytes], step: int
 ) -> None:
     for name in NAMES:
-        for position in range(first, len(files[name]), 61):
+        for position in range(0, len(files[name]), step):
             raw = bytearray(files[name])
             if raw[position] != ord("\n"):
                 raw[position] = ord("\n")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.environment import Veil
@@ -111,7 +111,6 @@ def read_back(record: TrialRecord) -> TrialRecord:
 
 
 @given(records())
-@settings(max_examples=300, deadline=None)
 def test_a_stored_record_equals_the_one_that_is_read_back(record: TrialRecord) -> None:
     kept = stored(record)
 

@@ -450,9 +450,9 @@ def test_what_searches_log_hypothetically_is_not_shown(
     view = TerminalView(0)
 
     with view.hypothetically():
-        logging.getLogger("model_analyzer.search.brute").info("Starting brute search")
+        logging.getLogger("model_analyzer.search.modes.brute").info("Starting brute search")
         logging.getLogger("model_analyzer.cli.signals").warning("Received SIGINT")
-    logging.getLogger("model_analyzer.search.brute").info("Done")
+    logging.getLogger("model_analyzer.search.modes.brute").info("Done")
 
     shown = capsys.readouterr().out
     assert "Starting" not in shown
@@ -470,7 +470,7 @@ def test_above_the_live_view_is_what_it_does_not_show_itself(
         logging.getLogger("model_analyzer.search.variants").info("Creating it")
         logging.getLogger("model_analyzer.search.variants").info("")
         logging.getLogger("model_analyzer.runner.load.perf_analyzer").info("Window increased")
-        logging.getLogger("model_analyzer.search.brute").warning("Careful")
+        logging.getLogger("model_analyzer.search.modes.brute").warning("Careful")
         logging.getLogger("model_analyzer.search.conclusions").info("The search ends")
         logging.getLogger("model_analyzer.state.stores.upload").info("Uploaded it")
         return terminal.getvalue()

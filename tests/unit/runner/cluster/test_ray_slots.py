@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from model_analyzer.errors import ClusterError
+from model_analyzer.runner.cluster import ray_slots
 from model_analyzer.runner.cluster.ray_slots import connected
 
 
@@ -90,6 +91,7 @@ def test_the_ray_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_port_that_another_program_has_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", Unconnected(AssertionError("Ray would wait minutes")))
+    monkeypatch.setattr(ray_slots, "_CONNECT_S", 0.5)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.settings import QuickSettings
+from model_analyzer.domain.quick_limits import unsupported_loads
+from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import Trial
+from model_analyzer.errors import Problem
 from model_analyzer.search.climb import Climb
+from model_analyzer.search.left_out import RefusedVariants
+from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import (
     PartialPlan,
     Plan,
     SearchedModel,
-    Subject,
     log_skipped,
     recorded,
     side_by_side,
@@ -30,28 +34,61 @@ from model_analyzer.search.variants import sized_variant
 
 log = logging.getLogger(__name__)
 
+# A climb takes about `_CLIMB + _CLIMB_PER_DIMENSION * dimensions` trials, and more under
+# constraints. A longer climb takes a few more.
+_CLIMB, _CLIMB_PER_DIMENSION = 5, 2
+_CLIMB_ALONG_CONSTRAINTS = 3
+_LEAST_LEFT = 3.0
 
-def quick_space(subject: Subject, bounds: QuickSettings) -> Space:
-    """The space of a quick search: everything within the bounds that the user gave."""
-    low, high = UNBOUNDED
-    return space_of_sizes(
-        subject,
-        batch_limits=lambda _: (
-            bounds.min_model_batch_size or low,
-            bounds.max_model_batch_size or high,
-        ),
-        instances=(bounds.min_instance_count or low, bounds.max_instance_count or high),
-    )
+
+class QuickMode(RefiningMode):
+    """Climbs in the space of all sizes; its bounds are those that the user gave, if any."""
+
+    title = "quick"
+    has_one_load = True
+
+    def problems(self) -> Iterator[Problem]:
+        """The lists of loads, where quick is the default mode of these models."""
+        for model in self.subject.models:
+            for message, hint in unsupported_loads(model.settings, SearchMode.QUICK):
+                yield Problem(where=model.settings.name, message=message, hint=hint)
+
+    def left_out(self) -> Iterator[RefusedVariants]:
+        """Nothing that could be counted: it climbs from the smallest sizes that a server takes."""
+        yield from ()
+
+    @cached_property
+    def space(self) -> Space:
+        low, high = UNBOUNDED
+        bounds = self.settings.quick
+        return space_of_sizes(
+            self.subject,
+            batch_limits=lambda _: (
+                bounds.min_model_batch_size or low,
+                bounds.max_model_batch_size or high,
+            ),
+            instances=(bounds.min_instance_count or low, bounds.max_instance_count or high),
+        )
+
+    def strategy(self, names: VariantNames, seed: int) -> QuickSearch:
+        return QuickSearch(self, names)
+
+    def left(self, done: int, best_at: int) -> float:
+        usual = _CLIMB + _CLIMB_PER_DIMENSION * len(self.space.dimensions)
+        usual += _CLIMB_ALONG_CONSTRAINTS if self.subject.goal.has_constraints else 0
+        return max(usual - done, _LEAST_LEFT)
 
 
 class QuickSearch:
     """The plan of a quick search over one model, or over several that are measured together."""
 
-    def __init__(self, subject: Subject, bounds: QuickSettings, names: VariantNames) -> None:
-        self._subject = subject
-        self._bounds = bounds
+    most_trials = None
+
+    def __init__(self, mode: QuickMode, names: VariantNames) -> None:
+        self._subject = mode.subject
+        self._bounds = mode.settings.quick
         self._names = names
-        self._space = quick_space(subject, bounds)
+        self._space = mode.space
         self._outcomes: dict[tuple[str, str], Outcome] = {}
         self._records: list[TrialRecord] = []
 
@@ -120,3 +157,6 @@ class QuickSearch:
     def _batch_size(model: SearchedModel) -> int:
         (batch_size,) = model.settings.batch_sizes
         return batch_size
+
+
+MODE = QuickMode

@@ -10,6 +10,7 @@ configuration parameters. Order and stop rules are compatible with existing tool
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -19,14 +20,21 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
-from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.domain.trials import Failure, Trial, Workload
+from model_analyzer.domain.words import counted
+from model_analyzer.errors import Problem
+from model_analyzer.search.left_out import CORRECT, RefusedVariants, of_list, refused_as_it_is
+from model_analyzer.search.modes.mode import ListedStrategy, RefiningMode
 from model_analyzer.search.plan import (
+    SEED,
     PartialPlan,
     Plan,
+    SearchedModel,
     Subject,
     legal_workloads,
     load_values,
     log_skipped,
+    recorded,
     side_by_side,
 )
 from model_analyzer.search.plateau import are_noisy, has_plateaued, times_in_a_row
@@ -40,6 +48,61 @@ from model_analyzer.search.variants import (
 log = logging.getLogger(__name__)
 
 _MIN_GAIN = 0.05
+
+
+class BruteMode(RefiningMode):
+    """Measures every trial of a list, and refines the load of the best where it is searched."""
+
+    covers_loads = True
+
+    def problems(self) -> Iterator[Problem]:
+        ensembles = [model.facts.name for model in self.subject.models if model.facts.is_ensemble]
+        if ensembles and not (self.settings.disable or self.subject.lists_loads):
+            yield Problem(
+                where="--search",
+                message=f"search mode brute does not support ensembles such as {ensembles[0]}",
+                hint="remove run_config_search_mode, or give --search quick or --search adaptive",
+            )
+        yield from self._nothing_left()
+
+    def _nothing_left(self) -> Iterator[Problem]:
+        """The models of which the server would refuse all variants."""
+        parts = {part.model: part.count for part in self.left_out()}
+        for model in self.subject.models:
+            tried = count_brute_variants(model, self.settings)
+            if parts.get(model.facts.name, 0) == tried:
+                others = f", and the {counted(tried, 'other')} of the search" if tried else ""
+                for name, reason in refused_as_it_is(model.facts, self.subject):
+                    message = f"the server would refuse its own configuration{others}: {reason}"
+                    yield Problem(where=name, message=message, hint=CORRECT)
+
+    def check(self) -> None:
+        """It has no space, and leaves out what is illegal."""
+
+    def left_out(self) -> Iterator[RefusedVariants]:
+        return of_list(self.subject, self.settings)
+
+    def listed(self) -> ListedStrategy:
+        return self.strategy(VariantNames(), SEED)
+
+    def strategy(self, names: VariantNames, seed: int) -> ListedStrategy:
+        kind = ProductSearch if len(self.subject.models) > 1 else BruteSearch
+        return kind(self.subject, self.settings, names)
+
+    def left(self, done: int, best_at: int) -> float:
+        """The rest of the list."""
+        return float(self.listed().most_trials - done)
+
+    @property
+    def sweeps_loads(self) -> bool:
+        """Only if the loads are searched, since listed ones are all measured."""
+        return len(self.subject.models) == 1 and not self.subject.lists_loads
+
+    def _swept(self, plan: Plan) -> Plan:
+        records = yield from plan
+        if self.sweeps_loads:
+            records += yield from self._sweep(records)
+        return records
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +258,82 @@ class BruteSearch:
         return Swept(records)
 
 
+class ProductSearch:
+    """The plan of a brute search over several models: all combinations of their variants and loads.
+
+    First the defaults of all models together, then all other variants together; the first model
+    varies slowest. No rule stops early: the user asked for all of them.
+    """
+
+    def __init__(self, subject: Subject, settings: SearchSettings, names: VariantNames) -> None:
+        self._subject = subject
+        self._settings = settings
+        self._is_manual = all(is_manual(model, settings) for model in subject.models)
+        self._defaults = [[names.default(model.facts)] for model in subject.models]
+        self._others = [_Variants(model, settings, names) for model in subject.models]
+
+    @property
+    def most_trials(self) -> int:
+        """The number of trials, if none is illegal and all differ."""
+        loads = math.prod(
+            len(model.settings.batch_sizes) * len(load_values(model, self._settings))
+            for model in self._subject.models
+        )
+        return loads * (1 + math.prod(map(len, self._others)))
+
+    def trials(self) -> Iterator[Trial]:
+        """Every trial in order; trials with the same content occur once."""
+        seen = set()
+        for variants in (self._defaults, self._others):
+            for workloads in self._combinations(variants):
+                trial = self._subject.trial(*workloads)
+                if trial.key not in seen:
+                    seen.add(trial.key)
+                    yield trial
+
+    def plan(self) -> Plan:
+        log.info("Starting %s brute search", "manual" if self._is_manual else "automatic")
+        records = yield from side_by_side(map(recorded, self.trials()))
+        log.info("Done with brute mode search.")
+        return records
+
+    def _combinations(
+        self, variants: Sequence[Iterable[ModelVariant]]
+    ) -> Iterator[tuple[Workload, ...]]:
+        """The combinations of workloads of the first models, one for each element of `variants`;
+        the last model varies fastest. An iterator, because there are too many for a list.
+        """
+        if not variants:
+            yield ()
+            return
+        *others, last = variants
+        model = self._subject.models[len(others)]
+        for preceding in self._combinations(others):
+            for variant in last:
+                for workload in legal_workloads(model, variant, self._settings):
+                    yield (*preceding, workload)
+
+
+class _Variants:
+    """The variants of a model, created on demand; the default only, if nothing is varied."""
+
+    def __init__(self, model: SearchedModel, settings: SearchSettings, names: VariantNames) -> None:
+        self._count = max(count_brute_variants(model, settings), 1)
+        self._made: list[ModelVariant] = []
+        parameters = chain.from_iterable(brute_groups(model, settings))
+        self._further = (make_variant(model.facts, values, names) for values in parameters)
+        self._default = names.default(model.facts)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[ModelVariant]:
+        for position in range(len(self)):
+            if position == len(self._made):
+                self._made.append(next(self._further, self._default))
+            yield self._made[position]
+
+
 def _joined(parts: Iterable[Swept]) -> list[TrialRecord]:
     return [record for swept in parts for record in swept.records]
 
@@ -202,3 +341,6 @@ def _joined(parts: Iterable[Swept]) -> list[TrialRecord]:
 def is_flat(throughputs: Sequence[float]) -> bool:
     """Whether the best of them exceeds the first by at most 5 %."""
     return max(throughputs) - throughputs[0] <= _MIN_GAIN * throughputs[0]
+
+
+MODE = BruteMode

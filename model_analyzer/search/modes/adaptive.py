@@ -13,12 +13,12 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from functools import cached_property
+from itertools import chain, count, islice
 
 from model_analyzer.domain.arrivals import is_random
 from model_analyzer.domain.conclusions import Outlook, StopReason
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.finalists import (
     SAFE,
@@ -32,7 +32,6 @@ from model_analyzer.search.adaptive.knowledge import (
     Candidate,
     Knowledge,
 )
-from model_analyzer.search.adaptive.spread import spread
 from model_analyzer.search.adaptive.stopping import (
     conclude,
     explanation,
@@ -41,14 +40,15 @@ from model_analyzer.search.adaptive.stopping import (
     most_trials,
     outlook_of,
 )
+from model_analyzer.search.modes.mode import Mode
 from model_analyzer.search.plan import (
     SEED,
     LearningPlan,
     PartialPlan,
-    Subject,
     log_skipped,
     side_by_side,
 )
+from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.space import Coordinate, Space
 from model_analyzer.search.trial_map import TrialMap
 
@@ -76,25 +76,31 @@ _LAST, _LEAST_BEFORE = 2, 2
 # Under random arrivals, first looks see too low latencies: several may have to be given up.
 _LAST_OF_RANDOM = 4
 
+_ROUNDS = 50  # of the fixed-point iteration of `spread`, which has converged by then
+
+
+class AdaptiveMode(Mode):
+    """Learns how the server behaves, and refines and confirms the best on its way."""
+
+    @cached_property
+    def trial_map(self) -> TrialMap:
+        return TrialMap(self.subject, self.settings, use_formula=False, load_steps=LOAD_STEPS)
+
+    def search(self, names: VariantNames, *, seed: int = SEED, slots: int = 1) -> PlannedSearch:
+        learning = AdaptiveSearch(self, names, seed)
+        return PlannedSearch(learning.plan(), learning.most_trials(slots), lambda: learning.outlook)
+
 
 class AdaptiveSearch:
     """The plan of an adaptive search for one model, or for several that are measured together."""
 
-    def __init__(
-        self,
-        subject: Subject,
-        settings: SearchSettings,
-        limits: AdaptiveSettings,
-        names: VariantNames,
-        *,
-        seed: int = SEED,
-    ) -> None:
-        self._subject = subject
+    def __init__(self, mode: AdaptiveMode, names: VariantNames, seed: int) -> None:
+        self._subject = mode.subject
         self._names = names
-        self._limits = limits
+        self._limits = mode.settings.adaptive
         self._seed = seed
-        self._map = TrialMap(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
-        coarse = TrialMap(subject, settings, use_formula=False)
+        self._map = mode.trial_map
+        coarse = TrialMap(mode.subject, mode.settings, use_formula=False)
         self._size = _with_default(coarse.space)
         # what is to be gained yet, when it last chose a trial
         self.outlook: Outlook | None = None
@@ -340,3 +346,38 @@ def _with_default(space: Space) -> int:
         if dimension.parameter in LOAD_PARAMETERS
     ]
     return space.size + math.prod(loads)
+
+
+def spread(trial_map: TrialMap, excluded: Iterable[Coordinate]) -> Iterator[Coordinate]:
+    """Different legal coordinates: the smallest one, then others, without those `excluded`, in an
+    order that covers the space evenly however many are taken.
+
+    In each dimension, the steps are multiples of an irrational part of its length (an additive
+    recurrence: Roberts 2018, "The unreasonable effectiveness of quasirandom sequences").
+    """
+    sizes = [len(dimension.values) for dimension in trial_map.space.dimensions]
+    parts = _steps_of(len(sizes))
+    seen = set(excluded)
+    nearest: Coordinate | None = trial_map.smallest
+    for number in count(1):
+        if nearest is None:
+            return  # these are all
+        seen.add(nearest)
+        yield nearest
+        at = (
+            int(size * ((0.5 + number * part) % 1)) for size, part in zip(sizes, parts, strict=True)
+        )
+        nearest = trial_map.nearest(tuple(at), seen)
+
+
+def _steps_of(dimensions: int) -> Sequence[float]:
+    """The step in each dimension: powers of the root of x^(n + 1) = x + 1 for n dimensions, which
+    generalizes the golden ratio.
+    """
+    root = 1.0
+    for _ in range(_ROUNDS):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    return [root ** -(position + 1) for position in range(dimensions)]
+
+
+MODE = AdaptiveMode

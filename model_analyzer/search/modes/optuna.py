@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -18,14 +19,13 @@ from warnings import catch_warnings, simplefilter
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.settings import OptunaSettings, SearchSettings
+from model_analyzer.domain.settings import OptunaSettings
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import (
-    SEED,
     PartialPlan,
     Plan,
-    Subject,
     log_skipped,
     recorded,
     side_by_side,
@@ -42,6 +42,33 @@ _BASELINE_FAILED = (
 
 # The lowest score from objectives alone: no throughput compared with some.
 _MIN_SCORE = -2.0
+
+# It stops after `early_exit_threshold` trials without a better one. Better ones make the wait
+# longer by about this factor.
+_BETTER_TRIALS = 1.5
+
+
+class OptunaMode(RefiningMode):
+    """Asks Optuna for a share of all combinations."""
+
+    title = "Optuna"
+
+    def check(self) -> None:
+        require_optuna()
+        super().check()
+
+    def strategy(self, names: VariantNames, seed: int) -> OptunaSearch:
+        return OptunaSearch(self, names, seed)
+
+    def left(self, done: int, best_at: int) -> float:
+        least, _ = trial_counts(self.space.size, self.settings.optuna)
+        wait = self.settings.optuna.early_exit_threshold * _BETTER_TRIALS - (done - best_at)
+        return max(wait, 1 + least - done, 1.0)
+
+    @cached_property
+    def trial_map(self) -> TrialMap:
+        use_formula = self.settings.optuna.use_concurrency_formula
+        return TrialMap(self.subject, self.settings, use_formula=use_formula)
 
 
 def require_optuna() -> ModuleType:
@@ -63,20 +90,12 @@ def require_optuna() -> ModuleType:
 class OptunaSearch:
     """The plan of an Optuna search over one model, or over several that are measured together."""
 
-    def __init__(
-        self,
-        subject: Subject,
-        settings: SearchSettings,
-        optuna: OptunaSettings,
-        names: VariantNames,
-        *,
-        seed: int = SEED,
-    ) -> None:
-        self._subject = subject
+    def __init__(self, mode: OptunaMode, names: VariantNames, seed: int) -> None:
+        self._subject = mode.subject
         self._names = names
-        self._trials = TrialMap(subject, settings, use_formula=optuna.use_concurrency_formula)
-        self._least, self._most = trial_counts(self._trials.space.size, optuna)
-        self._patience = optuna.early_exit_threshold
+        self._trials = mode.trial_map
+        self._least, self._most = trial_counts(mode.space.size, mode.settings.optuna)
+        self._patience = mode.settings.optuna.early_exit_threshold
         self._sampler = _Sampler(self._trials, seed)
         self._records: list[TrialRecord] = []
         self._best: tuple[Trial, float]
@@ -255,3 +274,6 @@ class _Sampler:
             self._study.tell(proposal.ticket, state=self._optuna.trial.TrialState.PRUNED)
         else:
             self._study.tell(proposal.ticket, score)
+
+
+MODE = OptunaMode
