@@ -19,7 +19,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.durations import LOAD_S, trial_seconds
-from model_analyzer.forecast.expectation.expectation import Expectation, Stage, expectation
+from model_analyzer.forecast.expectation.expectation import Expectation, TrialStage, expectation
 from model_analyzer.forecast.expectation.history import Remaining
 from model_analyzer.search.plan import Subject
 
@@ -97,7 +97,7 @@ class Durations:
 
 
 @dataclass(slots=True)
-class Part:
+class LanePart:
     """The search of a `lane`; `trial_s` and `load_s` are assumed for a trial and for a load, from
     an outcome to the next one.
     """
@@ -140,10 +140,10 @@ def time_left(
     )
 
 
-def _part(subject: Subject, settings: ProfileSettings, slots: int, trials: int | None) -> Part:
+def _part(subject: Subject, settings: ProfileSettings, slots: int, trials: int | None) -> LanePart:
     models = [model.settings for model in subject.models]
     trial_s = trial_seconds(models, own_s=subject.own_s)
-    return Part(
+    return LanePart(
         expectation(subject, settings.search, slots=slots)
         if trials is None
         else Expectation(trials),
@@ -161,10 +161,10 @@ class TimeLeft:
     `after_s` is the time after the last trial, for reports.
     """
 
-    def __init__(self, parts: Sequence[Part], *, after_s: float = 0.0) -> None:
+    def __init__(self, parts: Sequence[LanePart], *, after_s: float = 0.0) -> None:
         self.parts = parts
         self._after_s = after_s
-        subjects: dict[str, dict[str, Part]] = {}
+        subjects: dict[str, dict[str, LanePart]] = {}
         for part in parts:
             subjects.setdefault(part.lane.subject, {})[part.lane.kind] = part
         self._by_kind = list(subjects.values())
@@ -200,7 +200,7 @@ class TimeLeft:
         known = [limit for limit in limits if limit is not None]
         return sum(known) if len(known) == len(limits) else None
 
-    def stage_of(self, trial: Trial) -> Stage:
+    def stage_of(self, trial: Trial) -> TrialStage:
         """The stage of the next trial."""
         return self._part_of(trial).expectation.stage_of(trial)
 
@@ -219,8 +219,8 @@ class TimeLeft:
         return left_s + self._after_s
 
     @property
-    def _parts(self) -> Collection[Part]:
+    def _parts(self) -> Collection[LanePart]:
         return self._by_kind[self._current].values()
 
-    def _part_of(self, trial: Trial) -> Part:
+    def _part_of(self, trial: Trial) -> LanePart:
         return self._by_kind[self._current][trial.setup.kind]

@@ -40,7 +40,7 @@ _MOST = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class RefusedVariants:
     """The number of variants of a model that are left out, of how many, and for which reasons.
     `remedy` is what to do if nothing is left because all batch limits are too small, otherwise "".
     """
@@ -60,7 +60,7 @@ class LeftOut:
         )
 
 
-def of_list(subject: Subject, settings: SearchSettings) -> Iterator[LeftOut]:
+def of_list(subject: Subject, settings: SearchSettings) -> Iterator[RefusedVariants]:
     """What a search that lists the variants of each model leaves out."""
     for model in subject.models:
         groups = brute_groups(model, settings)
@@ -70,7 +70,7 @@ def of_list(subject: Subject, settings: SearchSettings) -> Iterator[LeftOut]:
         yield from _of_model(varied, configurations, subject, is_listed=is_listed)
 
 
-def of_space(subject: Subject, settings: SearchSettings) -> Iterator[LeftOut]:
+def of_space(subject: Subject, settings: SearchSettings) -> Iterator[RefusedVariants]:
     """What a search leaves out that chooses the sizes of all models within the bounds."""
     for model in subject.models:
         for varied in model.varied.values():
@@ -114,7 +114,7 @@ def _of_model(
     subject: Subject,
     *,
     is_listed: bool,
-) -> Iterator[LeftOut]:
+) -> Iterator[RefusedVariants]:
     total, refused, needed = 0, list[Refusal](), set[int]()
     names, facts = VariantNames(), replace(model.facts, composing=())
     for parameters in islice(configurations, _MOST):
@@ -127,7 +127,7 @@ def _of_model(
     if refused:
         is_bound = all(each.batch_limit is not None for each in refused)
         is_empty = len(refused) == total
-        yield LeftOut(
+        yield RefusedVariants(
             model=facts.name,
             count=len(refused),
             total=total,

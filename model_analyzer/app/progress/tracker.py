@@ -36,7 +36,7 @@ from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.slots import Overdue, Slot
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.forecast.expectation.expectation import Stage
+from model_analyzer.forecast.expectation.expectation import TrialStage
 from model_analyzer.forecast.time_left import TimeLeft
 from model_analyzer.profiling import events
 from model_analyzer.results.answer import Answer
@@ -49,9 +49,9 @@ log = logging.getLogger(__name__)
 _ESTIMATES = 40
 
 _PHASES = {
-    Stage.SEARCH: Phase.MEASURING,
-    Stage.REFINEMENT: Phase.REFINING,
-    Stage.FINALISTS: Phase.FINALISTS,
+    TrialStage.SEARCH: Phase.MEASURING,
+    TrialStage.REFINEMENT: Phase.REFINING,
+    TrialStage.FINALISTS: Phase.FINALISTS,
 }
 
 

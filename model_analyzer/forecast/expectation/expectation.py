@@ -43,7 +43,7 @@ _ASSUMED_WEIGHT = 2
 _FADING = 0.2
 
 
-class Stage(Enum):
+class TrialStage(Enum):
     """The purpose of a trial."""
 
     SEARCH = "search"
@@ -70,9 +70,9 @@ class Expectation:
         self.most_trials = most_trials
         self.outcomes = 0
 
-    def stage_of(self, trial: Trial) -> Stage:
+    def stage_of(self, trial: Trial) -> TrialStage:
         """The stage of the next trial, which has no outcome yet."""
-        return Stage.FINALISTS if trial.repetition else Stage.SEARCH
+        return TrialStage.FINALISTS if trial.repetition else TrialStage.SEARCH
 
     def start(self, trial: Trial) -> None:
         """Adds a trial that is under way now."""
@@ -110,15 +110,15 @@ class RefinedExpectation(Expectation):
         self._remaining: Remaining | None = None  # computed when it is asked for
         self._finalists: Remaining | None = None  # as last expected
 
-    def stage_of(self, trial: Trial) -> Stage:
+    def stage_of(self, trial: Trial) -> TrialStage:
         if trial.repetition:
-            return Stage.FINALISTS
+            return TrialStage.FINALISTS
         is_over = (
             self._history.searched < self.outcomes
             or (self._list and not self._list.includes(trial))
             or (self._mode.has_one_load and self._has_measured(trial.content))
         )
-        return Stage.REFINEMENT if is_over else Stage.SEARCH
+        return TrialStage.REFINEMENT if is_over else TrialStage.SEARCH
 
     def _has_measured(self, content: str) -> bool:
         return any(record.trial.content == content for record in self._history.records)
@@ -144,7 +144,7 @@ class RefinedExpectation(Expectation):
             history.loads_made.append(load_of(trial))
         history.records.append(TrialRecord(trial=trial, outcome=outcome))
         self.outcomes += 1
-        if stage is not Stage.SEARCH:
+        if stage is not TrialStage.SEARCH:
             return
         history.searched = len(history.records)
         self._list.add(trial, outcome)

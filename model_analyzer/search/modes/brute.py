@@ -23,7 +23,7 @@ from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Failure, Trial, Workload
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import Problem
-from model_analyzer.search.left_out import CORRECT, LeftOut, of_list, refused_as_it_is
+from model_analyzer.search.left_out import CORRECT, RefusedVariants, of_list, refused_as_it_is
 from model_analyzer.search.modes.mode import ListedStrategy, RefiningMode
 from model_analyzer.search.plan import (
     SEED,
@@ -79,7 +79,7 @@ class BruteMode(RefiningMode):
     def check(self) -> None:
         """It has no space, and leaves out what is illegal."""
 
-    def left_out(self) -> Iterator[LeftOut]:
+    def left_out(self) -> Iterator[RefusedVariants]:
         return of_list(self.subject, self.settings)
 
     def listed(self) -> ListedStrategy:

@@ -17,7 +17,7 @@ from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import Problem
 from model_analyzer.search.confirm import confirm, most_confirmed
-from model_analyzer.search.left_out import LeftOut, of_space
+from model_analyzer.search.left_out import RefusedVariants, of_space
 from model_analyzer.search.plan import SEED, Plan, Subject, load_values
 from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.refine import refine
@@ -67,9 +67,9 @@ class Mode(ABC):
 
     def check(self) -> None:
         """Raises ConfigError if a package is missing, or if nothing in its space is legal."""
-        assert self.space.dimensions
+        _ = self.space
 
-    def left_out(self) -> Iterator[LeftOut]:
+    def left_out(self) -> Iterator[RefusedVariants]:
         """The variants that it leaves out, because a server would refuse them."""
         return of_space(self.subject, self.settings)
 

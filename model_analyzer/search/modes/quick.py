@@ -19,7 +19,7 @@ from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import Problem
 from model_analyzer.search.climb import Climb
-from model_analyzer.search.left_out import LeftOut
+from model_analyzer.search.left_out import RefusedVariants
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import (
     PartialPlan,
@@ -53,7 +53,7 @@ class QuickMode(RefiningMode):
             for message, hint in unsupported_loads(model.settings, SearchMode.QUICK):
                 yield Problem(where=model.settings.name, message=message, hint=hint)
 
-    def left_out(self) -> Iterator[LeftOut]:
+    def left_out(self) -> Iterator[RefusedVariants]:
         """Nothing that could be counted: it climbs from the smallest sizes that a server takes."""
         yield from ()
 

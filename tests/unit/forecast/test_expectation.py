@@ -14,7 +14,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Trial
-from model_analyzer.forecast.expectation.expectation import Expectation, Stage
+from model_analyzer.forecast.expectation.expectation import Expectation, TrialStage
 from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
 from model_analyzer.forecast.expectation.loading import load_of
 from model_analyzer.profiling.events import TrialFinished, TrialStarted
@@ -86,7 +86,7 @@ class Observed:
     """
 
     left: list[float]
-    stages: list[Stage]
+    stages: list[TrialStage]
 
 
 def observed(
@@ -119,7 +119,7 @@ def test_with_several_slots_a_brute_search_is_expected_to_continue_as_before(
 ) -> None:
     seen = observed(slots, subject(), SMALL, respond, resumed=resumed)
 
-    assert set(seen.stages) == {Stage.SEARCH}
+    assert set(seen.stages) == {TrialStage.SEARCH}
     for share in (0.25, 0.5, 0.75):
         count = round(len(seen.left) * share)
         assert seen.left[count] == pytest.approx(len(seen.left) - count - 1, rel=0.35, abs=slots)
@@ -147,9 +147,9 @@ def test_of_a_list_all_is_expected_at_any_time(slots: int) -> None:
 def test_a_refinement_begins_when_all_sweeps_are_over() -> None:
     seen = observed(4, subject(constraints=[latency_within(300)]), SMALL, growing)
 
-    turn = seen.stages.index(Stage.REFINEMENT)
-    assert set(seen.stages[:turn]) == {Stage.SEARCH}
-    assert set(seen.stages[turn:]) == {Stage.REFINEMENT}
+    turn = seen.stages.index(TrialStage.REFINEMENT)
+    assert set(seen.stages[:turn]) == {TrialStage.SEARCH}
+    assert set(seen.stages[turn:]) == {TrialStage.REFINEMENT}
 
 
 def test_with_constraints_the_refinement_is_expected_too() -> None:
@@ -177,7 +177,7 @@ def test_a_list_too_long_to_be_made_is_expected_whole() -> None:
 
     trial = chosen.ask()
     assert trial is not None
-    assert expected.stage_of(trial) is Stage.SEARCH
+    assert expected.stage_of(trial) is TrialStage.SEARCH
     expected.record(trial, growing(trial))
 
     assert expected.remaining().trials == (10**6 * 8 + 1) * 11 - 1
@@ -221,9 +221,9 @@ def test_the_sweep_behind_a_quick_search_is_a_refinement() -> None:
         stages.append(expected.stage_of(trial))
         expected.record(trial, saturating(trial))
 
-    turn = stages.index(Stage.REFINEMENT)
-    assert set(stages[:turn]) == {Stage.SEARCH}
-    assert set(stages[turn:]) == {Stage.REFINEMENT}
+    turn = stages.index(TrialStage.REFINEMENT)
+    assert set(stages[:turn]) == {TrialStage.SEARCH}
+    assert set(stages[turn:]) == {TrialStage.REFINEMENT}
     assert expected.remaining().trials == 0
 
 
@@ -271,7 +271,7 @@ def test_the_best_measured_again_are_finalists() -> None:
     repeated = [trial for trial in trials if trial.repetition]
 
     assert repeated
-    assert {expected.stage_of(trial) for trial in repeated} == {Stage.FINALISTS}
+    assert {expected.stage_of(trial) for trial in repeated} == {TrialStage.FINALISTS}
 
 
 def instalment(trial: Trial) -> Measurement:

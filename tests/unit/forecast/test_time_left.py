@@ -22,7 +22,7 @@ from model_analyzer.forecast.durations import AROUND_S
 from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
 from model_analyzer.forecast.expectation.history import Remaining
 from model_analyzer.forecast.expectation.loading import load_of
-from model_analyzer.forecast.time_left import Durations, Part, TimeLeft
+from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft
 from model_analyzer.search.plan import Subject
 from tests.sizes import small_and_full
 from tests.unit import builders
@@ -57,11 +57,11 @@ def part(
     *,
     trial_s: float = 1.4,
     budget_s: float | None = None,
-) -> Part:
+) -> LanePart:
     expectation = expectation_of(
         target, replace(settings, adaptive=AdaptiveSettings(budget_s=budget_s))
     )
-    return Part(expectation, trial_s=trial_s, load_s=1.0, budget=Budget(budget_s))
+    return LanePart(expectation, trial_s=trial_s, load_s=1.0, budget=Budget(budget_s))
 
 
 def lasting(trials: Sequence[Trial], machine: Callable[[Random, float], float]) -> Iterator[float]:
