@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Peak memory of the program itself, without its children, in a run with large files.
 
-    python benchmarks/memory.py [--log-mb 100] [--export-mb 200] [--measurements 1000]
+    python benchmarks/memory.py [--log-mb 100] [--export-mb 200] [--input-mb 100]
+        [--measurements 1000]
 
 The run replays a log of so many requests, of which a pretend perf_analyzer exports each, on a
-pretend server, and its checkpoint has so many measurements of other trials. It ends with 1 if the
-peak is above --most-mb.
+pretend server, with so much input data, and its checkpoint has so many measurements of other
+trials. It ends with 1 if the peak is above --most-mb.
 """
 
 from __future__ import annotations
@@ -82,6 +83,16 @@ def write_log(path: Path, size: int) -> int:
     return lines
 
 
+def write_inputs(path: Path, size: int) -> None:
+    """Input data of about this size."""
+    entry = json.dumps({"IN": [0.125] * 16})
+    with open(path, "w") as file:
+        file.write('{"data": [')
+        while file.tell() < size:
+            file.write(f"{entry}, ")
+        file.write(f"{entry}]}}")
+
+
 def prepare(directory: Path, chosen: argparse.Namespace) -> Path:
     """The configuration of the run."""
     version = directory / "models" / "m" / "1"
@@ -90,6 +101,7 @@ def prepare(directory: Path, chosen: argparse.Namespace) -> Path:
     (version.parent / "config.pbtxt").write_text(MODEL)
     requests = write_log(directory / "log.jsonl", chosen.log_mb * 10**6)
     print(f"log: {requests:,} requests, export: {chosen.export_mb} MB")
+    write_inputs(directory / "inputs.json", chosen.input_mb * 10**6)
     with ProfileState(directory / "checkpoints") as state:
         for number in range(chosen.measurements):
             state.record(trial(number), measurement(number, in_instalments=True))
@@ -108,6 +120,7 @@ def prepare(directory: Path, chosen: argparse.Namespace) -> Path:
             "perf_analyzer_path": str(perf_analyzer),
             "run_config_search_disable": True,
             "load": {"replay": "log.jsonl"},
+            "perf_analyzer_flags": {"input-data": "inputs.json"},
             "export_path": "results",
         },
     )
@@ -129,6 +142,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--log-mb", type=int, default=100)
     options.add_argument("--export-mb", type=int, default=200)
+    options.add_argument("--input-mb", type=int, default=100)
     options.add_argument("--measurements", type=int, default=1000)
     options.add_argument("--most-mb", type=float, default=300)
     chosen = options.parse_args()

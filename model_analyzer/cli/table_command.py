@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -71,8 +72,17 @@ class TableCommand(click.Command):
             key = error.option_name.lstrip("-").replace("-", "_")
             if key not in FORMER_KEYS:
                 raise
-            message = f"No such option {error.option_name!r}: {FORMER_KEYS[key]}"
+            message = f"No such option {error.option_name!r}: {self._on_command_line(key)}"
             raise click.UsageError(message, ctx) from None
+
+    def _on_command_line(self, key: str) -> str:
+        """What to give in place of a former flag: the flag of the option that replaces it."""
+        hint = FORMER_KEYS[key]
+        flags = {option.key: option.flags[-1] for option in self._table if option.flags}
+        match = re.match(r"write (\w+)(?!:)\b", hint)
+        if match is None or match[1] not in flags:
+            return hint
+        return f"give {flags[match[1]]}{hint[match.end() :]}"
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         records = {

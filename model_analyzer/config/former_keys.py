@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
 """Keys that files have and that are no options: those of earlier versions of Triton Model Analyzer,
-and options in the wrong place. For each of them, what to write.
+and options and flags in the wrong place. For each of them, what to write.
 
 docs/migration.md has the same table for users.
 """
@@ -9,6 +9,13 @@ docs/migration.md has the same table for users.
 from __future__ import annotations
 
 from collections.abc import Mapping
+
+from model_analyzer.domain.flags import (
+    PERF_ANALYZER_FLAGS,
+    PERF_ANALYZER_OWNED,
+    TRITON_SERVER_FLAGS,
+    TRITON_SERVER_OWNED,
+)
 
 _OF_A_MODEL = "it belongs to a model: write it below profile_models: {MODEL: …}"
 
@@ -57,6 +64,22 @@ FORMER_KEYS: Mapping[str, str] = {
     "cpu_only": _OF_A_MODEL,
     "models": "write profile_models",
 }
+
+# Flags of other programs that resemble options, or that model-analyzer sets.
+_NOT_MEANT = {*PERF_ANALYZER_OWNED, *TRITON_SERVER_OWNED, "batch-size", "id"}
+
+
+def what_to_write(key: str) -> str:
+    """What to write in place of a key that is no option, if that is known: a former key, or a flag
+    of another program outside its mapping. "" if not.
+    """
+    flag = key.replace("_", "-")
+    if key in FORMER_KEYS or flag in _NOT_MEANT:
+        return FORMER_KEYS.get(key, "")
+    if flag in PERF_ANALYZER_FLAGS:
+        return f"write perf_analyzer_flags: {{{flag}: …}}"
+    return f"write triton_server_flags: {{{flag}: …}}" if flag in TRITON_SERVER_FLAGS else ""
+
 
 _STATISTICS = ("avg", "p50", "p90", "p95", "p99")
 

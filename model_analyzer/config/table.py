@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.config.former_keys import FORMER_KEYS
+from model_analyzer.config.former_keys import what_to_write
 from model_analyzer.config.fragments import NULL, Schema, any_of, closed
 from model_analyzer.config.kinds import Kind
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
@@ -98,7 +98,7 @@ def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems
         with problems.collect():
             if entry.key not in by_key:
                 similar = did_you_mean(entry.key, list(by_key), similarity=_PROBABLY_MISSPELLED)
-                hint = FORMER_KEYS.get(entry.key, similar)
+                hint = what_to_write(entry.key) or similar
                 for word in by_key.keys() & set(re.findall(r"\w+", hint)):
                     where.setdefault(by_key[word].setting, entry.where)  # it is not missing, too
                 raise Node(entry.key, entry.where).problem(f"unknown option {entry.key!r}", hint)

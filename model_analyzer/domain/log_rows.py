@@ -28,7 +28,9 @@ TRACE_TIME = "timestamps.REQUEST_START"
 # nginx and Apache: ADDRESS - USER [10/Oct/2000:13:55:36 -0700] "
 _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "')
 # Envoy's default format, and others of its times: [2016-04-15T20:17:00.310Z] "
-_PROXY_LINE = re.compile(r'\[(?P<time>\d{4}-\d\d-\d\d[T ]\d[\d:.,]* ?(?:Z|[+-]\d\d:?\d\d)?)\] "')
+_PROXY_LINE = re.compile(
+    r'\[(?P<time>\d{4}-\d\d-\d\d[T ]\d[\d:.,]* ?(?:Z|UTC|[+-]\d\d:?(?:\d\d)?)?)\] "'
+)
 # A line of a log that is no list of requests: [2016-04-15 20:17:00.310][1][info] or [INFO] started.
 # The header of a CSV file may begin with a column named "[time]".
 _BRACKETED_LINE = re.compile(r'\[[^\]\["{}]+\]\s*[^\s,]')

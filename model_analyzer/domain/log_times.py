@@ -283,7 +283,12 @@ def has_fraction(value: Any) -> bool:
     )
 
 
-_ISO = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?\s*(Z|[+-]\d\d:?\d\d)?")
+# Databases write a zone as +00 (PostgreSQL) or UTC (BigQuery).
+_ISO = re.compile(
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?\s*"
+    r"(?:Z|UTC|GMT|([+-]\d\d):?(\d\d)?)?",
+    re.IGNORECASE | re.ASCII,
+)
 # As web servers write it: 10/Oct/2000:13:55:36 -0700
 _ACCESS = re.compile(r"(\d\d)/(\w{3})/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d{4})")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -297,14 +302,13 @@ def date_of(value: Any) -> int | None:
     match = _ISO.fullmatch(text)
     if match is None:
         return None
-    zone = match[3] or "Z"
-    zone = "+00:00" if zone == "Z" else zone if ":" in zone else f"{zone[:3]}:{zone[3:]}"
+    day, clock, decimals, hours, minutes = match.groups()
     try:
-        time = datetime.fromisoformat(f"{match[1].replace(' ', 'T')}{zone}")
+        time = datetime.fromisoformat(f"{day}T{clock}{hours or '+00'}:{minutes or '00'}")
     except ValueError:
         return None
     since = time - datetime(1970, 1, 1, tzinfo=timezone.utc)
-    fraction = int((match[2] or "0").ljust(9, "0")[:9])
+    fraction = int((decimals or "0").ljust(9, "0")[:9])
     return (since.days * 86_400 + since.seconds) * _NS_PER_S + fraction
 
 

@@ -160,7 +160,11 @@ class _Times:
 
 
 class _BadRow(Exception):
-    """What is wrong with a row."""
+    """What is wrong with a row, and what to do."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class _Requests:
@@ -185,13 +189,14 @@ class _Requests:
             self._add(number, row)
         except _BadRow as problem:
             place = "" if number else f" in {self._place(number)}"
-            raise LogProblem(number, f"{problem}{place}") from None
+            raise LogProblem(number, f"{problem}{place}", problem.hint) from None
 
     def _add(self, number: int, row: Row) -> None:
         value = _cell(row, self._column)
         time = self._read(value)
         if time is None:
-            raise _BadRow(f"has {str(value)[:40]!r} in place of a time")
+            hint = "times are dates, such as 2026-11-02T09:30:00.5Z, or numbers from 0"
+            raise _BadRow(f"has {str(value)[:40]!r} in place of a time", hint)
         if self._input_column:
             self.inputs.append(_entry(row, self._input_column, self._entries))
         if len(self.times) == MOST_REQUESTS:

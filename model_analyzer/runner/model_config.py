@@ -28,8 +28,9 @@ def parse_text(text: str, name: str) -> ModelConfig:
     """
     try:
         config = from_message(text_format.Parse(text, new_message()))
-    except text_format.ParseError as error:
-        # protobuf says "LINE:COLUMN : reason" if it knows the place
+    except (text_format.ParseError, ValueError) as error:
+        # protobuf says "LINE:COLUMN : reason" if it knows the place; a ValueError is a number that
+        # no enumeration has
         match = re.match(r"(\d+:\d+) : (.*)", str(error), re.DOTALL)
         where, reason = match.groups() if match else ("", str(error))
         where = f"{name}:{where}" if where else name

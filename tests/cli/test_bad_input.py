@@ -221,7 +221,7 @@ def test_no_programs_at_all(setting, run, tmp_path: Path) -> None:
         ("--budget --quiet", "--budget needs a value, and --quiet is none"),
         ("-s -q", "--checkpoint-directory needs a value, and -q is none"),
         ("-e -q", "--export-path needs a value, and -q is none"),
-        ("--model-names m", "No such option '--model-names': write profile_models"),
+        ("--model-names m", "No such option '--model-names': give --profile-models"),
         ("--perf-measurement-window=5",
          "No such option '--perf-measurement-window': write perf_analyzer_flags:"
          " {measurement-interval: MILLISECONDS}"),

@@ -13,6 +13,8 @@ from pathlib import Path
 from model_analyzer.errors import CheckpointError, unreadable
 
 _JOURNAL = "journal"
+# Of a longer number, a file could not have the next one.
+_NUMBER = "0|[1-9][0-9]{0,17}"
 _LOCK = "lock"
 
 
@@ -54,7 +56,7 @@ class Layout:
     def leftovers(self) -> Sequence[Path]:
         """Temporary files whose writer was killed."""
         start = re.escape(self._path("").name if self.prefix else "")
-        checkpoint = r"(?:0|[1-9][0-9]*)\.ckpt(?:\.[0-9a-f]{16})?"
+        checkpoint = rf"(?:{_NUMBER})\.ckpt(?:\.[0-9a-f]{{16}})?"
         name = re.compile(rf"\.{start}(?:{checkpoint}|probe-[0-9a-f]+)\.tmp")
         paths = [self.directory / entry for entry in self._entries() if name.fullmatch(entry)]
         return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
@@ -90,7 +92,7 @@ def name_of(index: int, prefix: str = "") -> str:
 def numbers_of(names: Iterable[str], prefix: str = "") -> Sequence[int]:
     """The numbers of the checkpoints among files with these names, ascending."""
     start = f"{prefix}-" if prefix else ""
-    pattern = re.compile(rf"{re.escape(start)}(0|[1-9][0-9]*)\.ckpt")
+    pattern = re.compile(rf"{re.escape(start)}({_NUMBER})\.ckpt")
     return sorted(int(match[1]) for match in map(pattern.fullmatch, names) if match)
 
 
@@ -101,7 +103,7 @@ def index_of(path: Path) -> int:
 
 def number_of(path: Path) -> int | None:
     """The number of a checkpoint from its path; None for other file names."""
-    match = re.fullmatch(r"(?:.+-)?(0|[1-9][0-9]*)\.ckpt", path.name)
+    match = re.fullmatch(rf"(?:.+-)?({_NUMBER})\.ckpt", path.name)
     return int(match[1]) if match else None
 
 

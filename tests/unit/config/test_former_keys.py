@@ -57,6 +57,9 @@ def test_each_key_of_an_old_file_is_refused_with_what_to_write() -> None:
         ("batch_sizes", "write parameters: {batch_sizes: …}"),
         ("request_rate", "write parameters: {request_rate: …}"),
         ("max_batch_size", "write model_config_parameters: {max_batch_size: …} below the model"),
+        ("percentile", "write perf_analyzer_flags: {percentile: …}"),
+        ("request_count", "write perf_analyzer_flags: {request-count: …}"),
+        ("log_verbose", "write triton_server_flags: {log-verbose: …}"),
     ],
 )
 def test_an_option_in_the_wrong_place_of_a_model_is_told_its_place(key: str, hint: str) -> None:

@@ -166,6 +166,7 @@ def test_a_row_may_have_experiments() -> None:
         ("2026-11-02T09:30:00.009+00:00", "2026-11-02T11:30:01.009+02:00"),
         ("2026-11-02 09:30:00.009", "2026-11-02 09:30:01.009"),
         ("2026-11-02T09:30:00Z", "2026-11-02T09:30:01Z"),
+        ("2026-11-02 09:30:00.123+00", "2026-11-02 11:30:01.123+02"),
     ],
 )
 def test_a_proxy_writes_dates_in_many_forms(first: str, second: str) -> None:
@@ -288,6 +289,28 @@ def test_names_of_columns_may_hold_any_character() -> None:
     with pytest.raises(LogProblem, match="known") as raised:
         parse_log(['{"0": 1, "a;b": 2}'])
     assert raised.value.hint == "give column: 0 or a;b"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2026-11-02 09:30:00.123+00", "2026-11-02 11:30:01.123+02"),  # PostgreSQL
+        ("2026-11-02 09:30:00.123456 UTC", "2026-11-02 09:30:01.123456 UTC"),  # BigQuery
+        ("2026-11-02t09:30:00z", "2026-11-02t09:30:01z"),
+        ("2026-11-02T09:30:00-0330", "2026-11-02T13:00:01Z"),
+    ],
+)
+def test_dates_of_databases_are_read(first: str, second: str) -> None:
+    log = parse_log(["time\n", f'"{first}"\n', f'"{second}"\n'])
+
+    assert log.times.tolist() == [0, SECOND]
+    assert log.reading == "dates"
+
+
+def test_what_is_no_time_is_told_what_times_are() -> None:
+    with pytest.raises(LogProblem, match="has '09:30:00' in place of a time") as raised:
+        parse_log(["date,time\n", "2026-11-02,09:30:00\n", "2026-11-02,09:30:02\n"])
+    assert raised.value.hint == "times are dates, such as 2026-11-02T09:30:00.5Z, or numbers from 0"
 
 
 def test_a_date_has_no_unit() -> None:

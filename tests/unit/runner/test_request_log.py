@@ -119,6 +119,7 @@ def test_a_value_without_end_is_refused(tmp_path: Path) -> None:
         (b"\x28\xb5\x2f\xfd\x24\x0d", "is compressed by zstd", "unpack it"),
         (b"PAR1\x15\x04\xff\xfe", "is a Parquet file", "write CSV, or one JSON object per line"),
     ],
+    ids=["gzip", "zstd", "Parquet"],  # what gzip writes has the time in it
 )
 def test_a_file_that_is_packed_is_named(
     tmp_path: Path, content: bytes, message: str, hint: str

@@ -217,13 +217,6 @@ def test_loads_between_the_doublings_are_tried_but_of_a_list_only_those_on_it() 
     assert {load(trial) for trial in listed} <= {3, 5, 7}
 
 
-def test_repetitions_are_trials_of_their_own() -> None:
-    trials = sequence(search(subject(), ADAPTIVE), queue)
-
-    assert len({trial.key for trial in trials}) == len(trials)
-    assert max(trial.repetition for trial in trials) >= 1
-
-
 # -- quality -----------------------------------------------------------------------------------
 
 
@@ -362,7 +355,8 @@ def test_no_variant_takes_most_of_the_measurements() -> None:
     assert most <= len(trials) / 2
 
 
-def test_loads_that_take_longer_to_measure_are_tried_less() -> None:
+@small_and_full("sizes", (64,), (64, 128))
+def test_loads_that_take_longer_to_measure_are_tried_less(sizes: Sequence[int]) -> None:
     def respond(trial: Trial, *, for_each_second: float) -> Measurement:
         outcome = queue(trial)
         seconds = (outcome.value("perf_latency_avg") or 0) / 1000
@@ -372,7 +366,7 @@ def test_loads_that_take_longer_to_measure_are_tried_less() -> None:
         """Seconds that the trials take which were chosen first, where latency costs so much."""
         asked = [
             trial
-            for size in (64, 128)
+            for size in sizes
             for trial in sequence(
                 search(subject(model(max_batch_size=size)), ADAPTIVE),
                 partial(respond, for_each_second=for_each_second),
@@ -744,8 +738,11 @@ def test_the_conclusion_has_the_reason_and_the_remaining_chance(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.INFO):
-        sequence(search(subject(), ADAPTIVE), queue)
+        trials = sequence(search(subject(), ADAPTIVE), queue)
 
+    # repetitions are trials of their own
+    assert len({trial.key for trial in trials}) == len(trials)
+    assert max(trial.repetition for trial in trials) >= 1
     text = "\n".join(caplog.messages)
     assert "Search stopped after" in text
     assert "Recommended: m_config_" in text

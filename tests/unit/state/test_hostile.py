@@ -193,6 +193,20 @@ def test_a_line_of_half_a_gigabyte_is_not_read_into_memory(
     )
 
 
+def test_a_number_without_a_next_one_is_no_number_of_a_checkpoint(
+    tmp_path: Path, good: list[bytes]
+) -> None:
+    """A file has at most 255 characters in its name."""
+    (tmp_path / f"{'9' * 250}.ckpt").write_bytes(b"".join(good))
+
+    with ProfileState(tmp_path) as state:
+        state.record(trial(9), measurement(99.0))
+        state.save()
+
+    assert Layout(tmp_path).indices() == [0]
+    assert len(load(tmp_path).records) == 1
+
+
 def test_special_files_are_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "0.ckpt")
     (tmp_path / "1.ckpt").symlink_to("/dev/zero")
