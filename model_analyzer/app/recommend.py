@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model_analyzer.app.delivery.files import (
@@ -120,13 +120,16 @@ def recommend(
     settings: ReportSettings | None = None,
     config_file: Path | None = None,
     circumstances: int | None = None,
+    variant: str | None = None,
 ) -> Recommendations:
     """An answer for the model; without one, for the only subject, or all if there may be `several`.
     There is one for each kind of hardware; only if there may be `several`, there may be more than
     one kind.
 
     The goals are those that are `asked` for, then those of `settings` and of the run.
-    `circumstances` is the number of the group to rank; None means that of the `config_file`.
+    `circumstances` is the number of the group to rank; None means that of the `config_file`. A
+    `variant` (its name) takes the place of the recommended one. Raises ConfigError if it was not
+    measured, or misses constraints that others meet.
     """
     profile = priced(checkpoint.profile, None if settings is None else settings.prices, asked)
     names = chosen_subjects(checkpoint, model, several=several)
@@ -139,12 +142,25 @@ def recommend(
     ]
     if len(rankings) > 1 and not several:
         raise _several_kinds(rankings)
+    if variant is not None:
+        rankings = [_of_variant(ranking, variant) for ranking in rankings]
     return Recommendations(
         answers=[answer_of(ranking) for ranking in rankings],
         origin=origin_of(profile, checkpoint.path),
         originals=originals_of(profile),
         remarks=remarks,
     )
+
+
+def _of_variant(ranking: Ranking, name: str) -> Ranking:
+    """The ranking of one variant and of the default."""
+    chosen = next((result for result in ranking.results if result.name == name), None)
+    if chosen is None:
+        raise wrong("--variant", f"{name} is not among the variants of {ranking.model}")
+    if ranking.any_passes and not chosen.passes:
+        raise wrong("--variant", f"{name} misses the constraints: relax them with --constraint")
+    others = [result for result in ranking.results if result.is_default and result is not chosen]
+    return replace(ranking, results=(chosen, *others), ties=(), conclusion=None)
 
 
 def _several_kinds(rankings: Sequence[Ranking]) -> ConfigError:

@@ -46,6 +46,9 @@ _STEPS = (_SEARCHES, "model_analyzer.runner.load.")
 
 _LOG_WIDTH = 120
 
+# of an answer, by its standing
+_COLOURS = {"good": "green", "unsure": "yellow", "bad": "red"}
+
 _COMMAND = re.compile("`[^` ]+ [^`]+`")  # to copy, so its line is not broken
 
 
@@ -180,15 +183,22 @@ class TerminalView:
         for model, command in delivery.deployments:
             self.print(f"to deploy {model} on Kubernetes: {command}")
 
-    def answer(self, statement: Statement, table: Table, swept: Table | None) -> None:
+    def answer(
+        self,
+        statement: Statement,
+        table: Table,
+        swept: Table | None,
+        *,
+        more: str = "in the report, or with -v",
+    ) -> None:
         """The result of one model: the sentence, the best configurations, the best for each value
-        that was `swept`, and up to two lines. Remarks are counted; a verbose view has them.
+        that was `swept`, and up to two lines. Remarks are counted; a verbose view has them. `more`
+        says where they are otherwise.
         """
         if self._verbosity < 0:
             return
-        color = "yellow" if statement.is_unsure or not statement.is_met else "green"
         self._console.print()
-        self._sentence(statement.sentence, f"bold {color if table.rows else 'red'}")
+        self._sentence(statement.sentence, f"bold {_COLOURS[statement.standing.value]}")
         if table.rows:
             self._table(table)
         if swept is not None:
@@ -201,7 +211,7 @@ class TerminalView:
             for remark in statement.folded:
                 log.warning("%s", remark)
         elif statement.folded:
-            self._sentence(f"{counted(len(statement.folded), 'remark')}: in the report, or with -v")
+            self._sentence(f"{counted(len(statement.folded), 'remark')}: {more}")
 
     def hardware(self, model: str, table: Table) -> None:
         """The best configuration of a model on each kind of hardware."""

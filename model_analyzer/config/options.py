@@ -362,6 +362,11 @@ OPTIONS: Sequence[Option] = (
         " measurements would gain nothing.",
     ),
     Option(
+        key="budget_counts_earlier_runs", flags=("--budget-counts-earlier-runs",), kind=Boolean(),
+        default=False, target="search.adaptive.counts_earlier_runs", group=SEARCH,
+        help="The budget is that of all runs together: the time of earlier ones counts, too.",
+    ),
+    Option(
         key="max_measurements", flags=("--max-measurements",), kind=Integer(1),
         target="search.adaptive.max_trials", group=SEARCH,
         help="Maximum number of measurements of each model in adaptive search. Each instalment"

@@ -274,6 +274,12 @@ def _own_limits(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
                 message=f"{key} needs search mode {' or '.join(learning)}",
                 hint=ALTERNATIVE,
             )
+    if values["budget_counts_earlier_runs"] and values["budget"] is None:
+        yield Problem(
+            where=given.where["budget_counts_earlier_runs"],
+            message="budget_counts_earlier_runs needs a budget",
+            hint="give budget, or remove it",
+        )
 
 
 def _instance_counts(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:

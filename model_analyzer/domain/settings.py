@@ -337,12 +337,13 @@ class OptunaSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdaptiveSettings:
     """Limits of an adaptive search: seconds of measuring from the time `since` on (in seconds since
-    the epoch), and trials.
+    the epoch), and trials. With `counts_earlier_runs`, the user wants no such time.
     """
 
     budget_s: float | None = None
     max_trials: int | None = None
     since: float = 0.0
+    counts_earlier_runs: bool = False
 
     @property
     def budget(self) -> Budget:

@@ -174,10 +174,14 @@ class Workload:
         The client must not send larger batches than the variant takes, and the server must accept
         the configurations: see `model_config_rules`.
         """
-        batch_size, limit = self.load.batch_size, self.variant.max_batch_size
-        if batch_size > max(limit, 1):
-            return f"the client batch size {batch_size} is above max_batch_size {limit}"
+        if not self.takes(self.load):
+            limit = self.variant.max_batch_size
+            return f"the client batch size {self.load.batch_size} is above max_batch_size {limit}"
         return str(refusal(self.variant) or "")
+
+    def takes(self, load: Load) -> bool:
+        """Whether the variant takes the client batches of a load."""
+        return load.batch_size <= max(self.variant.max_batch_size, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,6 +334,11 @@ class Trial:
         """The trial that this one repeats, or itself."""
         # itself keeps its key, which takes time to compute
         return replace(self, repetition=0) if self.repetition else self
+
+    def under(self, loads: Sequence[Load]) -> Trial:
+        """The same variants under other loads, one for each model."""
+        works = zip(self.workloads, loads, strict=True)
+        return replace(self, workloads=tuple([replace(work, load=load) for work, load in works]))
 
     @property
     def is_legal(self) -> bool:

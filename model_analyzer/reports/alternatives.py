@@ -20,6 +20,8 @@ from model_analyzer.reports.budget import Budget
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.deployment import Deployment, goal_flags
 from model_analyzer.reports.evidence import gain_text, value_texts
+from model_analyzer.reports.headline import compared_at
+from model_analyzer.reports.latencies import Points, averages_of, distribution_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.results.selection import gain_over
 
@@ -28,8 +30,13 @@ _MOST_WITH_NOISE = 2000
 # So many of the best at each limit may be the answer there, given noise and ties.
 _CLOSEST = 40
 
+# Pages have the latencies of so many measurements.
+_MOST_WITH_LATENCIES = 500
+
 # Before the text of a gain that is not more than noise.
 _UNCLEAR = "~"
+# Between a gain and the load under which both were compared.
+_AT = "|"
 
 _Texts = dict[int, str]
 
@@ -41,10 +48,12 @@ class Alternatives:
     `default` is the row that the gains at the limits of the run are over, None if there is none.
     `gains` has for each choice of objectives, by the row of the default and the own row, the gain
     in percent; one that is not clear begins with `~`, one that may come from the load is missing.
+    After a `|`, it says under which load both were compared, if not that of the row.
     `values` has the values with their noise, by metric and row. `variants` are the best ones: what
     each changes in the default, its config.pbtxt, and the difference from that in the model
     repository. `commands` print the manifest, for each choice: one to which a limit is added, and
-    one without a limit; "" if there is no command.
+    one without a limit; "" if there is no command. `command` prints that of the run. `latencies`
+    has, by row, the distribution of the latencies and their averages over time: see `latencies.py`.
     """
 
     default: int | None
@@ -52,6 +61,8 @@ class Alternatives:
     values: Mapping[str, _Texts]
     variants: tuple[tuple[tuple[tuple[str, str, str], ...], str, str], ...]
     commands: tuple[tuple[str, str], ...]
+    command: str
+    latencies: Mapping[int, tuple[Points, Sequence[Points]]]
 
     def to_data(self) -> Mapping[str, Any]:
         """Its fields, ready for JSON."""
@@ -85,6 +96,8 @@ def alternatives_of(
         },
         variants=tuple(_variants(ranking, deployment)),
         commands=tuple(_commands(goals, deployment)) if budget is not None else (),
+        command=deployment.command,
+        latencies=dict(_latencies(ranking)),
     )
 
 
@@ -141,12 +154,18 @@ def _gains_over(
     """The text of each gain over one measurement of the default configuration."""
     compared = [ranking.measured[row] for row in (base, *(row for row in defaults if row != base))]
     own = set(defaults)
+    of_variant = {
+        id(item): result.measured for result in ranking.results for item in result.measured
+    }
     for row in rows:
         if row in own:
             continue
-        gain = gain_over(by, ranking.noise_model, ranking.measured[row], compared)
+        item = ranking.measured[row]
+        variant = of_variant[id(item)]
+        gain = gain_over(by, ranking.noise_model, item, compared, of_variant=variant)
         if gain is not None:
-            yield row, f"{'' if gain.is_clear else _UNCLEAR}{gain_text(gain, sign='+')}"
+            mark, at = "" if gain.is_clear else _UNCLEAR, compared_at(gain)
+            yield row, f"{mark}{gain_text(gain, sign='+')}{f'{_AT}{at}' if at else ''}"
 
 
 def _at_limits(
@@ -193,6 +212,16 @@ def _values(ranking: Ranking, tag: str, rows: Sequence[int]) -> _Texts:
             text, bounds = value_texts(value, interval)
             texts[row] = f"{text} ({bounds})" if bounds else text
     return texts
+
+
+def _latencies(ranking: Ranking) -> Iterator[tuple[int, tuple[Points, Sequence[Points]]]]:
+    """The latencies of the first measurements, and of the default."""
+    default = ranking.default
+    for row, item in enumerate(ranking.measured):
+        if row < _MOST_WITH_LATENCIES or (default is not None and item is default.best):
+            latencies = distribution_of(item), averages_of(item)
+            if any(latencies):
+                yield row, latencies
 
 
 def _variants(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import accumulate, chain
 
 from model_analyzer.domain.goals import Goal
@@ -115,6 +116,14 @@ _MOST_LINES = 2
 _MOST_WORDS = 60
 
 
+class Standing(Enum):
+    """How far one may rely on an answer: its colour on pages and pictures."""
+
+    GOOD = "good"
+    UNSURE = "unsure"
+    BAD = "bad"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """The answer for one model on one kind of hardware in words: a headline with the `caution`, and
@@ -142,6 +151,14 @@ class Statement:
     def is_met(self) -> bool:
         """Whether the recommended configuration meets the constraints."""
         return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
+
+    @property
+    def standing(self) -> Standing:
+        """How far one may rely on it."""
+        if self.verdict is AnswerVerdict.NOTHING:
+            return Standing.BAD
+        is_doubtful = self.is_unsure or self.verdict is AnswerVerdict.NEAREST
+        return Standing.UNSURE if is_doubtful else Standing.GOOD
 
     @property
     def sentence(self) -> str:

@@ -10,18 +10,17 @@ from textwrap import wrap
 
 from model_analyzer.domain.printable import drawable
 from model_analyzer.domain.words import shortened
-from model_analyzer.reports.build import Summary
+from model_analyzer.reports.build import Standing, Summary
 from model_analyzer.reports.figures import Figure
 from model_analyzer.reports.templating import render
-from model_analyzer.results.answer import AnswerVerdict
 
 # So many characters fit into a line of the advice, of the name, of the settings, of a label, and of
 # a change.
 _ADVICE, _NAME, _SETTINGS, _LABEL, _CHANGE = 78, 36, 84, 30, 84
 _MOST_FIGURES, _MOST_CHANGES, _MOST_LIMITS = 3, 3, 2
 
-# The colours of a page (`static/report.css`), by how the answer is to be taken.
-_GOOD, _UNSURE, _BAD = "#0b6b3a", "#7a4300", "#a31621"
+# The colours of a page (`static/report.css`).
+_COLOURS = {Standing.GOOD: "#0b6b3a", Standing.UNSURE: "#7a4300", Standing.BAD: "#a31621"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +45,9 @@ def render_card(part: Summary) -> str:
 def _card(part: Summary) -> Card:
     statement = part.statement
     name, settings = part.recommended
-    colour = _GOOD
-    if statement.verdict is AnswerVerdict.NOTHING:
-        colour = _BAD
-    elif statement.is_unsure or statement.verdict is AnswerVerdict.NEAREST:
-        colour = _UNSURE
     return Card(
         advice=shortened(part.advice, _ADVICE),
-        colour=colour,
+        colour=_COLOURS[statement.standing],
         name=shortened(name or part.model, _NAME),
         settings=wrap(settings or statement.sentence, _SETTINGS, max_lines=2, placeholder=" …"),
         figures=[

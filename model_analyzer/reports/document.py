@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.foreign_json import parse_json
-from model_analyzer.domain.goals import Constraint, ModelGoal
+from model_analyzer.domain.goals import Constraint, Goal, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
@@ -220,7 +220,9 @@ def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
         **_evidence(best.best, ranking),
         "satisfies_constraints": are_met(ranking.goal, best.best.measurement),
         "shortfall_percent": ranking.goal.shortfall(best.best.measurement),
-        "constraints": list(_verdicts(ranking, best.best.measurement)),
+        "constraints": list(
+            verdicts(ranking.goal, group_members(ranking.model), best.best.measurement)
+        ),
         "compliance": None
         if compliance is None
         else {
@@ -235,6 +237,7 @@ def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
             "noise_percent": gain.noise,
             "interval": _interval(gain.interval),
             "is_clear": gain.is_clear,
+            "loads": None if gain.at is None else _loads(gain.at),
         },
         "ties": [_item(item) for item in ranking.ties],
         "undecided": [
@@ -275,10 +278,13 @@ def _concluded(conclusion: Conclusion) -> dict[str, Any]:
     }
 
 
-def _verdicts(ranking: Ranking, measurement: Measurement) -> Iterator[dict[str, Any]]:
-    """Whether each constraint is met; `met` is None if its metric was not measured."""
-    names = group_members(ranking.model)
-    for index, (name, goal) in enumerate(zip(names, ranking.goal.models, strict=True)):
+def verdicts(
+    goals: Goal, names: Iterable[str], measurement: Measurement
+) -> Iterator[dict[str, Any]]:
+    """Whether a measurement meets each constraint of the goals of models with these names; `met` is
+    None if its metric was not measured.
+    """
+    for index, (name, goal) in enumerate(zip(names, goals.models, strict=True)):
         for constraint in goal.constraints:
             value = measurement.model_value(index, constraint.tag)
             missed = None if value is None else constraint.excess(value) * 100

@@ -73,7 +73,8 @@ class Explorer:
     Each of `variants` has a cell for each `own` column, and as many measurements as `counts` says.
     `cells` has, for each of `columns`, the cells of all measurements, not rounded. `decimals` are
     those of each column of numbers, by key. `starts` are the rows of the best measurement of each
-    kind. `times_add_up` tells whether the server's times are parts of a request for all variants.
+    kind; `runs` is the number of measurements where repetitions, which share a row, count, too.
+    `times_add_up` tells whether the server's times are parts of a request for all variants.
     """
 
     own: tuple[Column[VariantResult], ...]
@@ -82,6 +83,7 @@ class Explorer:
     columns: tuple[Column[MeasuredTrial], ...]
     cells: tuple[Sequence[Cell], ...]
     decimals: Mapping[str, int]
+    runs: int = 0
     starts: tuple[int, ...] = (0,)
     times_add_up: bool = True
     best_first: tuple[int, ...] | None = None
@@ -304,6 +306,7 @@ def _explorer(
         counts=tuple(len(result.measured) for result in results),
         columns=tuple(column for column, _ in columns),
         cells=tuple(cells for _, cells in columns),
+        runs=sum(len(item.runs) for item in items),
         times_add_up=all(
             add_up(each, uncached=result.best.trial.setup.uncached)
             for result in results

@@ -16,7 +16,13 @@ from model_analyzer.domain.noise import Noise, ratio_noise
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import gain_text, value_texts
-from model_analyzer.reports.headline import by_what, is_plain_throughput, over_models, unit_text
+from model_analyzer.reports.headline import (
+    by_what,
+    compared_at,
+    is_plain_throughput,
+    over_models,
+    unit_text,
+)
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.ranking import VariantResult
 from model_analyzer.results.selection import Gain, compared_default
@@ -159,14 +165,14 @@ def _gain(answer: Answer) -> tuple[Figure, ...]:
     note = over_models(goal) if len(goal.models) > 1 else by_what(goal)
     if ranking.default is not None and not ranking.default.passes:
         note = "default fails the constraints"
-    if answer.verdict is AnswerVerdict.EQUAL:
+    if not gain.is_clear:
         note = "not clear"
     return (
         Figure(
             label="Gain over the default",
             value=gain_text(gain, sign="+"),
             unit="%",
-            note=note,
+            note=", ".join(filter(None, (note, compared_at(gain)))),
         ),
     )
 

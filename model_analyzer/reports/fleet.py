@@ -23,7 +23,7 @@ from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.cautions import is_unsure
 from model_analyzer.reports.evidence import gain_text
 from model_analyzer.reports.figures import limits_of
-from model_analyzer.reports.headline import settings_text, unit_text
+from model_analyzer.reports.headline import compared_at, settings_text, unit_text
 from model_analyzer.reports.html import render_page
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text
 from model_analyzer.reports.sparkline import Sparkline, sparkline
@@ -346,10 +346,11 @@ def _gain(model: FleetModel, answer: Answer) -> FleetCell:
         return _EMPTY
     default = answer.ranking.default
     fails = default is not None and not default.passes
+    notes = "the default configuration misses the limits" if fails else "", compared_at(gain)
     return FleetCell(
         text=gain_text(gain, sign="+"),
         value=gain.percent,
-        title="the default configuration misses the limits" if fails else "",
+        title=", ".join(filter(None, notes)),
         style="met" if gain.is_clear else "",
     )
 

@@ -129,8 +129,10 @@ def _front(
     x = x_axis(plot.x_axis, [x for _, x, _ in points], axes)
     y = y_axis(plot.y_axis, [y for _, _, y in points], axes)
     labels = label_layers(shown, plot, axes, line_layers(shown, x, y)[0]["encoding"])
+    is_repeated = any(len(item.runs) > 1 for item in ranking.measured)
+    noun = "trial" if is_repeated else "measurement"  # repetitions are one point
     caption = (
-        f"{axes.title(plot.title)} of {counted(len(points), 'measurement')};"
+        f"{axes.title(plot.title)} of {counted(len(points), noun)};"
         f" {better_places(plot, axes)}."
         " The pale green band joins measurements that no other beats in both (Pareto front); "
         + lines_caption(shown)

@@ -19,7 +19,7 @@ from model_analyzer.reports.swept import swept_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import instances_text
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.selection import compared_default
+from model_analyzer.results.selection import Gain, compared_default
 
 # The headline has so many values at most; tiles and tables have all.
 _MOST_VALUES = 3
@@ -207,11 +207,16 @@ def _against_default(answer: Answer) -> str:
         return only if is_elsewhere else fails.replace(", which", "; the default configuration")
     better = " ".join(filter(None, ("better", by_what(ranking.goal))))
     verdict = (
-        f"no clear gain over the default configuration ({gain_text(gain)} %)"
-        if answer.verdict is AnswerVerdict.EQUAL
-        else f"{gain_text(gain)} % {better} than the default configuration"
+        f"{gain_text(gain)} % {better} than the default configuration"
+        if gain.is_clear
+        else f"no clear gain over the default configuration ({gain_text(gain)} %)"
     )
-    return f": {verdict}{fails}"
+    return f": {verdict}{fails}{f', {compared_at(gain)}' if gain.at else ''}"
+
+
+def compared_at(gain: Gain) -> str:
+    """Under which load a gain was measured, if not that of the recommendation; otherwise ""."""
+    return f"both {under(gain.at)}" if gain.at else ""
 
 
 def default_text(answer: Answer) -> str:

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import markupsafe
@@ -23,6 +24,7 @@ import markupsafe
 from model_analyzer.reports.breakdown import SERVER_TIMES
 from model_analyzer.reports.build import Detail, Page
 from model_analyzer.reports.images import Drawings
+from model_analyzer.reports.latencies import latency_charts
 from model_analyzer.reports.plots import Chart, chart_config
 from model_analyzer.reports.tables import Table
 from model_analyzer.reports.templating import render
@@ -75,10 +77,14 @@ def render_page(
     )
 
 
-def charts_data(charts: Iterable[Chart]) -> markupsafe.Markup:
-    """The charts that a script draws, with their styles for light and dark pages."""
+def charts_data(
+    charts: Iterable[Chart], empty: Mapping[str, Any] = MappingProxyType({})
+) -> markupsafe.Markup:
+    """The charts that a script draws, with their styles for light and dark pages; and those, by
+    key, that are `empty` until it fills them.
+    """
     configs = {"light": chart_config(), "dark": chart_config(dark=True)}
-    specs = {chart.key: chart.spec for chart in charts if chart.has_data}
+    specs = {chart.key: chart.spec for chart in charts if chart.has_data} | dict(empty)
     return _as_data(json.dumps({"configs": configs, "specs": specs}, separators=(",", ":")))
 
 
@@ -101,7 +107,7 @@ def _render(
         drawings=drawings,
         first=first,
         most_failures=_MOST_FAILURES,
-        charts=charts_data(report.charts),
+        charts=charts_data(report.charts, latency_charts()),
         rows=_as_data(report.explorer.to_json()),
         alternatives=_compressed(json.dumps(alternatives, separators=(",", ":")).encode()),
         instruments=_as_data(

@@ -178,7 +178,9 @@ def _verdict(ranking: Ranking, gain: Gain | None) -> AnswerVerdict:
         return AnswerVerdict.KEEP
     if default is None or gain is None or not default.passes:
         return AnswerVerdict.RECOMMENDED
-    return AnswerVerdict.RECOMMENDED if gain.is_clear else AnswerVerdict.EQUAL
+    # a default that cannot run under the recommended load is not as good
+    is_equal = not gain.is_clear and gain.at is None
+    return AnswerVerdict.EQUAL if is_equal else AnswerVerdict.RECOMMENDED
 
 
 def _certainty(ranking: Ranking) -> Certainty | None:

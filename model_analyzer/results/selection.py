@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Values
@@ -36,11 +36,14 @@ _BUSY_SHARE = 0.5
 class Gain:
     """The gain of the best variant over the default one, in percent.
 
-    `noise` is half the width of its 95 % interval in percentage points; None if unknown.
+    `noise` is half the width of its 95 % interval in percentage points; None if unknown. `at` is
+    the trial that was compared, if it is not the recommended one but the same variant under a load
+    of the default, which cannot run under the recommended load.
     """
 
     percent: float
     noise: float | None
+    at: Trial | None = None
 
     @property
     def interval(self) -> Interval | None:
@@ -89,24 +92,56 @@ def gain_over_default(ranking: Ranking) -> Gain | None:
     default = ranking.default
     if default is None or ranking.results[0] is default:
         return None
-    best = ranking.results[0].best
-    return gain_over(ranking.goal, ranking.noise_model, best, default.measured)
+    best = ranking.results[0]
+    return gain_over(
+        ranking.goal, ranking.noise_model, best.best, default.measured, of_variant=best.measured
+    )
 
 
 def gain_over(
-    goal: Goal, noise_model: NoiseModel, best: MeasuredTrial, defaults: Sequence[MeasuredTrial]
+    goal: Goal,
+    noise_model: NoiseModel,
+    best: MeasuredTrial,
+    defaults: Sequence[MeasuredTrial],
+    *,
+    of_variant: Sequence[MeasuredTrial] = (),
 ) -> Gain | None:
     """The gain of the `best` trial over the first of the `defaults`, the measurements of the
-    default configuration in order of merit. None if the best misses the constraints, if the default
-    misses them and is not clearly worse, if it has nothing of an objective (a goodput of 0), or if
-    only the load may cause a clear gain.
+    default configuration in order of merit. Where that gain may come from the load, both are
+    compared under the highest load of the default that is among `of_variant`, the measurements of
+    the same variant.
+
+    None if the best misses the constraints, if the default misses them and is not clearly worse, if
+    it has nothing of an objective (a goodput of 0), or if nothing else tells that a clear gain does
+    not come from the load.
     """
     if not goal.passes(best.measurement) or _lacks_an_objective(goal, defaults[0].measurement):
         return None
-    gain = _gain(goal, noise_model, best, defaults[0])
-    if gain.is_clear:
-        return gain if are_comparable(goal, best.trial, defaults) else None
-    return gain if goal.passes(defaults[0].measurement) else None
+    gain: Gain | None = _gain(goal, noise_model, best, defaults[0])
+    if gain and gain.is_clear and not are_comparable(goal, best.trial, defaults):
+        gain = _gain_at_one_load(goal, noise_model, of_variant, defaults)
+    return gain if gain and (gain.is_clear or goal.passes(defaults[0].measurement)) else None
+
+
+def _gain_at_one_load(
+    goal: Goal,
+    noise_model: NoiseModel,
+    news: Sequence[MeasuredTrial],
+    defaults: Sequence[MeasuredTrial],
+) -> Gain | None:
+    """The gain under the highest load that both have; None if there is none."""
+    by_load = {item.trial.load: item for item in news}
+    shared = [(by_load[old.trial.load], old) for old in defaults if old.trial.load in by_load]
+    if not shared:
+        return None
+    new, old = max(shared, key=lambda pair: _height(pair[0].trial))
+    if _lacks_an_objective(goal, old.measurement):
+        return None
+    return replace(_gain(goal, noise_model, new, old), at=new.trial)
+
+
+def _height(trial: Trial) -> list[tuple[int, int]]:
+    return [(load.batch_size, load.value) for load in trial.load]
 
 
 def _lacks_an_objective(goal: Goal, measurement: Measurement) -> bool:
@@ -134,13 +169,19 @@ def compared_default(ranking: Ranking) -> VariantResult | None:
 
 def are_comparable(goal: Goal, best: Trial, defaults: Collection[MeasuredTrial]) -> bool:
     """Whether a gain over the default measurements comes from the configuration, not from the load:
-    they include the load of `best` or several loads; or throughput is the only objective, and one
-    of them kept the server fully busy.
+    they include the load of `best`, or several loads and no client batches that are too large for
+    the default; or throughput is the only objective, and one of them kept the server fully busy.
     """
     loads = {item.trial.load for item in defaults}
-    if len(loads) > 1 or best.load in loads:
+    if best.load in loads or (len(loads) > 1 and _takes(defaults, best)):
         return True
     return goal.is_for_throughput and any(_is_busy(item, like=best) for item in defaults)
+
+
+def _takes(defaults: Collection[MeasuredTrial], best: Trial) -> bool:
+    """Whether the default configuration takes the client batches of a trial."""
+    works = next(iter(defaults)).trial.workloads
+    return all(work.takes(load) for work, load in zip(works, best.load, strict=True))
 
 
 def _is_busy(item: MeasuredTrial, *, like: Trial) -> bool:

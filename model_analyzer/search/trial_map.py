@@ -26,7 +26,7 @@ from model_analyzer.domain.models import (
     step_models,
 )
 from model_analyzer.domain.settings import SearchSettings
-from model_analyzer.domain.trials import Load, LoadKind, Trial, Workload
+from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.plan import SearchedModel, Subject, VariedModel, load_bounds, load_values
 from model_analyzer.search.space import (
@@ -118,22 +118,12 @@ class TrialMap:
         It may be illegal even if the space has legal trials.
         """
         gpus = len(self._subject.setup.devices)
-        loads = []
-        for model in self._subject.models:
-            value = self._filling_load(model, names.default(model.facts), gpus)
-            batch_size = min(model.settings.batch_sizes)
-            loads.append(Load(kind=model.settings.load_kind, value=value, batch_size=batch_size))
-        return self.default_under(loads, names)
-
-    def default_under(self, loads: Sequence[Load], names: VariantNames) -> Trial:
-        """The default configuration under one load for each model, with client batches that it
-        takes.
-        """
         workloads = []
-        for model, load in zip(self._subject.models, loads, strict=True):
+        for model in self._subject.models:
             variant = names.default(model.facts)
-            batch_size = min(load.batch_size, max(variant.max_batch_size, 1))
-            workloads.append(model.workload(variant, load.value, batch_size))
+            value = self._filling_load(model, variant, gpus)
+            batch_size = min(*model.settings.batch_sizes, max(variant.max_batch_size, 1))
+            workloads.append(model.workload(variant, value, batch_size))
         return self._subject.trial(*workloads)
 
     def coordinate_of(self, trial: Trial) -> Coordinate | None:

@@ -15,7 +15,7 @@ from tests.browser.conftest import Opened
 from tests.browser.pages import DIFFERENCE, met
 from tests.browser.test_reports import violations, widths
 from tests.drawn import page_of
-from tests.unit.builders import summary_page
+from tests.unit.builders import instalment, ranking, record, summary_page, variant
 
 START = "model-analyzer best -m m -s checkpoints"
 
@@ -89,7 +89,10 @@ def test_a_selected_measurement_has_what_an_answer_has(page: Page) -> None:
     name = page.locator("#chosen-name").inner_text()
     assert copied(page, "#chosen-facts", "config.pbtxt") == f"# {name}\n"
     assert copied(page, "#chosen-facts", "link to this view") == ""
-    expect(facts.locator('[data-name="Kubernetes command"]')).to_have_count(0)
+    assert copied(page, "#chosen-facts", "Kubernetes command") == (
+        f"{START} --metric perf_throughput --constraint 'perf_latency_p99<40' --format kubernetes"
+        f" --variant '{name}'"
+    )
     assert violations(page) == []
 
     rows.nth(0).locator("button").click()
@@ -110,3 +113,31 @@ def test_both_fit_a_phone(open_file: Callable[..., Opened], file: Path) -> None:
     expect(page.locator("#chosen-facts .actions")).to_be_visible()
     content, window = widths(page)
     assert content <= window
+
+
+def test_the_latencies_of_a_selected_measurement_are_drawn_over_those_of_the_default(
+    open_file: Callable[..., Opened], tmp_path: Path
+) -> None:
+    default, best = variant("m_config_default"), variant("m_config_0", max_batch_size=8)
+    ranked = ranking(
+        record(default, instalment([10.0, 11.0] * 50)),
+        record(best, instalment([5.0, 6.0] * 200)),
+        record(best, instalment([15.0, 16.0] * 300), concurrency=4),
+    )
+    path = tmp_path / "page.html"
+    path.write_text(page_of(summary_page(ranked)))
+    page = open_file(path).page
+    page.locator(".rows tbody tr").nth(1).locator("button").click()
+    figures = page.locator("#chosen-latencies figure")
+    expect(figures.locator(".live svg")).to_have_count(2)
+    for number in range(2):
+        lines = figures.nth(number).locator(".mark-line path")
+        expect(lines).to_have_count(2)
+        expect(figures.nth(number)).to_contain_text("Default: m_config_default")
+    assert violations(page) == []
+
+
+def test_where_latencies_are_unknown_no_chart_is_shown(page: Page) -> None:
+    page.locator(".rows tbody tr").nth(1).locator("button").click()
+    expect(page.locator("#chosen-facts .actions")).to_be_visible()
+    expect(page.locator("#chosen-latencies")).to_be_hidden()

@@ -224,3 +224,29 @@ def test_a_run_keeps_its_goals_even_if_nothing_more_is_measured_for_them(setting
         error = run("best", "-s", str(directory))[2]
         assert f"goals of the run: Throughput; Max p99 Latency: {int(budget):,} ms" in error
     assert setting.checkpoints == ["0.ckpt", "1.ckpt", "2.ckpt"]
+
+
+def test_another_variant_that_meets_the_constraints_can_be_deployed(best: Run) -> None:
+    status, text, told = best("--variant", "m_config_2", "--format", "kubernetes")
+    assert (status, "m_config_2: 250 infer/sec" in text) == (0, True), told
+    assert "m_config_2 at concurrency 8 gives 250 infer/sec" in told
+    assert "150 % better than the default configuration" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "problem"),
+    [
+        ("m_config_9", [], "m_config_9 is not among the variants of m"),
+        (
+            "m_config_1",
+            ["--constraint", "perf_latency_p99<20"],
+            "m_config_1 misses the constraints",
+        ),
+    ],
+)
+def test_a_variant_that_cannot_be_deployed_is_refused(
+    best: Run, name: str, flags: list[str], problem: str
+) -> None:
+    status, text, told = best("--variant", name, *flags)
+    assert (status, text) == (USAGE, "")
+    assert f"--variant: {problem}" in told

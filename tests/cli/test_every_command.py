@@ -274,21 +274,20 @@ def test_a_gone_reader_does_not_hide_a_regression(here: Here) -> None:
 
 
 @small_and_full("json", False, True)
-@pytest.mark.parametrize(
-    ("name", "status"),
-    [
-        ("stdin closed", 0),
-        ("stdout closed", 1),
-        ("stderr closed", 0),
-        ("all closed", 1),
-        ("stdout full", 1),
-        ("stderr full", 0),
-        ("reader gone", 0),
-        ("narrow terminal", 0),
-    ],
+@small_and_full(
+    "stream",
+    ("all closed", 1),
+    ("stdin closed", 0),
+    ("stdout closed", 1),
+    ("stderr closed", 0),
+    ("stdout full", 1),
+    ("stderr full", 0),
+    ("reader gone", 0),
+    ("narrow terminal", 0),
 )
-def test_no_stream_costs_a_measurement(here: Here, name: str, status: int, json: bool) -> None:
+def test_no_stream_costs_a_measurement(here: Here, stream: tuple[str, int], json: bool) -> None:
     """With closed streams, the journal and the lock must not become one of them."""
+    name, status = stream
     run, redirections, _ = STREAMS[name]
     words = ["profile", "-f", "config.yaml", "--checkpoint-directory", "new"]
 

@@ -288,3 +288,19 @@ def test_instalments_continue_own_windows(setting, pretend, tmp_path: Path) -> N
     assert all(map(is_instalment, further))
     document = json.loads((tmp_path / "results" / "results.json").read_text())
     assert document["models"][0]["recommended"]["times_measured"] > 1
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_the_time_of_earlier_runs_counts_for_a_budget_if_the_user_says_so(
+    setting, pretend, counts: bool
+) -> None:
+    """The first run takes longer than the budget of the second, and leaves something to measure."""
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 0.4}))
+    adaptive = {"search": "adaptive", "budget_counts_earlier_runs": counts}
+    setting.profile("--max-measurements", "3", **adaptive, budget="10m")
+    before = len(pretend.launches)
+
+    status, output = setting.profile(**adaptive, budget="1s")
+
+    assert status == 0, output
+    assert (len(pretend.launches) == before) is counts

@@ -145,7 +145,12 @@ def test_every_place_says_the_same(
     lines = [json.loads(line) for line in events.splitlines() if line.startswith("{")]
     (answer,) = (line for line in lines if line["event"] == "answer")
     assert (status, answer["sentence"], answer["verdict"]) == (0, said.sentence, said.verdict)
-    assert next(iter(answer["metrics"])).startswith(said.wish)
+    for line in [*(line for line in lines if line["event"] in ("best", "trial_finished")), answer]:
+        assert next(iter(line["metrics"])).startswith(said.wish), line["event"]
+    (*_, best) = (line for line in lines if line["event"] == "best")
+    bounded = kind.options.get("constraints") or kind.options.get("latency_budget")
+    assert bool(best["constraints"]) is bool(bounded)
+    assert all(each["met"] is said.is_met for each in best["constraints"])
     check_commands(run, said)
     check_overview(run, tmp_path, said)
 

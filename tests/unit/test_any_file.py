@@ -11,18 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from tests.unit.foreign_files import FILES, READERS, is_read_or_refused
 
 
-@settings(
-    max_examples=100,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
 @given(FILES)
 def test_any_file_is_read_or_refused(example: Mapping[str, Any]) -> None:
     is_read_or_refused(example)

@@ -28,7 +28,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExportSettings, OutputFormat, ProfileSettings
-from model_analyzer.reports.build import Page, ReportOrigin, build_page, state_answer
+from model_analyzer.reports.build import Page, ReportOrigin, build_page
 from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.renderer import Renderer
@@ -62,20 +62,13 @@ class Answers:
 
     rankings: Sequence[Ranking]
     answers: Sequence[Answer]
+    sentences: Sequence[tuple[Answer, str]]
     searched: Collection[str] | None
     pages: Sequence[tuple[Page, Sequence[Table]]]
     tables: Sequence[tuple[str, str, Table]]
     deploying: Deploying
     origin: ReportOrigin
     complete: bool | None
-
-    @property
-    def sentences(self) -> Sequence[tuple[Answer, str]]:
-        """Each answer, in words."""
-        is_complete = self.complete is not False
-        return [
-            (answer, state_answer(answer, complete=is_complete).sentence) for answer in self.answers
-        ]
 
     def is_success(self, export: ExportSettings) -> bool:
         """Whether something was measured of every model, and the answers meet the constraints
@@ -120,24 +113,32 @@ def answers_to(
     origin = origin_of(profile, deploying.checkpoint)
     _log_count(rankings, is_cut_short=complete is False)
     every = answers_of(_with_best_of_all(rankings, settings))
+    models = by_model(every)
+    pages = [
+        build_page(
+            model,
+            [*map(deploying.deployment, model.answers)],
+            best=_shown(model, settings),
+            origin=origin,
+            complete=complete is not False,
+            offline=settings.offline,
+            always_gpus=settings.monitors.always_gpus,
+        )
+        for model in models
+    ]
     return Answers(
         rankings=rankings,
         answers=[answer for answer in every if not answer.ranking.is_across_models],
+        sentences=[
+            (answer, part.statement.sentence)
+            for model, page in zip(models, pages, strict=True)
+            for answer, part in zip(model.answers, page.parts, strict=True)
+            if not answer.ranking.is_across_models
+        ],
         searched=searched,
         pages=[
-            (
-                build_page(
-                    model,
-                    [*map(deploying.deployment, model.answers)],
-                    best=_shown(model, settings),
-                    origin=origin,
-                    complete=complete is not False,
-                    offline=settings.offline,
-                    always_gpus=settings.monitors.always_gpus,
-                ),
-                [_answer_table(answer, settings) for answer in model.answers],
-            )
-            for model in by_model(every)
+            (page, [_answer_table(answer, settings) for answer in model.answers])
+            for model, page in zip(models, pages, strict=True)
         ],
         tables=_tables(profile, rankings, settings),
         deploying=deploying,

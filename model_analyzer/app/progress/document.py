@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -25,16 +25,17 @@ from model_analyzer.app.progress.events import (
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
+from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
+from model_analyzer.reports.document import verdicts
+from model_analyzer.results.selection import Gain
 
 # It grows when a field is taken away or gets another meaning, not when one is added.
 SCHEMA = 1
-
-_NO_GOAL = Goal(models=())
 
 # The others are named as their types.
 _NAMES: Mapping[type, str] = {PhaseStarted: "phase", BestChanged: "best", Answered: "answer"}
@@ -66,7 +67,7 @@ def document_of(event: Event) -> Mapping[str, Any]:
             return {**about, **_slot(event.slot), **_trial(event.trial), **lasting}
         case TrialFinished():
             outcome = _outcome(event.measurement, event.resumed)
-            measured = _measured(event.trial, event.measurement)
+            measured = _measured(event.trial, event.measurement, event.goal)
             notices = [*event.measurement.remarks]
             return {**about, **_place(event), **outcome, **measured, "notices": notices}
         case TrialFailed():
@@ -86,11 +87,11 @@ def document_of(event: Event) -> Mapping[str, Any]:
         case BestChanged():
             return {
                 **about,
-                **_measured(event.trial, event.measurement),
+                **_measured(event.trial, event.measurement, event.goal),
                 "times_measured": event.times,
-                "gain_percent": None if event.gain is None else event.gain.percent,
-                "gain_noise_percent": None if event.gain is None else event.gain.noise,
-                "gain_is_clear": None if event.gain is None else event.gain.is_clear,
+                "constraints": [*_constraints(event.trial, event.measurement, event.goal)],
+                **_expected(event.outlook),
+                **_gain(event.gain),
                 "shortfall_percent": event.shortfall_percent,
             }
     if isinstance(event, Answered):
@@ -175,9 +176,12 @@ def _settings(variant: ModelVariant) -> Mapping[str, Any]:
 def _answer(event: Answered) -> dict[str, Any]:
     """The answer: `results.json` has the rest of it."""
     answer = event.answer
-    best, gain, certainty = answer.best, answer.gain, answer.certainty
+    best, certainty = answer.best, answer.certainty
     goal = answer.ranking.goal
-    measured = {} if best is None else _measured(best.best.trial, best.best.measurement, goal)
+    measured: Mapping[str, Any] = {}
+    if best is not None:
+        of_best = best.best.trial, best.best.measurement, goal
+        measured = {**_measured(*of_best), "constraints": [*_constraints(*of_best)]}
     is_feasible = certainty is not None and certainty.is_feasible
     return {
         "model": answer.ranking.model,
@@ -185,8 +189,7 @@ def _answer(event: Answered) -> dict[str, Any]:
         "verdict": answer.verdict.value,
         "sentence": event.sentence,
         "is_unsure": answer.is_unsure,
-        "gain_percent": None if gain is None else gain.percent,
-        "gain_noise_percent": None if gain is None else gain.noise,
+        **_gain(answer.gain),
         "chance_of_better": round(certainty.chance, 3) if certainty and is_feasible else None,
         "chance_to_meet_constraints": None
         if answer.compliance is None
@@ -196,7 +199,23 @@ def _answer(event: Answered) -> dict[str, Any]:
     }
 
 
-def _measured(trial: Trial, measurement: Measurement, goal: Goal = _NO_GOAL) -> Mapping[str, Any]:
+def _gain(gain: Gain | None) -> Mapping[str, Any]:
+    """The gain over the default. `gain_load` says under which load both were compared, if not that
+    of the best.
+    """
+    return {
+        "gain_percent": None if gain is None else gain.percent,
+        "gain_noise_percent": None if gain is None else gain.noise,
+        "gain_is_clear": None if gain is None else gain.is_clear,
+        "gain_load": load_words(gain.at) if gain and gain.at else None,
+    }
+
+
+def _constraints(trial: Trial, measurement: Measurement, goal: Goal) -> Iterator[Mapping[str, Any]]:
+    return verdicts(goal, [work.variant.model for work in trial.workloads], measurement)
+
+
+def _measured(trial: Trial, measurement: Measurement, goal: Goal) -> Mapping[str, Any]:
     """The trial with its metrics, those that the goal wishes for first, and where there are several
     models also with those of each.
     """

@@ -93,13 +93,16 @@ class StillMeasuring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialFinished:
-    """A trial has a measurement: from this run, or `resumed` from an earlier one."""
+    """A trial has a measurement: from this run, or `resumed` from an earlier one. `goal` is that of
+    its models.
+    """
 
     elapsed_s: float
     time_left_s: float | None
     trial: Trial
     number: int
     expected_trials: int
+    goal: Goal
     measurement: Measurement
     resumed: bool
     slot: str = ""
@@ -131,22 +134,28 @@ class TrialLost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestChanged:
-    """A new best trial of its model, on a `kind` of hardware ("" if there is one). `measurement` is
-    the mean of its `times` measurements.
+    """A new best trial of its model by the `goal`, on a `kind` of hardware ("" if there is one).
+    `measurement` is the mean of its `times` measurements. `outlook` is what the search last
+    expected of further trials; None if it does not know.
 
     `gain` compares it with the best load of the default configuration, given the noise of all
     measurements so far. It is None if the default was not measured, is the best itself, or cannot
-    be compared, or if constraints are not met. `shortfall_percent` says by how much they are not
-    met.
+    be compared, or if constraints are not met.
     """
 
     elapsed_s: float
     trial: Trial
     measurement: Measurement
     times: int
+    goal: Goal
     gain: Gain | None
-    shortfall_percent: float
+    outlook: Outlook | None
     kind: str = ""
+
+    @property
+    def shortfall_percent(self) -> float:
+        """By how much the constraints are not met."""
+        return self.goal.shortfall(self.measurement)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -235,6 +235,7 @@ class Tracker:
         self._estimate.start(trial)
         self._under_way += 1
         self._latest = trial
+        self._best[trial.setup.kind].outlook = outlook
         self._sink.show(
             TrialStarted(
                 elapsed_s=self._elapsed_s,
@@ -307,6 +308,7 @@ class Tracker:
                 trial=trial,
                 number=self._count,
                 expected_trials=max(self._expected, self._count),
+                goal=best_so_far.goal,
                 measurement=outcome,
                 resumed=slot is None,
                 slot=self._name_of(slot),
@@ -320,8 +322,9 @@ class Tracker:
                     trial=best,
                     measurement=measurement,
                     times=best_so_far.times(best),
+                    goal=best_so_far.goal,
                     gain=best_so_far.gain(best),
-                    shortfall_percent=best_so_far.goal.shortfall(measurement),
+                    outlook=best_so_far.outlook,
                     kind=trial.setup.kind if len(self._best) > 1 else "",
                 )
             )
@@ -355,6 +358,7 @@ class _Best:
 
     def __init__(self, goal: Goal) -> None:
         self.goal = goal
+        self.outlook: Outlook | None = None  # what its search last expected of further trials
         self._measured: dict[str, list[Measurement]] = {}
         self._trials: dict[str, Trial] = {}
         self._shown: tuple[str, int] | None = None
@@ -385,7 +389,11 @@ class _Best:
         ordered = self.goal.best_first(defaults, self._mean)
         noise_model = NoiseModel(self._measured.values())
         best = self._item(trial.first.key)
-        return gain_over(self.goal, noise_model, best, [*map(self._item, ordered)])
+        of_variant = [
+            self._item(key) for key, each in self._trials.items() if each.content == trial.content
+        ]
+        items = [*map(self._item, ordered)]
+        return gain_over(self.goal, noise_model, best, items, of_variant=of_variant)
 
     def _item(self, key: str) -> MeasuredTrial:
         runs = tuple(self._measured[key])

@@ -220,8 +220,9 @@ def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None
     profile = session.priced
     complete = profile.completion(placed[0].goal)
     names = VariantNames.known(profile.variants)
-    # only the time of this run counts for its budget
-    adaptive = replace(settings.search.adaptive, since=whole_seconds())
+    adaptive = settings.search.adaptive
+    if not adaptive.counts_earlier_runs:
+        adaptive = replace(adaptive, since=whole_seconds())
     chosen = replace(settings.search, adaptive=adaptive)
     searches = {
         each.lane: CompletedSearch(choose(each, chosen, names), complete) for each in placed

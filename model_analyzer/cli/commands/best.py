@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 
 _PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
 
+_VARIANT = f"{__name__}.variant"
+
+
+def _keep_variant(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    ctx.meta[_VARIANT] = value
+
 
 @click.command("best", context_settings={"help_option_names": ["-h", "--help"]})
 @checkpoint_argument
@@ -47,6 +53,13 @@ _PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
     metavar="MODEL",
     shell_complete=complete_model,
     help="Model to use. Needed if the checkpoint has several.",
+)
+@click.option(
+    "--variant",
+    metavar="NAME",
+    callback=_keep_variant,
+    expose_value=False,
+    help="Configuration to use instead of the recommended one. It has to meet the constraints.",
 )
 @goal_options("those of the run, otherwise perf_throughput")
 @click.option(
@@ -117,6 +130,7 @@ def best(
         settings=settings,
         config_file=config_file,
         circumstances=circumstances,
+        variant=ctx.meta[_VARIANT],
     )
     _explain(recommendations, verbose=shows_remarks(ctx))
     every = recommendations.answers

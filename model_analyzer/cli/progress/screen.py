@@ -32,7 +32,7 @@ from model_analyzer.cli.progress.values import (
     values_text,
 )
 from model_analyzer.domain.conclusions import Outlook
-from model_analyzer.domain.loads import load_text, load_words, trial_words
+from model_analyzer.domain.loads import load_text, load_words, trial_words, under
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.numbers import chance_text, number_text, percent_text
@@ -285,6 +285,8 @@ class Screen:
             told = f"{gain} over the default"
             if not best.gain.is_clear:
                 told = f"no clear gain over the default ({gain})"
+            if best.gain.at is not None:
+                told = f"{told}, both {under(best.gain.at)}"
             text.append(f"  {told}", style=color)
         if best.times == 1:
             text.append("  (measured once)", style="dim")

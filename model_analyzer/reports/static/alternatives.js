@@ -26,7 +26,9 @@ const alternatives = (() => {
     const isClear = !text.startsWith("~");
     if (!isClear && !basePasses) return null;
     const isNone = !isClear && !text.startsWith("~-");
-    return { text: text.replace("~", ""), note: isNone ? "no clear gain" : basePasses ? "" : "default fails the constraints" };
+    const [amount, at] = text.replace("~", "").split("|");
+    const notes = [isNone ? "no clear gain" : basePasses ? "" : "default fails the constraints", at];
+    return { text: amount, note: notes.filter(Boolean).join(", ") };
   }
 
   /** The value of a metric of a row, with its noise if that is known. */
@@ -43,6 +45,12 @@ const alternatives = (() => {
     const [limited, without] = within(row)[0]?.commands[choice] ?? ["", ""];
     const start = limit === null ? without : limited && `${limited} --constraint '${tag}<${limit}'`;
     return start && `${start} --format kubernetes`;
+  }
+
+  /** The command that gives the manifest of a row's configuration: one that meets the limits. */
+  function manifestOf(row, command) {
+    const name = measurements.title(row).replaceAll("'", "'\\''");
+    return command && `${command} --variant '${name}'`;
   }
 
   /** The changes and the buttons of a row; `texts` are further ones to copy, by name. */
@@ -65,7 +73,10 @@ const alternatives = (() => {
   const chanceText = (chance) => `${chance > 0.99 ? "> 99" : chance < 0.01 ? "< 1" : Math.round(100 * chance)} %`;
 
   return {
-    gainOf, gainText, valueOf, commandAt, usesOf, chanceText,
+    gainOf, gainText, valueOf, commandAt, manifestOf, usesOf, chanceText,
+    commandOf: (row) => within(row)[0]?.command ?? "",
+    /** The distribution of the latencies of a row, and their averages over time; both may be empty. */
+    latenciesOf: (row) => within(row)[0]?.latencies[within(row)[1]] ?? [[], []],
     defaultOf: (row) => within(row)[0]?.default ?? null,
     onReady(newListener) { listener = newListener; },
   };

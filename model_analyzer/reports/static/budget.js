@@ -151,7 +151,7 @@ const budgets = (() => {
       const answer = isGiven() ? given : ranked.at(limit);
       original.hidden = !isGiven();
       instead.hidden = isGiven();
-      section.className = isGiven() ? style : `answer ${answer.passes ? "recommended" : "nearest"}${isUnsure(answer) ? " unsure" : ""}`;
+      section.className = isGiven() ? style : `answer ${answer.passes && !isUnsure(answer) ? "good" : "unsure"}`;
       if (isGiven()) instead.replaceChildren();
       else fillInstead(answer);
       if (isGiven()) restore();
@@ -455,7 +455,8 @@ const budgets = (() => {
           hasLimits() ? (about.passes ? chanceText(about) : "misses the constraints") : "",
         ];
         const answer = ranked.at(limit);
-        const uses = answer.best === row - data.start ? deploying(answer) : {};
+        const command = about.passes && alternatives.commandAt(row, choice, data.limit, limit);
+        const uses = answer.best === row - data.start ? deploying(answer) : { "Kubernetes command": alternatives.manifestOf(row, command) };
         return { uses, text: `${atLimit()}: ${texts.filter(Boolean).join("; ")}`, isUnsure: !about.passes || isUnsure(about), isEmpty: !texts.some(Boolean) };
       },
       onSet(newFollower) { follower = newFollower; },

@@ -17,24 +17,45 @@ const charts = (() => {
     document.head.append(dom.make("script", {}, await dom.unpacked("library")));
   }
 
-  async function draw(figure) {
-    await library;
-    const spec = structuredClone(specs[figure.dataset.chart]);
+  /** The specification with this key, in the style of the page. */
+  function styled(key) {
+    const spec = structuredClone(specs[key]);
     const config = configs[theme.isDark() ? "dark" : "light"];
     spec.config = { ...(narrow.matches ? narrowed(config, spec) : config), background: null };
-    adapt(spec, figure.dataset.chart);
-    figure.values = spec.data.values;
     spec.width = "container";
     // replaces the padding for unknown fonts; the last label of the x axis needs space on the right
     spec.padding = { left: 5, top: 5, right: 16, bottom: 5 };
     spec.autosize = { type: "fit-x", contains: "padding" };
+    return spec;
+  }
+
+  /** Draws a specification in a figure, in place of what it shows. */
+  async function embed(figure, spec) {
     figure.classList.add("ready"); // first: Vega measures the width of the visible element
     if (figure.embedded) figure.embedded.finalize();
     // `ast`: interprets expressions, since the page's security policy forbids eval
     figure.embedded = await vegaEmbed(figure.querySelector(".live"), spec, {
       ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1,
     });
+  }
+
+  async function draw(figure) {
+    await library;
+    const spec = styled(figure.dataset.chart);
+    adapt(spec, figure.dataset.chart);
+    figure.values = spec.data.values;
+    await embed(figure, spec);
     connect(figure.embedded.view, figure);
+  }
+
+  /** Fills a chart that is not among the `figures`; the last values count. */
+  async function fill(figure, values) {
+    figure.values = values;
+    await (library ??= run());
+    if (figure.values !== values) return;
+    const spec = styled(figure.querySelector(".live").dataset.spec);
+    spec.data.values = values;
+    await embed(figure, spec);
   }
 
   /** The view and the key of each chart that is drawn. */
@@ -65,5 +86,5 @@ const charts = (() => {
     theme.onChange(redraw);
   }
 
-  return { start, drawn, datumOf };
+  return { start, drawn, datumOf, fill };
 })();

@@ -49,6 +49,8 @@ const chosen = (() => {
     byId("chosen-body").hidden = isPair;
     byId("chosen-facts").hidden = isPair;
     byId("chosen-pair").hidden = !isPair;
+    const base = alternatives.defaultOf(row);
+    fillLatencies(isPair ? pinned : base === null ? row : base + bestOf(row), isPair ? "Pinned" : "Default");
     if (isPair) fillPair();
     else {
       const details = columns.slice(1).filter((column) => cell(column, row));
@@ -77,6 +79,23 @@ const chosen = (() => {
     );
   }
 
+  /** The latencies of the selected measurement and of another one; no chart without data. */
+  function fillLatencies(other, otherName) {
+    const sides = [[row, "Selected"], ...(other === row ? [] : [[other, otherName]])];
+    const figures = [...byId("chosen-latencies").children];
+    const lines = sides.map(([each, name]) => {
+      const [distribution, averages] = alternatives.latenciesOf(each);
+      return [distribution.length ? [distribution] : [], averages].map((parts) => parts.flatMap(
+        (points, part) => points.map(([x, y]) => ({ x, y, part, side: `${name}: ${nameOf(each)}` })),
+      ));
+    });
+    figures.forEach((figure, place) => {
+      figure.hidden = !lines[0][place].length;
+      if (!figure.hidden) charts.fill(figure, lines.flatMap((side) => side[place]));
+    });
+    byId("chosen-latencies").hidden = figures.every((figure) => figure.hidden);
+  }
+
   /** At the limits of the run, where these cannot be moved. */
   function ofRun() {
     const base = alternatives.defaultOf(row);
@@ -85,7 +104,9 @@ const chosen = (() => {
     const basePasses = base !== null && passes(base + bestOf(row));
     const gain = alternatives.gainOf(row, { choice: 0, base, passes: passes(row), basePasses });
     const text = gain ? alternatives.gainText(gain) : passes(row) ? "" : "Misses the constraints";
-    return { text, isUnsure: !passes(row), isEmpty: !text };
+    const command = passes(row) && alternatives.commandOf(row);
+    const uses = { "Kubernetes command": row === bestOf(row) ? command : alternatives.manifestOf(row, command) };
+    return { text, uses, isUnsure: !passes(row), isEmpty: !text };
   }
 
   const bracketed = (text) => (text ? ` (${text})` : "");
@@ -113,7 +134,7 @@ const chosen = (() => {
     };
     byId("chosen-pair").replaceChildren(
       make("table", { "aria-label": "Two measurements" },
-        make("thead", {}, make("tr", {}, ...["", "Pinned", "Selected", "Δ"].map((text) => make("th", { scope: "col" }, text)))),
+        make("thead", {}, make("tr", {}, make("td"), ...["Pinned", "Selected", "Δ"].map((text) => make("th", { scope: "col" }, text)))),
         make("tbody", {}, ...[...parameters, ...known.filter(({ metric }) => metric)].map(lineOf))),
       ...timeBars(),
     );
@@ -169,6 +190,7 @@ const chosen = (() => {
     if (event.key === "Escape") close();
   });
 
+  theme.onChange(() => row >= 0 && fill());
   for (const budget of budgets) budget.onSet(() => row >= 0 && fill());
   alternatives.onReady(() => {
     for (const budget of budgets) budget.update();

@@ -43,15 +43,24 @@ const hash = (() => {
   });
 
   for (const heading of document.querySelectorAll("h2[id], h3[id]")) {
-    if (heading.closest("aside")) continue;
+    if (heading.closest("aside, summary")) continue; // a summary reacts as a whole
     heading.append(" ", make("a", { class: "anchor", href: `#${heading.id}`, "aria-hidden": "true", tabindex: -1 }, "#"));
+  }
+
+  /** Opens what is folded around an element. */
+  function unfold(element) {
+    for (let each = element?.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
   }
 
   /** Shows the part of the page that the address names, once all parts are made. */
   function arrive() {
     const target = state.get("at") && byId(state.get("at"));
+    unfold(target);
     if (target && text.includes("=")) target.scrollIntoView();
   }
+
+  // also for the part that is in the address already
+  document.addEventListener("click", ({ target }) => unfold(byId(target.closest("a[href^='#']")?.hash.slice(1))));
 
   return { get, set, link, arrive };
 })();

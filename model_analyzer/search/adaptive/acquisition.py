@@ -88,14 +88,6 @@ class Prospect:
         return float(violates.mean()), float(feasible.sum() / max(violates.sum(), _TINY))
 
 
-def needed(goal: Goal, index: int) -> list[str]:
-    """The metrics in the objectives and constraints of the model with that index."""
-    model = goal.models[index]
-    tags = [objective.tag for objective in model.objectives]
-    tags += [constraint.tag for constraint in model.constraints]
-    return list(dict.fromkeys(canonical(tag) for tag in tags))
-
-
 def evaluate(goal: Goal, predictions: list[Predictions], reference: int) -> Prospect:
     """Evaluates `predictions` (one for each model) by the goal, relative to the trial in column
     `reference`.

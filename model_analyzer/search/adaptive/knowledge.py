@@ -35,7 +35,6 @@ from model_analyzer.search.adaptive.acquisition import (
     Prospect,
     evaluate,
     expected_improvement,
-    needed,
     utility,
 )
 from model_analyzer.search.adaptive.duration import (
@@ -184,6 +183,7 @@ class Knowledge:
         self._loaded = DEFAULT
         self._assessment: Assessment | None = None
         self._recommended: Sequence[Coordinate] = ()
+        self._answer: Sequence[Coordinate] = ()
 
     # -- trials ------------------------------------------------------------------------------
 
@@ -203,7 +203,7 @@ class Knowledge:
         self.under_way.remove(coordinate)
         self.records.append(record)
         outcome = record.outcome
-        self._assessment, self._recommended = None, ()
+        self._assessment, self._recommended, self._answer = None, (), ()
         self._loaded = coordinate
         if isinstance(outcome, Failure):
             self._failed[coordinate] = outcome
@@ -265,9 +265,29 @@ class Knowledge:
         is_possible = self._defaults[at].is_legal and self._variant_of(at) not in self._unloadable
         return at if is_possible and at not in self._trials else None
 
+    def missing_comparison(self, coordinate: Coordinate) -> Trial | None:
+        """The variant of a measured trial under the load of the default configuration, where the
+        default cannot run under the load of the trial, as with larger client batches. None if it
+        can, or if both were measured under one load.
+        """
+        defaults = [c for c in self.ranked if self._is_of_default(c)]
+        if not defaults or self._is_of_default(coordinate) or self.missing_default(coordinate):
+            return None
+        content = self._trials[coordinate].content
+        tried = {each.trial.load for each in self.records if each.trial.content == content}
+        loads = [self._trials[c].load for c in defaults]
+        is_compared = any(load in tried for load in loads)
+        return None if is_compared else self._trials[coordinate].under(loads[0])
+
+    def compare(self, trial: Trial, limit_s: float | None = None) -> PartialPlan[None]:
+        """Asks for a trial that tells the gain over the default, and nothing to the search: the
+        space need not have its load. It may take `limit_s` seconds: see `Trial`.
+        """
+        self.records.append((yield from recorded(replace(trial, limit_s=limit_s))))
+
     def _default_like(self, coordinate: Coordinate) -> Coordinate:
         """The coordinate of the default configuration under the load of a measured trial."""
-        trial = self._map.default_under(self._trials[coordinate].load, self._names)
+        trial = self.default.under(self._trials[coordinate].load)
         if trial.load == self.default.load:
             return self.default_at
         at = self._map.coordinate_of(trial) or self._load_of(coordinate)
@@ -307,9 +327,11 @@ class Knowledge:
         further instalments goes first, if the first look is not better by more than noise.
         Predictions do not outvote measurements: what these put first in a ranking goes first.
         """
-        ties = self._confirmed
-        first = self._first_by_measurements(ties[0])
-        return ties if first == ties[0] else [first, *(c for c in ties if c != first)]
+        if not self._answer:
+            ties = self._confirmed
+            first = self._first_by_measurements(ties[0])
+            self._answer = [first, *(c for c in ties if c != first)]
+        return self._answer
 
     def _first_by_measurements(self, chosen: Coordinate) -> Coordinate:
         """The chosen trial, unless other measurements beat it: then the one that a ranking puts
@@ -615,7 +637,7 @@ class Knowledge:
         others. NaN where a measurement lacks the metric; metrics that all lack are left out.
         """
         values = {}
-        for tag in dict.fromkeys((THROUGHPUT, *needed(self.goal, index))):
+        for tag in dict.fromkeys((THROUGHPUT, *self.goal.models[index].tags)):
             if tag == GOODPUT:
                 continue
             column = [each.model_value(index, tag) for each in measured]

@@ -70,12 +70,13 @@ def outlook_of(knowledge: Knowledge) -> Outlook | None:
     return _outlook(knowledge) if len(knowledge.records) >= _MIN_TRIALS else None
 
 
-def is_settled(knowledge: Knowledge, remaining: Outlook | None) -> bool:
-    """Whether there is an answer and continuing would gain little, by its outlook. Never after few
-    trials.
+def is_settled(knowledge: Knowledge) -> bool:
+    """Whether there is an answer, and continuing would gain little: new trials, or measured ones
+    that may be better than they seem. Never after few trials.
     """
-    if remaining is None or not knowledge.is_answered:
+    if len(knowledge.records) < _MIN_TRIALS or not knowledge.is_answered:
         return False
+    remaining = _outlook(knowledge, with_measured=True)
     return remaining.gain < least_gain(knowledge.records) and remaining.chance < _MIN_CHANCE
 
 
@@ -87,14 +88,18 @@ def least_gain(records: Sequence[TrialRecord]) -> float:
     return _MIN_GAIN * min(max(fmean(seconds) / _USUAL_S, _CHEAP), _DEAR)
 
 
-def _outlook(knowledge: Knowledge) -> Outlook:
-    """The chance and the gain of a better configuration that is not measured yet."""
+def _outlook(knowledge: Knowledge, *, with_measured: bool = False) -> Outlook:
+    """The chance and the gain of a better configuration that is not measured yet, or with one that
+    is.
+    """
     assessment = knowledge.assessment()
-    row = assessment.rows[knowledge.answer[0]]
+    row, chance = assessment.rows[knowledge.answer[0]], assessment.chance.copy()
+    if not with_measured:
+        chance[[assessment.rows[coordinate] for coordinate in knowledge.measured]] = 0.0
     is_feasible = knowledge.is_feasible
     return outlook(
         assessment.prospect,
-        assessment.chance,
+        chance,
         row,
         knowledge.tie_margins(knowledge.answer[0]),
         is_feasible=is_feasible,

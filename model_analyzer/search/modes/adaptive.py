@@ -19,6 +19,7 @@ from itertools import chain, count, islice
 from model_analyzer.domain.arrivals import is_random
 from model_analyzer.domain.conclusions import Outlook, StopReason
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.finalists import (
     SAFE,
     contenders,
@@ -115,10 +116,11 @@ class AdaptiveSearch:
         log.info("Starting adaptive mode search to find optimal configs")
         log.info("")
         knowledge = Knowledge(self._subject, self._map, self._names, self._seed)
-        yield from side_by_side(chain(self._first(knowledge), self._proposals(knowledge)))
+        stages = self._first(knowledge), self._proposals(knowledge), self._comparison(knowledge)
+        yield from side_by_side(chain.from_iterable(stages))
         if not knowledge.measured:
             return None
-        most = self._most(knowledge)
+        most = self.most_trials(knowledge.most_under_way)
         conclusion = conclude(knowledge, self._stop_reason(knowledge), most, self._limits)
         for line in explanation(knowledge, conclusion):
             conclusions.info("%s", line)
@@ -150,18 +152,37 @@ class AdaptiveSearch:
         """The trials after the first measurement; none without one."""
         while knowledge.measured and knowledge.asked < self._most(knowledge):
             coordinate = self._next(knowledge)
-            if coordinate is None or not self._fits(knowledge, coordinate):
+            if coordinate is not None and self._fits(knowledge, coordinate):
+                yield self._measure(knowledge, coordinate)
+            elif knowledge.under_way:
                 yield None
             else:
-                yield self._measure(knowledge, coordinate)
+                return
+
+    def _comparison(self, knowledge: Knowledge) -> Iterator[PartialPlan[None] | None]:
+        """The last trial, where the default cannot run under the load of the answer: the
+        recommended variant under the load of the default.
+        """
+        while knowledge.under_way:
+            yield None
+        trial, left_s = self._missing_comparison(knowledge), self._left_s(knowledge)
+        is_over = knowledge.asked >= self.most_trials(knowledge.most_under_way) or left_s == 0
+        if trial is not None and not is_over:
+            yield knowledge.compare(trial, left_s)
+
+    def _missing_comparison(self, knowledge: Knowledge) -> Trial | None:
+        if not knowledge.measured or not knowledge.is_feasible:
+            return None
+        return knowledge.missing_comparison(knowledge.answer[0])
 
     def _measure(self, knowledge: Knowledge, coordinate: Coordinate) -> PartialPlan[None]:
         """The plan of the trial at a coordinate, which ends when the budget does."""
-        outcomes = [record.outcome for record in knowledge.records]
-        return knowledge.measure(coordinate, self._limits.budget.limit_s(outcomes))
+        return knowledge.measure(coordinate, self._left_s(knowledge))
 
     def _most(self, knowledge: Knowledge) -> int:
-        return self.most_trials(knowledge.most_under_way)
+        """The measurement limit, without what is kept for the comparison with the default."""
+        kept = self._missing_comparison(knowledge) is not None
+        return max(self.most_trials(knowledge.most_under_way) - kept, 1)
 
     def _stop_reason(self, knowledge: Knowledge) -> StopReason:
         if knowledge.asked >= self._most(knowledge):
@@ -272,8 +293,14 @@ class AdaptiveSearch:
 
     def _has_time(self, knowledge: Knowledge, seconds: float) -> bool:
         """Whether so much of the budget is left."""
-        left_s = self._limits.budget.limit_s([record.outcome for record in knowledge.records])
-        return left_s is None or 0 < left_s >= seconds
+        left_s = self._left_s(knowledge)
+        kept = self._missing_comparison(knowledge) is not None
+        kept_s = knowledge.expected_s(None) if kept else 0.0
+        return left_s is None or 0 < left_s >= seconds + kept_s
+
+    def _left_s(self, knowledge: Knowledge) -> float | None:
+        """The seconds that are left of the budget; None without one."""
+        return self._limits.budget.limit_s([record.outcome for record in knowledge.records])
 
     def _explores(self, knowledge: Knowledge) -> bool:
         """Whether trials and time remain beside those reserved for the end of the search."""
@@ -294,7 +321,7 @@ class AdaptiveSearch:
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""
         self.outlook = outlook_of(knowledge)
-        if is_settled(knowledge, self.outlook):
+        if is_settled(knowledge):
             return None
         candidate = knowledge.best_candidate()
         if candidate is None or (

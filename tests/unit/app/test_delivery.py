@@ -44,6 +44,7 @@ def of_run(answered: list[Answer], searched: Collection[str] | None) -> Answers:
     return Answers(
         rankings=[answer.ranking for answer in answered],
         answers=answered,
+        sentences=(),
         searched=searched,
         pages=(),
         tables=(),

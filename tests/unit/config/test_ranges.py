@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.nodes import Node
@@ -39,9 +39,6 @@ def test_extreme_numbers_are_refused_or_stored(of: str) -> None:
         is_refused_or_stored({"of": of, "value": value})
 
 
-@settings(
-    max_examples=300, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
 @given(EXAMPLES)
 def test_any_number_is_refused_or_stored(example: Mapping[str, Any]) -> None:
     is_refused_or_stored(example)

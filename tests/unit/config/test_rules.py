@@ -686,6 +686,13 @@ def test_limits_of_an_adaptive_search_need_that_mode(limit: str) -> None:
     assert settings(ADAPTIVE + limit)
 
 
+def test_time_of_earlier_runs_counts_for_a_budget_only() -> None:
+    counts = ADAPTIVE + "budget_counts_earlier_runs: true\n"
+    (problem,) = profile_problems(counts)
+    assert problem.startswith("f.yaml:2:29: budget_counts_earlier_runs needs a budget")
+    assert settings(counts + "budget: 20m").search.adaptive.counts_earlier_runs
+
+
 def test_an_adaptive_search_takes_ensembles_lists_and_several_models() -> None:
     assert settings(
         ADAPTIVE

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.loads import under
 from model_analyzer.reports.alternatives import Alternatives
 from model_analyzer.reports.build import Summary
 from model_analyzer.reports.deployment import Deployment
@@ -51,6 +52,8 @@ def said_at(wide: Ranking, made: Alternatives, at_limit: Ranking) -> tuple[str |
         return None, None
     base, row = places[name_of(default.best)], places[name_of(at_limit.results[0].best)]
     told = f"{'' if answer.gain.is_clear else '~'}{gain_text(answer.gain, sign='+')}"
+    if answer.gain.at is not None:
+        told = f"{told}|both {under(answer.gain.at)}"
     return made.gains[0].get(base, {}).get(row), told
 
 
@@ -148,7 +151,7 @@ def test_without_a_default_or_across_models_there_are_no_gains() -> None:
     assert not any(part_of(across).alternatives.gains)
 
 
-def test_a_gain_that_the_load_may_cause_is_missing() -> None:
+def test_a_gain_that_the_load_may_cause_is_that_at_a_common_load() -> None:
     ranked = ranking(
         record(DEFAULT, measurement(100, 5), concurrency=1),
         record(BEST, measurement(900, 9), concurrency=8),
@@ -156,7 +159,12 @@ def test_a_gain_that_the_load_may_cause_is_missing() -> None:
     )
     made = part_of(ranked).alternatives
     assert made.default is not None
-    assert made.gains[0][made.default] == {1: "+200"}
+    assert made.gains[0][made.default] == {0: "+200|both at concurrency 1", 1: "+200"}
+    apart = ranking(
+        record(DEFAULT, measurement(100, 5), concurrency=1),
+        record(BEST, measurement(900, 9), concurrency=8),
+    )
+    assert part_of(apart).alternatives.gains == ({1: {}},)
 
 
 def test_of_very_many_measurements_only_the_leading_ones_have_noise() -> None:

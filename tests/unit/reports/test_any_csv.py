@@ -11,14 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from tests.unit.reports.csv_cells import FORMULAS, TABLES, is_safe_or_exact
 
 
-@settings(
-    max_examples=300, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
 @given(TABLES)
 def test_any_text_is_safe_or_exact(example: Mapping[str, Any]) -> None:
     is_safe_or_exact(example)

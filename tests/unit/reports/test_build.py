@@ -83,6 +83,24 @@ def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("throughput", "told", "note"),
+    [
+        (208, "108 % better than the default configuration", ""),
+        (101, "no clear gain over the default configuration (1 %)", "not clear, "),
+    ],
+)
+def test_a_gain_at_another_load_says_so(throughput: float, told: str, note: str) -> None:
+    ranked = ranking(
+        record(BEST, measurement(900), concurrency=16, batch_size=8),
+        record(BEST, measurement(throughput), concurrency=4),
+        record(DEFAULT, measurement(100), concurrency=4),
+    )
+
+    assert sentence(ranked).endswith(f" (measured once): {told}, both at concurrency 4.")
+    assert figures_of(answer_of(ranked))[0].note == f"{note}both at concurrency 4"
+
+
 def test_no_gain_is_reported_over_a_default_that_only_had_another_load() -> None:
     best = record(BEST, measurement(250.5, 5.5), concurrency=4)
 

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -264,3 +265,14 @@ def test_a_cell_is_marked_by_its_meaning_and_not_by_its_text() -> None:
 
     assert ("td", "class", "met") in page.attributes
     assert ("td", "class", "missed") not in page.attributes
+
+
+def test_repetitions_count_as_measurements_but_share_a_row() -> None:
+    default, best = variant("m_config_default"), variant("m_config_0", max_batch_size=4)
+    once = [record(default, measurement(1)), record(best, measurement(2))]
+    again = record(best, measurement(2.1))
+    again = again._replace(trial=replace(again.trial, repetition=1))
+
+    assert "2 measurements, best first" in Page(page_of(summary_page(ranking(*once)))).text()
+    repeated = Page(page_of(summary_page(ranking(*once, again)))).text()
+    assert "2 trials (3 measurements), best first" in repeated

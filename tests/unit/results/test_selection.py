@@ -15,6 +15,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import Interval, Noise, ratio_noise
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.results.answer import AnswerVerdict, answer_of
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default, top, top_with_default
 from tests.unit.builders import (
@@ -120,6 +121,38 @@ def test_a_gain_is_reported_unless_it_may_come_from_the_load(
     order = ranking(record(other, measurement(200), **best), *tried)
 
     assert (gain_over_default(order) is not None) is is_reported
+
+
+@pytest.mark.parametrize("concurrencies", [[4], [4, 8]])
+def test_where_the_default_refuses_the_clients_both_are_compared_under_one_of_its_loads(
+    concurrencies: Sequence[int],
+) -> None:
+    default, best = variant("m_config_default", max_batch_size=1), variant("m_config_0")
+    tried = [record(default, measurement(100 + each), concurrency=each) for each in concurrencies]
+    large = record(best, measurement(900), concurrency=16, batch_size=8)
+
+    without = gain_over_default(ranking(large, *tried))
+    shared = record(best, measurement(208), concurrency=4)
+    gain = gain_over_default(ranking(large, shared, *tried))
+
+    assert without is None
+    assert gain is not None
+    assert gain.percent == pytest.approx(100)
+    assert gain.at == shared.trial
+
+
+def test_a_default_that_refuses_the_clients_is_not_called_as_good() -> None:
+    default, best = variant("m_config_default", max_batch_size=1), variant("m_config_0")
+
+    answer = answer_of(
+        ranking(
+            record(best, measurement(900), concurrency=16, batch_size=8),
+            record(best, measurement(101), concurrency=4),
+            record(default, measurement(100), concurrency=4),
+        )
+    )
+
+    assert answer.verdict is AnswerVerdict.RECOMMENDED
 
 
 @pytest.mark.parametrize(

@@ -217,13 +217,6 @@ def test_loads_between_the_doublings_are_tried_but_of_a_list_only_those_on_it() 
     assert {load(trial) for trial in listed} <= {3, 5, 7}
 
 
-def test_repetitions_are_trials_of_their_own() -> None:
-    trials = sequence(search(subject(), ADAPTIVE), queue)
-
-    assert len({trial.key for trial in trials}) == len(trials)
-    assert max(trial.repetition for trial in trials) >= 1
-
-
 # -- quality -----------------------------------------------------------------------------------
 
 
@@ -362,7 +355,8 @@ def test_no_variant_takes_most_of_the_measurements() -> None:
     assert most <= len(trials) / 2
 
 
-def test_loads_that_take_longer_to_measure_are_tried_less() -> None:
+@small_and_full("sizes", (64,), (64, 128))
+def test_loads_that_take_longer_to_measure_are_tried_less(sizes: Sequence[int]) -> None:
     def respond(trial: Trial, *, for_each_second: float) -> Measurement:
         outcome = queue(trial)
         seconds = (outcome.value("perf_latency_avg") or 0) / 1000
@@ -372,7 +366,7 @@ def test_loads_that_take_longer_to_measure_are_tried_less() -> None:
         """Seconds that the trials take which were chosen first, where latency costs so much."""
         asked = [
             trial
-            for size in (64, 128)
+            for size in sizes
             for trial in sequence(
                 search(subject(model(max_batch_size=size)), ADAPTIVE),
                 partial(respond, for_each_second=for_each_second),
@@ -668,6 +662,47 @@ def test_the_default_is_measured_under_the_load_of_the_answer(
     assert not asked.conclusion.feasible or gained_over_default(trials, asked.conclusion)
 
 
+def larger_is_faster(trial: Trial) -> Measurement:
+    """Clients with larger batches get more; the default takes batches of 8 at most."""
+    size = trial.load[0].batch_size
+    return measured(100.0 * size * instances(trial) ** 0.5, 10.0 / size, 12.0 / size)
+
+
+def compared_with_default(trials: Sequence[Trial], conclusion: Conclusion) -> bool:
+    """Whether the recommended variant and the default were measured under one load."""
+    (chosen,) = {trial.content for trial in trials if trial.key == conclusion.recommended}
+    loads = {trial.load for trial in trials if trial.variants == "m_config_default"}
+    return any(trial.content == chosen and trial.load in loads for trial in trials)
+
+
+@pytest.mark.parametrize("batch_sizes", [[1, 16, 64], [64]])
+@pytest.mark.parametrize(
+    "adaptive",
+    [AdaptiveSettings(max_trials=4), AdaptiveSettings(), AdaptiveSettings(budget_s=95)],
+)
+def test_a_default_that_refuses_the_clients_of_the_answer_is_compared_under_its_own_load(
+    batch_sizes: list[int], adaptive: AdaptiveSettings
+) -> None:
+    asked = search(subject(batch_sizes=batch_sizes), ADAPTIVE, adaptive=adaptive)
+
+    trials = sequence(asked, larger_is_faster)
+
+    assert asked.conclusion is not None
+    assert compared_with_default(trials, asked.conclusion)
+    assert len(trials) <= (adaptive.max_trials or math.inf)
+
+
+def test_nothing_better_was_missed_where_everything_was_tried() -> None:
+    few = limits(mode=SearchMode.ADAPTIVE, instances=(1, 3), batch=(8, 8))
+    asked = search(subject(loads=(8, 16)), few, adaptive=AdaptiveSettings(max_trials=90))
+
+    sequence(asked, partial(queue, sigma=0.3))
+
+    assert asked.conclusion is not None
+    assert asked.conclusion.trials == 6
+    assert asked.conclusion.chance == 0
+
+
 def test_a_budget_takes_the_place_of_the_default_limit() -> None:
     usual = search(subject(), ADAPTIVE)
     timed = search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(budget_s=3000))
@@ -703,8 +738,11 @@ def test_the_conclusion_has_the_reason_and_the_remaining_chance(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.INFO):
-        sequence(search(subject(), ADAPTIVE), queue)
+        trials = sequence(search(subject(), ADAPTIVE), queue)
 
+    # repetitions are trials of their own
+    assert len({trial.key for trial in trials}) == len(trials)
+    assert max(trial.repetition for trial in trials) >= 1
     text = "\n".join(caplog.messages)
     assert "Search stopped after" in text
     assert "Recommended: m_config_" in text

@@ -33,7 +33,7 @@ from tests.unit.search.surfaces import (
     search,
     subject,
 )
-from tests.unit.search.test_adaptive import queue
+from tests.unit.search.test_adaptive import compared_with_default, larger_is_faster, queue
 
 ADAPTIVE = limits(mode=SearchMode.ADAPTIVE)
 CONSTRAINED = subject(constraints=[latency_within(16)])
@@ -207,3 +207,12 @@ def test_no_trial_is_repeated_twice_at_once(eight: Eight) -> None:
 
     for trial, others in begun:
         assert trial.first.key not in {other.first.key for other in others}
+
+
+def test_with_several_at_once_a_default_that_refuses_the_clients_is_compared_at_the_end() -> None:
+    asked = search(subject(batch_sizes=[1, 64]), ADAPTIVE)
+
+    trials = [trial for trial, _ in measured_at_once(asked, larger_is_faster, slots=3)]
+
+    assert asked.conclusion is not None
+    assert compared_with_default(trials, asked.conclusion)

@@ -105,12 +105,11 @@ def test_a_tie_in_the_log_is_one_by_its_own_measurements(
     assert counted
 
 
-@pytest.mark.parametrize(
+@small_and_full(
     "adaptive",
-    [
-        *(AdaptiveSettings(max_trials=most) for most in (4, 9)),
-        *(AdaptiveSettings(budget_s=seconds) for seconds in (9.0, 16.0, 31.0)),
-    ],
+    AdaptiveSettings(budget_s=16.0),
+    *(AdaptiveSettings(budget_s=seconds) for seconds in (9.0, 31.0)),
+    *(AdaptiveSettings(max_trials=most) for most in (4, 9)),
 )
 @small_and_full("constraints", [latency_within(14.0)], ())
 def test_within_any_limit_the_answer_is_repeated_and_the_default_measured_under_its_load(

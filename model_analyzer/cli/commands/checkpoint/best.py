@@ -87,7 +87,7 @@ def best(
     for each in variants.models:
         for answer in each.answers:
             statement, table = variants.statement(answer)
-            view.answer(statement, table, variants.swept(answer))
+            view.answer(statement, table, variants.swept(answer), more="shown with -v")
             is_usable = is_shown(answer, allow_miss=allow_miss)
             has_all = has_all and is_usable
             paths += variants.write(answer) if is_usable else ()
