@@ -63,6 +63,7 @@ def test_an_example_runs(scene, remote, certificates, path: Path, request) -> No
         "one request in a hundred was sent",
         "its requests were sent late",
         "requests/sec were answered",
+        "requests in flight",
         "chance that it meets",
         "which is within noise",
     )
