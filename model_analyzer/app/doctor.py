@@ -430,8 +430,12 @@ class _Doctor:
         }
 
     def _remote_models(self) -> Findings:
-        """Each remote server, which is left as it is, with the models of the run."""
+        """Each remote server, which is left as it is, with the models of the run. Where nothing
+        listens, that is a finding of the network, and no server is waited for.
+        """
         for of_one in each_server(self._settings.server):
+            if any(finding.level is Level.PROBLEM for finding in check_ports(of_one)):
+                continue
             settings = replace(self._settings, server=of_one)
             with ExitStack() as stack:
                 job = replace(self._job, settings=settings)
