@@ -13,12 +13,13 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "model_analyzer"
 
-SMALL, MANY = 40, 20
+SMALL, SHORT, MANY = 40, 110, 20
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,11 @@ class Source:
 
     path: Path
     lines: Sequence[str]
-    tree: ast.Module
+
+    @cached_property
+    def nodes(self) -> Sequence[ast.AST]:
+        """The whole syntax tree."""
+        return [*ast.walk(ast.parse("\n".join(self.lines)))]
 
     @property
     def module(self) -> str:
@@ -36,13 +41,13 @@ class Source:
 
     @property
     def classes(self) -> Iterator[ast.ClassDef]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef))
+        return (node for node in self.nodes if isinstance(node, ast.ClassDef))
 
     @property
     def imported(self) -> set[str]:
         """Modules of the package, and names in them, that may be modules."""
         names = set()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -51,15 +56,14 @@ class Source:
 
     @property
     def import_lines(self) -> int:
-        nodes = (n for n in ast.walk(self.tree) if isinstance(n, ast.Import | ast.ImportFrom))
+        nodes = (n for n in self.nodes if isinstance(n, ast.Import | ast.ImportFrom))
         return sum((node.end_lineno or node.lineno) - node.lineno + 1 for node in nodes)
 
 
 def sources(directory: Path) -> list[Source]:
     """All files below a directory, but the example models that users get."""
     paths = sorted(path for path in directory.rglob("*.py") if "starter" not in path.parts)
-    texts = {path: path.read_text() for path in paths}
-    return [Source(path, text.splitlines(), ast.parse(text)) for path, text in texts.items()]
+    return [Source(path, path.read_text().splitlines()) for path in paths]
 
 
 def shape() -> dict[str, float]:
@@ -75,9 +79,7 @@ def shape() -> dict[str, float]:
         "lines": lines,
         "files": len(plain),
         "files that one other imports": len(once),
-        f"of these, files of up to {2.75 * SMALL:.0f} lines": sum(
-            len(each.lines) <= 2.75 * SMALL for each in once
-        ),
+        f"of these, files of up to {SHORT} lines": sum(len(each.lines) <= SHORT for each in once),
         f"files under {SMALL} lines": sum(len(each.lines) < SMALL for each in plain),
         "imports, % of lines": round(100 * sum(each.import_lines for each in files) / lines, 1),
         "names of classes used twice": _repeated(c.name for f in files for c in f.classes),
