@@ -12,6 +12,7 @@ import codecs
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
@@ -81,8 +82,8 @@ class InputMembers:
     def _first_of_each(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(reversed(pairs))
         if len(mapping) < len(pairs):
-            names = [name for name, _ in pairs]
-            self.repeated.extend(name for name in mapping if names.count(name) > 1)
+            counts = Counter(name for name, _ in pairs)
+            self.repeated.extend(name for name in mapping if counts[name] > 1)
         return mapping
 
     def _in_turn(self) -> Iterator[tuple[str, Any]]:
