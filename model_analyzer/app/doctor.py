@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -36,12 +37,7 @@ from model_analyzer.domain.settings import (
     ServerSettings,
 )
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.errors import (
-    ConfigError,
-    ModelAnalyzerError,
-    Problem,
-    RepositoryError,
-)
+from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RepositoryError
 from model_analyzer.runner.checks.docker_engine import check_docker
 from model_analyzer.runner.checks.finding import Finding, Level, ok, problem, warning
 from model_analyzer.runner.checks.gpus import check_gpus
@@ -280,8 +276,13 @@ class _Doctor:
         for name, option, path, mib in places:
             yield judge_place(name, option, read_place(path), needed_mib=mib)
 
+    @cached_property
+    def _ports(self) -> Sequence[Finding]:
+        """Of our own server, or one finding for each remote server."""
+        return [*check_ports(self._settings.server)]
+
     def _network(self) -> Findings:
-        yield from check_ports(self._settings.server)
+        yield from self._ports
         yield check_docker(
             self._environment,
             image=self._settings.docker.image,
@@ -433,8 +434,9 @@ class _Doctor:
         """Each remote server, which is left as it is, with the models of the run. Where nothing
         listens, that is a finding of the network, and no server is waited for.
         """
-        for of_one in each_server(self._settings.server):
-            if any(finding.level is Level.PROBLEM for finding in check_ports(of_one)):
+        servers = each_server(self._settings.server)
+        for of_one, listening in zip(servers, self._ports, strict=True):
+            if listening.level is Level.PROBLEM:
                 continue
             settings = replace(self._settings, server=of_one)
             with ExitStack() as stack:

@@ -295,6 +295,8 @@ def test_a_server_elsewhere_has_to_listen(examine, elsewhere) -> None:
     server.process.wait()
     status, findings = examine(**remote, triton_grpc_endpoint=server.grpc)
     assert status == FAILS
+    assert "no server listens" in findings["remote server"]["found"]
+    assert "models" not in findings  # none is waited for
 
 
 def reached(server) -> dict[str, Any]:
