@@ -13,13 +13,7 @@ from model_analyzer.cli.echo import echo, echo_styled, styled
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.words import shortened
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
-from model_analyzer.runner.checks.finding import (
-    Finding,
-    Level,
-    document_of,
-    has_problem,
-    verdict,
-)
+from model_analyzer.runner.checks.finding import Finding, Level, document_of, has_problem, verdict
 
 _COLOURS = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "red"}
 _INDENT = " " * 11

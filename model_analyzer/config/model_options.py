@@ -10,15 +10,7 @@ from dataclasses import dataclass, replace
 
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS
 from model_analyzer.config.flag_values import PERF_ANALYZER_VALUES, TRITON_SERVER_VALUES
-from model_analyzer.config.fragments import (
-    NAME,
-    NULL,
-    Schema,
-    any_of,
-    array,
-    mapping,
-    with_commas,
-)
+from model_analyzer.config.fragments import NAME, NULL, Schema, any_of, array, mapping, with_commas
 from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,

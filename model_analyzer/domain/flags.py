@@ -62,6 +62,17 @@ PERF_ANALYZER_SWITCHES = frozenset(
 )  # fmt: skip
 
 
+def whole(flags: Mapping[str, Flag], name: str, default: int) -> int:
+    """The value of a flag that is a whole number above 0; otherwise the `default`."""
+    value = flags.get(name)
+    return int(value) if isinstance(value, str) and value.isdecimal() and int(value) else default
+
+
+def sequences(flags: Mapping[str, Flag]) -> int:
+    """The number of sequences that perf_analyzer has under way with an open load."""
+    return whole(flags, "num-of-sequences", 4)
+
+
 def is_on(value: object) -> bool:
     """Whether the value of a switch turns it on."""
     return isinstance(value, str) and value.strip().lower() in ("true", "1", "yes", "on")

@@ -31,30 +31,14 @@ from model_analyzer.reports.deployment import Deployment
 from model_analyzer.reports.evidence import basis_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
-from model_analyzer.reports.figures import (
-    Figure,
-    Limit,
-    figures_of,
-    limits_of,
-)
+from model_analyzer.reports.figures import Figure, Limit, figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline, settings_text, values_text
 from model_analyzer.reports.map_grid import MapView, map_view
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows, swept_table
-from model_analyzer.reports.plots import (
-    Chart,
-    detailed_charts,
-    same_memory_text,
-    summary_charts,
-)
-from model_analyzer.reports.remarks import (
-    UNFINISHED,
-    changes_text,
-    details_of,
-    remarks_of,
-    why_not,
-)
+from model_analyzer.reports.plots import Chart, detailed_charts, same_memory_text, summary_charts
+from model_analyzer.reports.remarks import UNFINISHED, changes_text, details_of, remarks_of, why_not
 from model_analyzer.reports.swept import swept_text
 from model_analyzer.reports.tables import (
     Table,

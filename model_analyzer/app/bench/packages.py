@@ -9,12 +9,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from model_analyzer.config.places import Places
-from model_analyzer.domain.settings import (
-    ExecutorKind,
-    LaunchMode,
-    OutputFormat,
-    ProfileSettings,
-)
+from model_analyzer.domain.settings import ExecutorKind, LaunchMode, OutputFormat, ProfileSettings
 from model_analyzer.errors import Problem
 from model_analyzer.reports.libraries import possible
 

@@ -19,11 +19,7 @@ from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.history import History, Remaining
 from model_analyzer.forecast.expectation.listed import ListProgress
-from model_analyzer.forecast.expectation.loading import (
-    load_of,
-    load_of_instances,
-    loads_of,
-)
+from model_analyzer.forecast.expectation.loading import load_of, load_of_instances, loads_of
 from model_analyzer.forecast.expectation.refinement import (
     further_instalments,
     left_of_load_sweep,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from model_analyzer.domain.arrivals import has_own_times
+from model_analyzer.domain.flags import sequences
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
@@ -70,10 +71,6 @@ class Times:
     def share(self, part: float) -> float:
         """A part of the total, 0 to 1."""
         return part / self.total if self.total else 0.0
-
-
-# Under an open load, perf_analyzer has so many sequences under way by default.
-_SEQUENCES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,8 +225,7 @@ class Situation:
         """The number of sequences that perf_analyzer has under way, if the variant is for them."""
         if self.is_closed:
             return self.work.load.value
-        given = str(self.work.flags.get("num-of-sequences", ""))
-        return int(given) if given.isdecimal() else _SEQUENCES
+        return sequences(self.work.flags)
 
     @property
     def lacks_slots(self) -> bool:

@@ -49,15 +49,11 @@ from model_analyzer.runner.load.launches import (
     UNREADABLE,
     Launches,
     Reading,
+    are_unreadable,
     commands_of,
-    is_unreadable,
     log_vain,
 )
-from model_analyzer.runner.load.output import (
-    OutputVerdict,
-    Report,
-    finite_number,
-)
+from model_analyzer.runner.load.output import OutputVerdict, Report, finite_number
 from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_due_times, own_rate
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes
@@ -115,7 +111,7 @@ class CarefulMeasuring:
             ended = self._launches.launch(generators, server, limit)
             self._sizes.learn_from(generators, ended)
             may_be_vain = vain < MOST_VAIN and launch < self._launches.most
-            if may_be_vain and any(map(is_unreadable, workloads, ended)):
+            if may_be_vain and are_unreadable(workloads, ended):
                 vain += 1
                 log_vain(workloads, UNREADABLE)
                 continue

@@ -55,8 +55,8 @@ from model_analyzer.runner.load.launches import (
     UNREADABLE,
     Launches,
     Reading,
+    are_unreadable,
     commands_of,
-    is_unreadable,
     log_vain,
     names_of,
 )
@@ -141,7 +141,7 @@ class InstalmentMeasuring:
             ended, has_stalled = self._launch(
                 groups, server, earlier, seconds, until, watched=may_be_vain
             )
-            if has_stalled or (may_be_vain and _are_unreadable(groups, ended)):
+            if has_stalled or (may_be_vain and are_unreadable(_works(groups), ended)):
                 vain += 1
                 log_vain(workloads, _STALLED if has_stalled else UNREADABLE)
                 continue
@@ -283,7 +283,7 @@ class InstalmentMeasuring:
         may_be_late: bool,
     ) -> Reading | Failure | None:
         """The reading, or a failure; None if the instalment was too short."""
-        workloads = [each.work for each in chain.from_iterable(groups)]
+        workloads = _works(groups)
         failure = self._launches.failure(workloads, ended, server, may_be_late=may_be_late)
         if failure is not None:
             return failure
@@ -312,9 +312,9 @@ def _silence(ended: Sequence[Ended], seconds: float) -> tuple[str, float]:
     return _NO_REQUEST, seconds
 
 
-def _are_unreadable(groups: Sequence[Sequence[Generator]], ended: Sequence[Ended]) -> bool:
-    works = (generator.work for generator in chain.from_iterable(groups))
-    return any(map(is_unreadable, works, ended))
+def _works(groups: Sequence[Sequence[Generator]]) -> Sequence[Workload]:
+    """The workload of each perf_analyzer."""
+    return [generator.work for generator in chain.from_iterable(groups)]
 
 
 def _inputs(replay: Replay | None, share: Indices, batch_size: int) -> InputFile | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from model_analyzer.domain.first_look import in_flight
+from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
 from model_analyzer.domain.models import empty, is_decoupled
 from model_analyzer.domain.protocols import Route, Server
@@ -278,7 +279,7 @@ class Launches:
             if run.stopped is not None or run.death or run.verdict in final:
                 failure = self._failure(work.variant.name, run, server)
                 return replace(failure, commands=commands_of(ended))
-            if is_unreadable(work, run):
+            if _is_unreadable(work, run):
                 return replace(no_tokens(work.variant.name, run), commands=commands_of(ended))
         return None
 
@@ -368,8 +369,12 @@ def _bound_at_start(route: Route) -> Mapping[str, str]:
     return {"LD_BIND_NOW": "1"} if route.load_timeout_s is None else {}
 
 
-def is_unreadable(work: Workload, run: Ended) -> bool:
-    """Whether responses that have to be timed were counted, but not exported."""
+def are_unreadable(workloads: Iterable[Workload], ended: Iterable[Ended]) -> bool:
+    """Whether responses that have to be timed were counted, but not exported, by any of them."""
+    return any(map(_is_unreadable, workloads, ended))
+
+
+def _is_unreadable(work: Workload, run: Ended) -> bool:
     return work.times_tokens and run.verdict is OutputVerdict.DONE and not run.has_tokens
 
 
@@ -379,8 +384,8 @@ def log_vain(workloads: Sequence[Workload], why: str) -> None:
 
 
 def names_of(workloads: Sequence[Workload]) -> str:
-    """The variants of a trial, separated by commas."""
-    return ",".join(work.variant.name for work in workloads)
+    """The variants of a trial, as in tables."""
+    return group_name(work.variant.name for work in workloads)
 
 
 def commands_of(ended: Sequence[Ended]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.flags import Flag
+from model_analyzer.domain.flags import Flag, sequences, whole
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.windows import DEFAULT_INTERVAL_MS
 from model_analyzer.runner.load.schedule import Times
@@ -24,8 +24,8 @@ from model_analyzer.runner.load.schedule import Times
 # The limit of a file: enough for millions of intervals.
 MOST_INTERVALS_BYTES = 16 * 2**20
 
-# perf_analyzer's own defaults: windows at most, threads at a rate, sequences at the same time
-_MOST_WINDOWS, _THREADS, _SEQUENCES = 10, 4, 4
+# perf_analyzer's own defaults: windows at most, threads at a rate
+_MOST_WINDOWS, _THREADS = 10, 4
 # The seed of a C++ `std::mt19937` without any.
 _SEED = 5489
 # A time between requests in a file, as C++ reads it: what follows the number does not count.
@@ -48,8 +48,8 @@ def own_due_times(
             gap = int(1 / rate * _NS_PER_S)
             return np.arange(1, count + 1, dtype=np.int64) * gap
         case "poisson":
-            windows = _whole(flags, "max-trials", _MOST_WINDOWS)
-            interval_ms = _whole(flags, "measurement-interval", DEFAULT_INTERVAL_MS)
+            windows = whole(flags, "max-trials", _MOST_WINDOWS)
+            interval_ms = whole(flags, "measurement-interval", DEFAULT_INTERVAL_MS)
             least_ns = windows * interval_ms * _NS_PER_MS
             return _random(rate, count, least_ns, _senders(work, flags))
     return None
@@ -93,15 +93,10 @@ def _repeated(gaps: npt.NDArray[np.int64], count: int) -> Times:
 def _senders(work: Workload, flags: Mapping[str, Flag]) -> int:
     """The number of threads, or of sequences, that send in turn."""
     if "sequence_batching" in work.variant.config:
-        return _whole(flags, "num-of-sequences", _SEQUENCES)
+        return sequences(flags)
     return threads(flags)
 
 
 def threads(flags: Mapping[str, Flag]) -> int:
     """The number of threads that perf_analyzer starts for an open load, at most."""
-    return _whole(flags, "max-threads", _THREADS)
-
-
-def _whole(flags: Mapping[str, Flag], name: str, default: int) -> int:
-    value = flags.get(name)
-    return int(value) if isinstance(value, str) and value.isdecimal() and int(value) else default
+    return whole(flags, "max-threads", _THREADS)

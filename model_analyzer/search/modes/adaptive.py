@@ -20,12 +20,7 @@ from model_analyzer.domain.arrivals import is_random
 from model_analyzer.domain.conclusions import Outlook, StopReason
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import Trial
-from model_analyzer.search.adaptive.finalists import (
-    SAFE,
-    contenders,
-    is_unconfirmed,
-    repetitions,
-)
+from model_analyzer.search.adaptive.finalists import SAFE, contenders, is_unconfirmed, repetitions
 from model_analyzer.search.adaptive.knowledge import (
     LOAD_PARAMETERS,
     MAX_ATTEMPTS,
@@ -41,13 +36,7 @@ from model_analyzer.search.adaptive.stopping import (
     outlook_of,
 )
 from model_analyzer.search.modes.mode import Mode
-from model_analyzer.search.plan import (
-    SEED,
-    LearningPlan,
-    PartialPlan,
-    log_skipped,
-    side_by_side,
-)
+from model_analyzer.search.plan import SEED, LearningPlan, PartialPlan, log_skipped, side_by_side
 from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.space import Coordinate, Space
 from model_analyzer.search.trial_map import TrialMap

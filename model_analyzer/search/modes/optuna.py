@@ -23,13 +23,7 @@ from model_analyzer.domain.settings import OptunaSettings
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.modes.mode import RefiningMode
-from model_analyzer.search.plan import (
-    PartialPlan,
-    Plan,
-    log_skipped,
-    recorded,
-    side_by_side,
-)
+from model_analyzer.search.plan import PartialPlan, Plan, log_skipped, recorded, side_by_side
 from model_analyzer.search.space import Coordinate, Dimension
 from model_analyzer.search.trial_map import TrialMap
 
