@@ -128,7 +128,6 @@ def _grid(
         grid.add_column(
             Text("\n".join(wrapped(header, width))),
             justify="right" if numbers else "left",
-            width=width,
             no_wrap=True,
         )
     for row in zip(*columns, strict=True):
