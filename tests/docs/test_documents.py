@@ -112,7 +112,8 @@ def test_every_command_is_accepted(document: Path) -> None:
 def accept(command: click.Command, name: str, words: list[str]) -> None:
     """Parses the words of a command and of the commands below it, and runs none."""
     context = command.make_context(name, words)
-    rest = [*context._protected_args, *context.args]
+    first = "_protected_args" if hasattr(context, "_protected_args") else "protected_args"
+    rest = [*getattr(context, first), *context.args]  # click 8.2 gave it the underscore
     if isinstance(command, click.Group) and rest:
         below_name, below, below_words = command.resolve_command(context, rest)
         assert below is not None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize("name", ["options", "reference"])
+usage_differs = pytest.mark.skipif(
+    version("click").startswith("8.1."), reason="click 8.1 writes the usage of commands otherwise"
+)
+
+
+@pytest.mark.parametrize("name", ["options", pytest.param("reference", marks=usage_differs)])
 def test_the_reference_is_fresh(name: str) -> None:
     written = subprocess.run(
         [sys.executable, ROOT / "tools" / f"{name}.py"],

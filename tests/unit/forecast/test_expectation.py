@@ -264,9 +264,9 @@ def test_an_optuna_search_is_expected_to_wait_for_a_better_one() -> None:
 def test_the_best_measured_again_are_finalists() -> None:
     settings = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
     trials = sequence(
-        search(subject(), settings, adaptive=AdaptiveSettings(max_trials=16)), saturating
+        search(subject(), settings, adaptive=AdaptiveSettings(max_trials=24)), saturating
     )
-    expected = expectation(subject(), settings, max_trials=16)
+    expected = expectation(subject(), settings, max_trials=24)
 
     repeated = [trial for trial in trials if trial.repetition]
 

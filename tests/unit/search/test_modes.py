@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from pathlib import Path
 
+import optuna
 import pytest
 
 import model_analyzer
@@ -81,6 +82,8 @@ def asked_by(mode: SearchMode, target: Subject) -> list[str]:
 @pytest.mark.parametrize("name", SUBJECTS)
 @every_mode
 def test_it_asks_for_the_same_trials_as_ever(mode: SearchMode, name: str) -> None:
+    if mode is SearchMode.OPTUNA and int(optuna.__version__.split(".")[0]) < 5:
+        pytest.skip("the sampler of each major version of Optuna proposes trials of its own")
     path = GOLDEN / mode.value / f"{name.replace(' ', '_')}.txt"
     asked = "".join(f"{line}\n" for line in asked_by(mode, SUBJECTS[name]()))
     if "RENEW" in os.environ:
