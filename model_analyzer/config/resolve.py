@@ -24,6 +24,8 @@ from model_analyzer.config.placeholders import check_filled
 from model_analyzer.config.places import Places
 from model_analyzer.config.plots import ReportedVariant
 from model_analyzer.config.rules import (
+    CONCURRENCIES,
+    REQUEST_RATES,
     RULES,
     check_models,
     is_request_rate_searched,
@@ -484,9 +486,9 @@ _LOADS = ("concurrency", "request_rate")
 
 # For each kind of load, the options that select another kind.
 _OTHER_LOADS = {
-    LoadKind.CONCURRENCY: ("request_rate", "request_rate_search_enable"),
-    LoadKind.REQUEST_RATE: ("concurrency",),
-    LoadKind.REQUEST_INTERVALS: ("concurrency", "request_rate", "request_rate_search_enable"),
+    LoadKind.CONCURRENCY: REQUEST_RATES,
+    LoadKind.REQUEST_RATE: CONCURRENCIES,
+    LoadKind.REQUEST_INTERVALS: (*CONCURRENCIES, *REQUEST_RATES),
 }
 
 

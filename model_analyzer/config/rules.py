@@ -45,8 +45,13 @@ Rule = Callable[[Given, Mapping[str, Any]], Iterator[Problem]]
 
 _ENDPOINTS = ("triton_http_endpoint", "triton_grpc_endpoint", "triton_metrics_url")
 
-# Each of these options selects request rates instead of concurrencies.
-_REQUEST_RATE = (
+# The options of each kind of load; one of the second group selects request rates.
+CONCURRENCIES = (
+    "concurrency",
+    "run_config_search_min_concurrency",
+    "run_config_search_max_concurrency",
+)
+REQUEST_RATES = (
     "request_rate",
     "request_rate_search_enable",
     "run_config_search_min_request_rate",
@@ -79,7 +84,7 @@ _COMPOSING_OPTIONS = ("cpu_only", "model_config_parameters")
 
 def is_request_rate_searched(given: Given) -> bool:
     """Whether the load is a request rate for all models."""
-    return any(given.values.get(key) for key in _REQUEST_RATE)
+    return any(given.values.get(key) for key in REQUEST_RATES)
 
 
 def missing_for_profile(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -196,16 +201,8 @@ def _file_names(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _one_kind_of_load(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    rates = [key for key in _REQUEST_RATE if given.values.get(key)]
-    concurrencies = [
-        key
-        for key in (
-            "concurrency",
-            "run_config_search_min_concurrency",
-            "run_config_search_max_concurrency",
-        )
-        if given.values.get(key)
-    ]
+    rates = [key for key in REQUEST_RATES if given.values.get(key)]
+    concurrencies = [key for key in CONCURRENCIES if given.values.get(key)]
     if rates and concurrencies:
         yield Problem(
             where=given.where[concurrencies[0]],
@@ -250,7 +247,7 @@ def _lists(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     for mode in _modes(given, values):
         if mode.facts.takes_lists:
             continue
-        for key in ("concurrency", "batch_sizes", *_REQUEST_RATE):
+        for key in ("concurrency", "batch_sizes", *REQUEST_RATES):
             if given.values.get(key):
                 yield Problem(
                     where=given.where[key],

@@ -288,7 +288,11 @@ def test_the_requests_of_a_log_are_told_with_their_unit(setting) -> None:
     )
     lines = [text % (0.039 + number / 10, number) for number in range(61)]
     (setting.directory / "log.jsonl").write_text("\n".join(lines))
-    replay = {"load": {"replay": "log.jsonl"}, "run_config_search_disable": True}
+    replay = {
+        "load": {"replay": "log.jsonl"},
+        "run_config_search_disable": True,
+        "run_config_search_max_concurrency": None,
+    }
     expected = (
         "log.jsonl: 61 requests in 6.00 s (10.0/s, at most 10 in a second),"
         " times in 'timestamp' read as seconds, as in Bailian's traces"

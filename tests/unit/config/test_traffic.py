@@ -142,6 +142,18 @@ profile_models: {{m: {{parameters: {{{own}}}}}}}
     )
 
 
+def test_a_search_bound_for_another_kind_of_load_is_told() -> None:
+    text = """
+load: {arrivals: poisson, rate: 5}
+run_config_search_max_concurrency: 16
+profile_models: m
+"""
+    assert resolved(text).remarks == (
+        "f.yaml:3:36: run_config_search_max_concurrency has no effect for model 'm': its load is"
+        " request_rate",
+    )
+
+
 def test_a_load_of_a_model_is_no_remark_about_that_of_all() -> None:
     text = """
 load: {arrivals: poisson, rate: 5}
