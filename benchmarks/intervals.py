@@ -34,7 +34,6 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from model_analyzer.app.bench.slot import SlotBench
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
@@ -42,6 +41,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import Trial
+from model_analyzer.features.cluster.slot_bench import SlotBench
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.requests import Request, Requests
 from model_analyzer.runner.load.sampling import sampled

@@ -143,7 +143,7 @@ def test_no_cluster_is_told(run: Run) -> None:
 _OTHER_VERSION = """
 import sys, ray
 from model_analyzer.errors import ClusterError
-from model_analyzer.runner.cluster.ray_slots import connected
+from model_analyzer.features.cluster.ray_slots import connected
 
 ray.__version__ = "2.49.0"
 try:

@@ -74,9 +74,9 @@ def shape() -> dict[str, float]:
     importers = {each.module: sum(each.module in names for names in imported) for each in files}
     plain = [each for each in files if each.path.name not in ("__init__.py", "__main__.py")]
     once = [each for each in plain if importers[each.module] == 1]
-    domain = PACKAGE / "domain"
     return {
         "lines": lines,
+        "lines of the core, without features": lines - _lines_in(PACKAGE / "features", files),
         "files": len(plain),
         "files that one other imports": len(once),
         f"of these, files of up to {SHORT} lines": sum(len(each.lines) <= SHORT for each in once),
@@ -84,7 +84,7 @@ def shape() -> dict[str, float]:
         "imports, % of lines": round(100 * sum(each.import_lines for each in files) / lines, 1),
         "names of classes used twice": _repeated(c.name for f in files for c in f.classes),
         "names of files used twice": _repeated(each.path.name for each in plain),
-        "lines of domain": sum(len(f.lines) for f in files if f.path.is_relative_to(domain)),
+        "lines of domain": _lines_in(PACKAGE / "domain", files),
         "files with SearchMode.": _naming("SearchMode.", files),
         "files with OutputFormat.": _naming("OutputFormat.", files),
         f"classes with over {MANY} methods": sum(
@@ -94,6 +94,10 @@ def shape() -> dict[str, float]:
         ),
         "lines of tests": sum(len(each.lines) for each in sources(ROOT / "tests")),
     }
+
+
+def _lines_in(directory: Path, files: Sequence[Source]) -> int:
+    return sum(len(each.lines) for each in files if each.path.is_relative_to(directory))
 
 
 def _repeated(names: Iterator[str]) -> int:

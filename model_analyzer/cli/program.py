@@ -29,30 +29,34 @@ if TYPE_CHECKING:
 
 COMPLETE_VARIABLE = "_MODEL_ANALYZER_COMPLETE"  # the name that click expects
 
-# heading -> command -> its line in the help
-_SECTIONS: Mapping[str, Mapping[str, str]] = {
+# where the module of a command is: in the core, or beside it
+_CORE = "model_analyzer.cli.commands.{}"
+_FEATURE = "model_analyzer.features.{}.command"
+
+# heading -> command -> its module and its line in the help
+_SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Measure": {
-        "profile": "Measure configurations and recommend the best one.",
+        "profile": (_CORE, "Measure configurations and recommend the best one."),
     },
     "Use results": {
-        "report": "Write detailed reports of variants, without a server.",
-        "best": "Print the recommended configuration for deployment.",
-        "capacity": "Say how many replicas serve a rate.",
-        "explain": "Say why requests are slow.",
-        "checkpoint": "Show, check, export and merge checkpoints.",
-        "compare": "Compare two checkpoints; fail if results got worse.",
-        "analyze": "Legacy command: write tables and reports from the checkpoint.",
+        "report": (_CORE, "Write detailed reports of variants, without a server."),
+        "best": (_CORE, "Print the recommended configuration for deployment."),
+        "capacity": (_CORE, "Say how many replicas serve a rate."),
+        "explain": (_CORE, "Say why requests are slow."),
+        "checkpoint": (_CORE, "Show, check, export and merge checkpoints."),
+        "compare": (_CORE, "Compare two checkpoints; fail if results got worse."),
+        "analyze": (_CORE, "Legacy command: write tables and reports from the checkpoint."),
     },
     "Set up": {
-        "init": "Write a starter directory: example models and a configuration.",
-        "doctor": "Check that everything a run needs is in place.",
-        "config": "Check YAML files, show option values, print the JSON Schema.",
-        "cluster": "Prepare runs on several machines: check nodes, print manifests.",
-        "runtime": "Install, show, start or remove a tritonserver and perf_analyzer.",
-        "completion": "Print a shell completion script.",
+        "init": (_CORE, "Write a starter directory: example models and a configuration."),
+        "doctor": (_FEATURE, "Check that everything a run needs is in place."),
+        "config": (_CORE, "Check YAML files, show option values, print the JSON Schema."),
+        "cluster": (_FEATURE, "Prepare runs on several machines: check nodes, print manifests."),
+        "runtime": (_CORE, "Install, show, start or remove a tritonserver and perf_analyzer."),
+        "completion": (_CORE, "Print a shell completion script."),
     },
 }
-_COMMANDS = {name: text for section in _SECTIONS.values() for name, text in section.items()}
+_COMMANDS = {name: listed for section in _SECTIONS.values() for name, listed in section.items()}
 
 _EPILOG = """\
 \b
@@ -82,8 +86,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        module = import_module(f"model_analyzer.cli.commands.{name}")
-        command: click.Command = getattr(module, name)
+        place, _ = _COMMANDS[name]
+        command: click.Command = getattr(import_module(place.format(name)), name)
         return command
 
     def resolve_command(
@@ -101,7 +105,8 @@ class _Commands(click.Group):
         width = max(map(len, _COMMANDS))
         for title, commands in _SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
+                rows = [(name.ljust(width), text) for name, (_, text) in commands.items()]
+                formatter.write_dl(rows)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_paragraph()
@@ -112,7 +117,7 @@ class _Commands(click.Group):
             return click.Command.shell_complete(self, ctx, incomplete)
         return [
             CompletionItem(name, help=text)
-            for name, text in _COMMANDS.items()
+            for name, (_, text) in _COMMANDS.items()
             if name.startswith(incomplete)
         ]
 

@@ -21,13 +21,12 @@ from typing import Any
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.setups import server_setups
-from model_analyzer.app.bench.slot import slot_order
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
-from model_analyzer.runner.cluster.ray_slots import (
+from model_analyzer.features.cluster.ray_slots import (
     answer,
     cluster_nodes,
     connected,
@@ -35,8 +34,9 @@ from model_analyzer.runner.cluster.ray_slots import (
     reserved,
     start_slot,
 )
-from model_analyzer.runner.cluster.slot_places import SlotRequest, place_slots
-from model_analyzer.runner.cluster.slot_worker import SlotFacts
+from model_analyzer.features.cluster.slot_bench import slot_order
+from model_analyzer.features.cluster.slot_places import SlotRequest, place_slots
+from model_analyzer.features.cluster.slot_worker import SlotFacts
 from model_analyzer.search.choose import choose
 
 _SHOWN = ("process", "niceness", "threads", "server", "perf_analyzer")

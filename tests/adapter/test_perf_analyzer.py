@@ -27,7 +27,7 @@ from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.errors import OutputError
-from model_analyzer.runner.checks.limits import Group
+from model_analyzer.runner.host import Group
 from model_analyzer.runner.load import careful, child, launches, time_limits
 from model_analyzer.runner.load.launches import Reading
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer

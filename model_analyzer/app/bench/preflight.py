@@ -20,7 +20,7 @@ from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.runner.checks.storage import read_place
+from model_analyzer.runner.host import read_destination
 from model_analyzer.runner.load.instances import without_any, without_some
 
 
@@ -81,7 +81,7 @@ def _not_writable(settings: ProfileSettings, places: Places) -> Iterator[Problem
     if not settings.checkpoint.disabled:
         directories["checkpoint_directory"] = settings.checkpoint.directory
     for option, path in directories.items():
-        reason = read_place(path).reason
+        reason = read_destination(path).reason
         if reason:
             yield Problem(
                 where=places.for_all(option),

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 
 from model_analyzer.app.bench.bench import Bench, set_up
 from model_analyzer.app.bench.job import Job
@@ -39,6 +40,9 @@ from model_analyzer.state.mismatch import Run
 from model_analyzer.state.profile_state import ProfileState
 
 log = logging.getLogger(__name__)
+
+# The feature behind `--executor ray`, which is imported when a run asks for it.
+_CLUSTER = "model_analyzer.features.cluster.cluster_bench"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +115,9 @@ def _make_bench(beginning: Beginning, caller: Caller, stack: ExitStack) -> Bench
         )
     claim_output(job.settings, stack)
     if job.settings.executor.kind is ExecutorKind.RAY:
-        from model_analyzer.app.bench.cluster import set_up_slots
-
-        return set_up_slots(job, devices, place, stack, interruptible=interruptible)
+        cluster = import_module(_CLUSTER)
+        bench: Bench = cluster.set_up_slots(job, devices, place, stack, interruptible=interruptible)
+        return bench
     from model_analyzer.app.bench.remote_slots import set_up_servers
 
     return set_up_servers(

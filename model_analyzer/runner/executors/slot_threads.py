@@ -11,10 +11,13 @@ from contextlib import ExitStack
 from queue import SimpleQueue
 from threading import Event, Thread
 from types import TracebackType
+from typing import Protocol
 
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Runner
 from model_analyzer.domain.trials import Trial
+from model_analyzer.errors import ServerError
+from model_analyzer.runner.executors.several_slots import SlotLostError
 
 # Slots end in this time, or they are left to end with the program.
 _END_S = 20.0
@@ -141,3 +144,29 @@ class _Slot:
     def _close(self) -> None:
         self._runner = None
         self._stack.close()
+
+
+class Reached(Protocol):
+    """The server of a slot."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it answers."""
+
+
+class RemoteSlot:
+    """Measures with `runner` on `server`. Raises SlotLostError if the server does not answer any
+    more; a ServerError of one that answers would also come from every other server.
+    """
+
+    def __init__(self, runner: Runner, server: Reached) -> None:
+        self._runner = runner
+        self._server = server
+
+    def run(self, trial: Trial) -> Outcome:
+        try:
+            return self._runner.run(trial)
+        except ServerError as error:
+            if self._server.is_alive:
+                raise
+            raise SlotLostError(str(error)) from error

@@ -19,7 +19,7 @@ from model_analyzer.domain.models import freeze
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Load, LoadKind, Trial
 from model_analyzer.profiling.shared_hosts import ROUNDS
-from model_analyzer.runner.cluster.executor import ClusterExecutor
+from model_analyzer.runner.executors.several_slots import ClusterExecutor
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.profile_state import ProfileState
 from tests.fakes.cluster import Answer, FakeCluster

@@ -21,7 +21,7 @@ from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup, Tr
 from model_analyzer.errors import ClusterError
 from model_analyzer.profiling.events import Event, GivenUp, TrialLost, TrialStarted
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.runner.cluster.executor import ClusterExecutor, SlotLostError
+from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotLostError
 from tests.contract.memory_state import Kept, MemoryState
 from tests.fakes.cluster import Answer, FakeCluster
 from tests.sizes import small_and_full

@@ -15,9 +15,8 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.slots import Lost
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError, Interrupted, ServerError
-from model_analyzer.runner.cluster.executor import ClusterExecutor, SlotLostError
-from model_analyzer.runner.executors.remote_slot import RemoteSlot
-from model_analyzer.runner.executors.slot_threads import IsLeaving, SlotThreads
+from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotLostError
+from model_analyzer.runner.executors.slot_threads import IsLeaving, RemoteSlot, SlotThreads
 from tests.fakes.cluster import next_finished, slots_on
 from tests.unit.search.surfaces import measurement
 from tests.unit.state.samples import several

@@ -25,7 +25,7 @@ class _InOrder(click.Group):
         return list(self.commands)
 
 
-@click.group("checkpoint", cls=_InOrder)
+@click.group("checkpoint", cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]})
 def checkpoint() -> None:
     """Show, check, export and merge checkpoints.
 

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""tritonserver and perf_analyzer: whether they are installed and start, and what is missing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from model_analyzer.domain.settings import LaunchMode, ServerSettings
+from model_analyzer.errors import ConfigError, ModelAnalyzerError, RuntimeNotFound
+from model_analyzer.features.doctor.finding import Finding, Level, ok, problem
+from model_analyzer.runner.process import run
+from model_analyzer.runner.runtime import (
+    INSTALL,
+    VERSION,
+    InstalledRuntime,
+    Program,
+    check_models_python,
+    describe_packages,
+    find_perf_analyzer,
+    find_server_library,
+    find_tritonserver,
+    why_server_fails,
+)
+
+_LOOK_S = 20.0
+
+# How to install libraries that may be missing.
+_PACKAGES = (
+    (r"libb64\.", "`apt install libb64-0d`"),
+    (r"lib(ssl|crypto)\.so\.3", "`apt install libssl3`"),
+    (
+        r"libcudart\.",
+        "`pip install nvidia-cuda-runtime-cu12`, and add its lib directory to LD_LIBRARY_PATH",
+    ),
+    (r"libnvidia-ml|libcuda\.", "the NVIDIA driver; in a container `docker run --gpus all`"),
+    (r"libdcgm", "`apt install datacenter-gpu-manager`"),
+    (r"libre2\.", "`apt install libre2-9`, or the libre2 of this system"),
+    (r"libarchive\.", "`apt install libarchive13`"),
+)
+_NO_LIBRARY = re.compile(r"^\s*(\S+) => not found|(\S+): cannot open shared object", re.MULTILINE)
+
+
+def check_server(
+    settings: ServerSettings, environment: Mapping[str, str], work: Path
+) -> tuple[Finding, Program | None]:
+    """The server that a run would start; None if it starts none, or cannot."""
+    name = "tritonserver"
+    if settings.launch is LaunchMode.REMOTE:
+        return ok(name, "the remote server is used (launch mode remote)"), None
+    if settings.launch is LaunchMode.DOCKER:
+        return ok(name, "in a container (launch mode docker)"), None
+    if settings.launch is LaunchMode.C_API:
+        return _library(settings, environment, work), None
+    try:
+        server = find_tritonserver(settings.path, environment)
+    except ModelAnalyzerError as error:
+        return _absent(name, without_advice(error), environment), None
+    reason = why_server_fails(server)
+    if reason:
+        return _absent(name, reason, server.environment, server.path), None
+    version = server_version(server)
+    return ok(name, f"{f'{version}, ' if version else ''}{server.origin}: {server.path}"), server
+
+
+def server_version(server: Program) -> str:
+    """The version from the file in NVIDIA's images, or the version of the installed runtime; "" if
+    only a started server knows it.
+    """
+    if server.origin == "installed runtime":
+        return VERSION
+    try:
+        directory = Path(os.path.realpath(server.path)).parents[1]
+        return (directory / "TRITON_VERSION").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _library(settings: ServerSettings, environment: Mapping[str, str], work: Path) -> Finding:
+    name = "libtritonserver.so"
+    try:
+        library = find_server_library(settings.install_path, environment, work)
+    except ModelAnalyzerError as error:
+        return problem(
+            name,
+            without_advice(error),
+            f"`{INSTALL}`, or choose another with --triton-install-path",
+        )
+    return ok(name, f"{library.version}, {library.origin}")
+
+
+def check_load_generator(
+    option: str | None, environment: Mapping[str, str]
+) -> tuple[Finding, Program | None]:
+    """perf_analyzer, from the `option` if set; None if none starts."""
+    name = "perf_analyzer"
+    try:
+        program = find_perf_analyzer(option, environment)
+    except ModelAnalyzerError as error:
+        path = Path(os.path.expanduser(option)) if option is not None else None
+        return _absent(name, without_advice(error), environment, path), None
+    return ok(name, f"{program.version}, {program.origin}: {program.path}"), program
+
+
+def _absent(
+    name: str, reason: str, environment: Mapping[str, str], path: Path | None = None
+) -> Finding:
+    """The finding for a program that is missing or does not start."""
+    output = ""
+    if path is not None and os.path.isfile(path):
+        _, output = run(["ldd", str(path)], environment=environment, timeout_s=_LOOK_S)
+    return judge_absent(name, reason, missing_libraries(f"{output}\n{reason}"))
+
+
+def without_advice(error: ModelAnalyzerError) -> str:
+    """The message of an error, without what to do: the finding says that."""
+    if isinstance(error, ConfigError):
+        return "; ".join(f"{problem.where}: {problem.message}" for problem in error.problems)
+    return error.message if isinstance(error, RuntimeNotFound) else str(error)
+
+
+def to_be_installed(finding: Finding) -> Finding:
+    """The finding, for a run that installs what is missing."""
+    if finding.level is Level.OK:
+        return finding
+    return ok(finding.check, f"{finding.found}: the run installs it (runtime_install)")
+
+
+def missing_libraries(output: str) -> Sequence[str]:
+    """The shared libraries that `ldd` or the loader did not find."""
+    return tuple(dict.fromkeys(match[0] or match[1] for match in _NO_LIBRARY.findall(output)))
+
+
+def judge_absent(name: str, reason: str, libraries: Sequence[str]) -> Finding:
+    option = (
+        f"--{name.replace('_', '-')}-path" if name == "perf_analyzer" else "--triton-server-path"
+    )
+    install = f"`{INSTALL}`, or choose another with {option}"
+    if not libraries:
+        return problem(name, reason, install)
+    packages = [
+        package
+        for library in libraries
+        for pattern, package in _PACKAGES
+        if re.match(pattern, library)
+    ]
+    return problem(
+        name,
+        f"{reason.partition(': ')[0]}: {', '.join(libraries)} missing",
+        "; ".join([*dict.fromkeys(packages), install]),
+    )
+
+
+def check_models_interpreter(
+    server: Program, runtime: InstalledRuntime, environment: Mapping[str, str]
+) -> Finding | None:
+    """The Python of the models, if it belongs to the installed runtime."""
+    if server.path != runtime.server:
+        return None
+    name = "Python of the models"
+    try:
+        check_models_python(server, environment)
+    except ModelAnalyzerError as error:
+        return problem(name, without_advice(error), f"`{INSTALL}`")
+    # If the stub cannot start, every load hangs. Without arguments, it only prints an error.
+    _, output = run([str(runtime.stub)], environment=server.environment, timeout_s=_LOOK_S)
+    if "arguments" not in output:
+        reason = output.strip().splitlines()[-1:] or ["no output"]
+        return problem(
+            name,
+            f"the model process does not start: {reason[0]}",
+            f"`model-analyzer runtime remove`, then `{INSTALL}`",
+        )
+    packages = describe_packages(runtime)
+    return ok(name, f"{runtime.python}, numpy {runtime.numpy_version}; packages {packages}")
