@@ -20,7 +20,6 @@ from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.metrics import metric_of
 from model_analyzer.domain.models import empty
-from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
@@ -28,6 +27,7 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
+from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.results.capacity.capacity import capacity_of
 from model_analyzer.results.capacity.missing import Missing
 from model_analyzer.results.capacity.points import Lack, Point, requests_needed

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Protocol
 
 from model_analyzer.domain.conclusions import Conclusion, Outlook
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.settings import Protocol as ClientProtocol

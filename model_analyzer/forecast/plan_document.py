@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.goals import ModelGoal
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.trials import Trial
@@ -23,6 +22,7 @@ from model_analyzer.forecast.run_plan import (
     total_seconds,
 )
 from model_analyzer.forecast.searches import Forecast
+from model_analyzer.noise.first_look import FIRST_LOOK_S
 
 
 def document_of(

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.groups import group_members
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import Failure, Trial

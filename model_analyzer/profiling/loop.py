@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import Finished, Lost, Slot, Unfinished

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from model_analyzer.domain.conclusions import Outlook
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Search, State
 from model_analyzer.domain.slots import NOTHING_NOW, Asked

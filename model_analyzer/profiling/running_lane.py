@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Trial

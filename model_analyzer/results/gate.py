@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import isfinite
 
-from model_analyzer.domain.noise import Interval
+from model_analyzer.noise.noise import Interval
 from model_analyzer.results.change import Change
 from model_analyzer.results.comparison import Comparison
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.models import ModelConfig, fingerprint
 from model_analyzer.domain.protobuf import from_json, to_json
-from model_analyzer.reading import read_regular
+from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.writing import replace_file
 
 log = logging.getLogger(__name__)

@@ -17,15 +17,14 @@ from typing import Any, BinaryIO
 from uuid import UUID
 
 from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.hardware import Device
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Device, Lane
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked
 from model_analyzer.errors import CheckpointError
-from model_analyzer.reading import open_regular
+from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.state.format.codec import (
     ASKED,
     CONCLUSION,

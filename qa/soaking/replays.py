@@ -17,7 +17,7 @@ from pathlib import Path
 from model_analyzer.app.bench.models import read_models
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.config.given_options import GivenOptions
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.protocols import Search

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.state.checkpoint import load

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.slots import NOTHING_NOW, Asked

@@ -16,9 +16,8 @@ from model_analyzer.config.resolve import Resolved, resolve_profile
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
-from model_analyzer.domain.hardware import Device
+from model_analyzer.domain.hardware import Device, Lane
 from model_analyzer.domain.histograms import Histogram
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.profiles import Profile, TrialRecord

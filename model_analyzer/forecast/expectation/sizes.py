@@ -8,10 +8,10 @@ from collections import defaultdict
 from statistics import median
 
 from model_analyzer.domain.arrivals import has_own_times
-from model_analyzer.domain.first_look import FIRST_LOOK_S, first_look_s, in_flight, reached_rate
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Trial, Workload
 from model_analyzer.forecast.durations import AROUND_S
+from model_analyzer.noise.first_look import FIRST_LOOK_S, first_look_s, in_flight, reached_rate
 
 _USUAL_S = FIRST_LOOK_S + AROUND_S
 

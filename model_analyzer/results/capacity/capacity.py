@@ -15,7 +15,6 @@ from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.prices import Prices, Resources
 from model_analyzer.domain.profiles import (
     FailedTrial,
@@ -24,9 +23,10 @@ from model_analyzer.domain.profiles import (
     TrialRecord,
     failed_trials,
 )
-from model_analyzer.domain.repetitions import pooled_trials
-from model_analyzer.domain.ties import resources_used
 from model_analyzer.domain.trials import Trial
+from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.repetitions import pooled_trials
+from model_analyzer.noise.ties import resources_used
 from model_analyzer.results.capacity.missing import Missing, missing_of
 from model_analyzer.results.capacity.points import (
     Loads,

@@ -13,7 +13,7 @@ import psutil
 
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.trials import FailureReason
-from model_analyzer.reading import open_regular
+from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.runner.host import read_group
 from model_analyzer.runner.load.ended import OUTPUT, Stop
 from model_analyzer.runner.load.output import is_loaded, stream_failed, why_not_loaded

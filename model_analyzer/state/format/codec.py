@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.hardware import WITHOUT_GPU, Device, Machine
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import WITHOUT_GPU, Device, Lane, Machine
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,

@@ -17,10 +17,10 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Va
 from model_analyzer.domain.metrics import METRICS, Reduction
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
-from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import CheckpointError
+from model_analyzer.noise.repetitions import pooled_trials
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.contents import UPSTREAM
 from model_analyzer.state.upstream.flags import perf_config, upstream_defaults

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Trial

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.simulated_executor import SimulatedExecutor
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.protocols import Search

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.domain.conclusions import Conclusion, Outlook
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.protocols import Runner, Search, State

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from model_analyzer.domain.conclusions import StopReason
-from model_analyzer.domain.hardware import Machine
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane, Machine
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile

@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.results.capacity.capacity import Knee, ModelCapacity, capacity_of
 from model_analyzer.results.capacity.missing import Gap
 from model_analyzer.results.capacity.points import reaches_at

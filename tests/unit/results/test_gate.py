@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.domain.noise import Interval
+from model_analyzer.noise.noise import Interval
 from model_analyzer.results.change import Change
 from model_analyzer.results.comparison import Comparison, Pair
 from model_analyzer.results.gate import Ground, Rule, Status, judge

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.remarks import remarks_of

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.domain.conclusions import StopReason
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.hardware import Device
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.hardware import Device, Lane
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import ServerSetup, Trial

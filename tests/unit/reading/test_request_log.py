@@ -1,0 +1,366 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of requests, as they come from production."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+
+from model_analyzer.reading.log_rows import LogProblem
+from model_analyzer.reading.request_log import parse_log
+
+SECOND = 10**9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "timestamp\n1700000000.25\n1700000001\n1700000003.25\n",
+        "id,time\na,1700000000250\nb,1700000001000\nc,1700000003250\n",
+        "ts\n1700000000250000\n1700000001000000\n1700000003250000\n",
+        "Time\n0.25\n1\n3.25\n",
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.2500000,374,44\n"
+        "2023-11-16 18:15:47.0000000,396,109\n2023-11-16 18:15:49.2500000,879,55\n",
+        "@timestamp\n2023-11-16T18:15:46.25Z\n2023-11-16T19:15:47+01:00\n2023-11-16T18:15:49.25\n",
+        '{"timestamp": 250, "input_length": 6758, "hash_ids": [46]}\n'
+        '{"timestamp": 1000, "input_length": 7319, "hash_ids": [46]}\n'
+        '{"timestamp": 3250, "input_length": 7234, "hash_ids": [46]}\n',
+        '{"ts": "2023-11-16T18:15:46.25Z"}\n\n{"ts": "2023-11-16T18:15:47Z"}\n'
+        '{"ts": "2023-11-16T18:15:49.25Z"}\n',
+        "time\n3.25\n0.25\n1\n",
+    ],
+    ids=["seconds", "ms", "us", "relative", "azure", "iso", "mooncake", "json", "unsorted"],
+)
+def test_the_same_times_in_many_forms(text: str) -> None:
+    times = parse_log(text.splitlines()).times
+    assert times.tolist() == [0, 3 * SECOND // 4, 3 * SECOND]
+
+
+def test_a_column_and_a_unit_can_be_given() -> None:
+    lines = ["when,time", "500,x", "700,y"]
+    assert parse_log(lines, column="when", unit="ms").times.tolist() == [0, SECOND // 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", 0, "is empty"),
+        ("time\n", 0, "has no request below its header"),
+        ("time\n1\n", 0, "needs requests at two different times at least"),
+        ("name\nx\ny\n", 0, "has no column that is known to hold times"),
+        ("time\n1\n\nsoon\n", 4, "has 'soon' in place of a time"),
+        ("time\n1\n-1\n", 3, "has '-1' in place of a time"),
+        ("time\n2023-01-01T00:00:00\n5\n", 3, "has '5' in place of a time"),
+        ("time\n2023-02-30T00:00:00\n5\n", 2, "has '2023-02-30T00:00:00' in place of a time"),
+        ('{"time": 1}\nnothing\n', 2, "is not JSON"),
+        ('{"time": 1}\n[1]\n', 2, "is not a JSON object"),
+        ('{"time": 1}\n{"size": 1}\n', 2, "has no 'time'"),
+        (
+            "time\n2023-01-01 00:00:00\n2023-01-09 00:00:00\n",
+            0,
+            "lasts longer than a week, from line 2 to line 3",
+        ),
+        (
+            "time\n1700000000\n1900000000\n1700000001\n",
+            0,
+            "lasts longer than a week, from line 2 to line 3",
+        ),
+        (
+            '[{"time": 0}, {"time": 0.5}, {"time": "soon"}]',
+            0,
+            "has 'soon' in place of a time in request 3",
+        ),
+        ('[{"time": 0}, {"time": 0.5}, {"time": null}]', 0, "has no 'time' in request 3"),
+        ('time,text\n1,"a\nb"\n\nsoon,c\n', 5, "has 'soon' in place of a time"),
+        ('time,text\n1,a\nsoon,"b\nc"\n', 3, "has 'soon' in place of a time"),
+        ('time,text\n1,a\n2,"b\n3,c\n', 3, "is not CSV: unexpected end of data"),
+        ('\n"time\n1\n', 2, "is not CSV: unexpected end of data"),
+        ("url,ts_ms\n/a?x=1,5,1000\n/b,1500\n", 2, "has 3 cells, and the header 2"),
+        ("time,level\n2026-11-02 09:30:00,317,INFO\n", 2, "has 3 cells, and the header 2"),
+        ("when;text\n1,5;a\n2,5;b\n", 0, "separates its columns by semicolons"),
+        ("timestamp,path,timestamp\n1,/a,5\n2,/b,7\n", 0, "has more than one column 'timestamp'"),
+        ("when;text\n1;a\n2;b\n", 0, "separates its columns by semicolons"),
+        ("id\ttime\na\t1\nb\t2\n", 0, "separates its columns by tabs"),
+        ("0.1\n0.2\n", 0, "has no header"),
+        ("a,2023-01-01T00:00:00\nb,2023-01-01T00:00:01\n", 0, "has no header"),
+        (",0\n0,1.5\n1,2.5\n", 0, "has no column that is known to hold times"),
+        ("[\n{}\n]\n", 0, "has a first object without columns"),
+        ("{}\n", 1, "has a first object without columns"),
+        ("# exported by foo\ntime,url\n1,/a\n2,/b\n", 0, "begins with a comment"),
+        ("# exported by foo\n1\n2\n", 0, "begins with a comment"),
+        ("[1,2]", 0, "is JSON without a list of requests"),
+        ("[\n", 0, "is cut off"),
+        ("{\n", 0, "is cut off"),
+        ('[{"time": 1}, {"time": 2}', 0, "is cut off after request 2"),
+        ('[{"time": 1}, {"time": 2},\n', 0, "is cut off after request 2"),
+        ('[{"time": 1}, {"time": 2}, {"ti', 0, "is cut off after request 2"),
+        ('[{"time": 1}, {"time": 2}, {"time":', 0, "is cut off after request 2"),
+        ('[{"time": 1}, {"time": 2}, {"time": 1.', 0, "is cut off after request 2"),
+        ('{"experiments": [{"requests": [{"timestamp": 1}', 0, "is cut off after request 1"),
+        ('[{"time": 1}, {"time": 2 3}]', 0, "is not JSON after request 1"),
+        ('[{"time": 1} x {"time": 2}]', 0, "is not JSON after request 1"),
+        ('[{"time": 1}, {"time": 2}, "b"]', 0, "has no object as item 3 of its list"),
+        ('[{"time": 1}, {"size": 2}]', 0, "has no 'time' in request 2"),
+        ('{"experiments": []}', 0, "has 0 experiments of perf_analyzer"),
+        ('{"experiments": [1]}', 0, "is JSON without a list of requests"),
+        ('{"experiments": [{"requests": [1]}]}', 0, "is JSON without a list of requests"),
+        ('{"experiments": [{"requests": [{}]}]}', 0, "has no 'requests.timestamp'"),
+        (
+            '{"experiments": [{"requests": [{"timestamp": 1}]}, {}]}',
+            0,
+            "has 2 experiments of perf_analyzer",
+        ),
+        (
+            '1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET /"\nnothing\n',
+            2,
+            "is not a line of an access log like the first one",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(text: str, line: int, message: str) -> None:
+    with pytest.raises(LogProblem) as raised:
+        parse_log(text.splitlines())
+    assert (raised.value.line, raised.value.message) == (line, message)
+
+
+def test_a_trace_may_begin_with_events_without_times() -> None:
+    """Triton writes the requests of an ensemble to its models first."""
+    child = {"id": 2, "model_name": "p", "model_version": 1, "parent_id": 1}
+    user = {"id": 1, "model_name": "m", "model_version": 1, "request_id": ""}
+    tensor = {"id": 2, "activity": "TENSOR_QUEUE_INPUT", "tensor": {"name": "x", "data": "1"}}
+
+    def start(request: int, ns: int) -> dict[str, object]:
+        return {"id": request, "timestamps": [{"name": "REQUEST_START", "ns": ns}]}
+
+    events = [child, tensor, start(2, 40), user, start(1, 10), {**user, "id": 3}, start(3, SECOND)]
+    for begin in (0, 1, 3):
+        log = parse_log([json.dumps([*events[begin:][:1], *events])], unit="ns")
+        assert log.times.tolist() == [0, SECOND - 10]
+
+
+@pytest.mark.parametrize("first", ["endpoint", "version", "experiments"])
+def test_the_keys_of_an_export_have_any_order(first: str) -> None:
+    requests = [{"timestamp": time} for time in (0, SECOND)]
+    values = {
+        "endpoint": "",
+        "version": "2.0",
+        "experiments": [{"experiment": {"mode": "concurrency"}, "requests": requests}],
+    }
+    log = parse_log([json.dumps({first: values[first], **values})])
+
+    assert log.times.tolist() == [0, SECOND]
+
+
+def test_a_row_may_have_experiments() -> None:
+    lines = [f'{{"time": {time}, "experiments": [{{"name": "a"}}]}}' for time in (0, 1)]
+    assert parse_log(lines).times.tolist() == [0, SECOND]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2026-11-02T09:30:00.009+00:00", "2026-11-02T11:30:01.009+02:00"),
+        ("2026-11-02 09:30:00.009", "2026-11-02 09:30:01.009"),
+        ("2026-11-02T09:30:00Z", "2026-11-02T09:30:01Z"),
+        ("2026-11-02 09:30:00.123+00", "2026-11-02 11:30:01.123+02"),
+    ],
+)
+def test_a_proxy_writes_dates_in_many_forms(first: str, second: str) -> None:
+    log = parse_log([f'[{date}] "POST / HTTP/2" 200' for date in (first, second)])
+
+    assert log.times.tolist() == [0, SECOND]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2026-11-02 09:30:00.310][1][info][main] started",
+        "[02/Nov/2026:09:30:00 +0000] POST /",
+        "[2026-11-02T09:30:00.310Z] POST /",
+        "[INFO] started, at last",
+        "[Fri Sep 09 10:42:29.902022 2011] [core:error] [pid 35708] failed",
+    ],
+)
+def test_a_log_in_brackets_is_no_json(line: str) -> None:
+    with pytest.raises(LogProblem, match="is neither JSON, nor CSV .*, nor a line") as raised:
+        parse_log(["\n", line, line])
+    assert raised.value.line == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "INFO:root:started",
+        "Nov  2 09:30:00 host nginx: started",
+        'I1102 09:30:00.123456 1 server.cc:5] "started"',
+        "2026-11-02T09:30:00Z 1 [INFO] started",
+        "http 2018-07-02T22:23:00.186641Z app/balancer 192.168.131.39:2817 0.000",
+        "metadata:",
+        "<html>",
+    ],
+)
+def test_lines_of_text_are_no_names_of_columns(line: str) -> None:
+    with pytest.raises(LogProblem, match="is neither JSON, nor CSV .*, nor a line"):
+        parse_log([f"{line}\n", f"{line}\n"])
+
+
+def test_a_column_in_brackets_is_a_name() -> None:
+    with pytest.raises(LogProblem, match="is known to hold times") as raised:
+        parse_log(["[at] ,id\n", "1,2\n"])
+    assert raised.value.hint == "give column: [at] or id"
+
+
+REPORT = (
+    '{{"benchmarks": [{{"type_": "generative_benchmark", {}, "requests": {{"successful":'
+    ' [{{"request_start_time": 1772470698.25}}, {{"request_start_time": 1772470696.75}}]}}}}{}]}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("counts", "others", "problem"),
+    [
+        ('"scheduler_metrics": {"requests_made": {"successful": 1200}}', "", "2 of 1,200 that"),
+        ('"request_totals": {"successful": 3}', "", "only a sample of the requests: 2 of 3 that"),
+        ('"run_index": 0', ', {"type_": "generative_benchmark"}', "2 benchmarks of guidellm"),
+    ],
+)
+def test_a_report_without_all_requests_of_one_load_is_refused(
+    counts: str, others: str, problem: str
+) -> None:
+    with pytest.raises(LogProblem, match=problem):
+        parse_log([REPORT.format(counts, others)])
+
+
+@pytest.mark.parametrize("counts", ['"request_totals": 3', '"scheduler_metrics": null', '"a": 1'])
+def test_a_report_without_counts_is_read(counts: str) -> None:
+    log = parse_log([REPORT.format(counts, "")])
+
+    assert log.times.tolist() == [0, SECOND * 3 // 2]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [{"id": 1, "model_name": "m"}, {"id": 1, "timestamps": [{"name": "QUEUE_START", "ns": 5}]}],
+        [{"id": 1, "model_name": "m"}, {"id": 1, "activity": "TENSOR_QUEUE_INPUT", "tensor": {}}],
+        [{"id": 2, "model_name": "m", "parent_id": 1},
+         {"id": 2, "timestamps": [{"name": "REQUEST_START", "ns": 5}]}],
+    ],
+)  # fmt: skip
+def test_a_trace_without_starts_of_requests_is_refused(events: list[dict[str, Any]]) -> None:
+    with pytest.raises(LogProblem, match="is a trace of Triton without a REQUEST_START") as raised:
+        parse_log([json.dumps(events)])
+    assert raised.value.hint == "trace with level TIMESTAMPS, and rate 1 for all requests"
+
+
+@pytest.mark.parametrize(("begin", "line"), [("[", 0), ('{"a":', 1)])
+def test_deep_json_is_refused(begin: str, line: int) -> None:
+    with pytest.raises(LogProblem, match="has too many brackets within brackets") as raised:
+        parse_log([begin * 100_000])
+    assert raised.value.line == line
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_quoted_cells_have_line_breaks(end: str) -> None:
+    text = '"time","text"\n1,"a\n\nb, ""c"""\n  \n2,"d\ne"\n"4",f\n'.replace("\n", end)
+    assert parse_log(StringIO(text, newline="")).times.tolist() == [0, SECOND, 3 * SECOND]
+
+
+@pytest.mark.parametrize("column", ["", "time"])
+def test_a_hint_names_what_helps(column: str) -> None:
+    for text, hint in [
+        ("when;size\n1;5\n2;6\n", "separate them by commas"),
+        ("0.1\n0.2\n", "begin it with a line of column names, as in time,id"),
+        ("[1]", "write one JSON object per line"),
+        ("time,url\n1,/a?x=1,5\n", "put cells with commas in quotes"),
+    ]:
+        with pytest.raises(LogProblem) as raised:
+            parse_log(text.splitlines(), column=column)
+        assert raised.value.hint == hint
+
+
+def test_names_of_columns_may_hold_any_character() -> None:
+    assert parse_log(["time,a;b", "1,c", "2,d"]).times.tolist() == [0, SECOND]
+    assert parse_log(["[time],0", "1,c", "2,d"], column="[time]").times.tolist() == [0, SECOND]
+    with pytest.raises(LogProblem, match="known") as raised:
+        parse_log(['{"0": 1, "a;b": 2}'])
+    assert raised.value.hint == "give column: 0 or a;b"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2026-11-02 09:30:00.123+00", "2026-11-02 11:30:01.123+02"),  # PostgreSQL
+        ("2026-11-02 09:30:00.123456 UTC", "2026-11-02 09:30:01.123456 UTC"),  # BigQuery
+        ("2026-11-02t09:30:00z", "2026-11-02t09:30:01z"),
+        ("2026-11-02T09:30:00-0330", "2026-11-02T13:00:01Z"),
+    ],
+)
+def test_dates_of_databases_are_read(first: str, second: str) -> None:
+    log = parse_log(["time\n", f'"{first}"\n', f'"{second}"\n'])
+
+    assert log.times.tolist() == [0, SECOND]
+    assert log.reading == "dates"
+
+
+def test_what_is_no_time_is_told_what_times_are() -> None:
+    with pytest.raises(LogProblem, match="has '09:30:00' in place of a time") as raised:
+        parse_log(["date,time\n", "2026-11-02,09:30:00\n", "2026-11-02,09:30:02\n"])
+    assert raised.value.hint == "times are dates, such as 2026-11-02T09:30:00.5Z, or numbers from 0"
+
+
+def test_a_date_has_no_unit() -> None:
+    lines = ["time", "2023-01-01T00:00:00", "2023-01-01T00:00:01"]
+    with pytest.raises(LogProblem, match="2023"):
+        parse_log(lines, unit="ms")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time,prompt\n3,2\n1, 0\n2,1\n2.5,0\n",
+        '{"time": 3, "prompt": 2}\n{"time": 1, "prompt": "0"}\n{"time": 2, "prompt": 1.0}\n'
+        '{"time": 2.5, "prompt": 0}\n',
+    ],
+    ids=["csv", "json"],
+)
+def test_inputs_follow_their_requests(text: str) -> None:
+    log = parse_log(text.splitlines(), input_column="prompt", entries=3)
+    assert log.times.tolist() == [0, SECOND, 3 * SECOND // 2, 2 * SECOND]
+    assert log.inputs.tolist() == [0, 1, 0, 2]
+    assert parse_log(text.splitlines()).inputs.tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("3", "has '3' as 'prompt' in place of the number of an input: a whole number from 0 to 2"),
+        ("-1", "has '-1' as 'prompt'"),
+        ("1.5", "has '1.5' as 'prompt'"),
+        ("", "has '' as 'prompt'"),
+        ("first", "has 'first' as 'prompt'"),
+    ],
+)
+def test_a_number_of_no_input_is_told_with_its_line(cell: str, message: str) -> None:
+    with pytest.raises(LogProblem) as raised:
+        parse_log(f"time,prompt\n1,0\n2,{cell}\n".splitlines(), input_column="prompt", entries=3)
+    assert raised.value.line == 3
+    assert raised.value.message.startswith(message)
+
+
+def test_a_missing_input_is_told() -> None:
+    with pytest.raises(LogProblem) as raised:
+        parse_log(["time,size", "1,2", "2,3"], input_column="prompt", entries=3)
+    assert (raised.value.message, raised.value.hint) == (
+        "has no column 'prompt'",
+        "it has time, size",
+    )
+    lines = ['{"time": 1, "prompt": 0}', '{"time": 2, "prompt": true}', '{"time": 3}']
+    for wrong in (lines[:2], [lines[0], lines[2]]):
+        with pytest.raises(LogProblem) as raised:
+            parse_log(wrong, input_column="prompt", entries=3)
+        assert raised.value.line == 2
