@@ -83,10 +83,16 @@ USE_CASES = {
 FEATURES = {
     "cluster": {"doctor"},
     "doctor": set(),
+    "upstream": set(),
 }
 
 # files of the core that name features: the list of commands, and what else imports one by its name
-LISTS = {"cli/program.py", "app/run/measuring.py"}
+LISTS = {
+    "cli/program.py",
+    "app/run/measuring.py",  # slots on a cluster
+    "state/contents.py",  # files of upstream, read
+    "app/checkpoints/export.py",  # and written
+}
 
 # imports that touch the world -> where they may occur
 ADDRESSES = {
@@ -336,7 +342,6 @@ def test_only_searches_know_which_mode_it_is() -> None:
 # package of `state` -> packages and files of `state` that it may import, besides itself
 STATE_LAYERS = {
     "format": {"own_key"},
-    "upstream": {"format", "own_key", "contents", "checkpoint"},
 }
 
 

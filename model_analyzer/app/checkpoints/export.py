@@ -6,14 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.formats import encode_rows
 from model_analyzer.results.flat_rows import Rows
 from model_analyzer.state.checkpoint import Checkpoint
-from model_analyzer.state.upstream.writing import exported
 
 UPSTREAM = "upstream"
+_UPSTREAM_WRITER = "model_analyzer.features.upstream.writing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +33,7 @@ def export_checkpoint(checkpoint: Checkpoint, form: str) -> Export:
     if form != UPSTREAM:
         rows = Rows(checkpoint.records.items(), repetitions=True)
         return Export(content=encode_rows(rows, form), description=counted(len(rows), "row"))
-    written = exported(checkpoint)
-    remarks = {
-        "failures left out, because this format cannot hold them": written.failures,
-        "measurements left out, because newer ones replace them": written.outdated,
-    }
+    written = import_module(_UPSTREAM_WRITER).exported(checkpoint)
     return Export(
-        content=written.text.encode(),
-        description="the measurements",
-        remarks=[f"{text}: {count}" for text, count in remarks.items() if count],
+        content=written.text.encode(), description="the measurements", remarks=written.remarks
     )

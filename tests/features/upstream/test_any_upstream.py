@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.profiles import Profile
+from model_analyzer.features.upstream.perf_flags import key_text
+from model_analyzer.features.upstream.reading import read_upstream
+from model_analyzer.features.upstream.writing import write_upstream
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.records import Records
-from model_analyzer.state.upstream.flags import key_text
-from model_analyzer.state.upstream.reading import read_upstream
-from model_analyzer.state.upstream.writing import write_upstream
-from tests.unit.state.upstream_samples import content, results
+from tests.features.upstream.samples import content, results
 
 _ADDRESSES = st.sampled_from(["http://localhost:8002/metrics", "http://other:9002/metrics"])
 

@@ -17,7 +17,7 @@ from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import Notice, NoticeKind
 from model_analyzer.domain.models import empty, freeze
 from model_analyzer.domain.trials import Load
-from model_analyzer.state.upstream.flags import Flags
+from model_analyzer.features.upstream.perf_flags import Flags
 
 _COUNT = "measurement-request-count"
 _INTERVAL = "measurement-interval"

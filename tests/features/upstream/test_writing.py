@@ -14,8 +14,17 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Load, Trial
-from model_analyzer.state.upstream.reading import read_upstream
-from model_analyzer.state.upstream.writing import write_upstream
+from model_analyzer.features.upstream.reading import read_upstream
+from model_analyzer.features.upstream.writing import write_upstream
+from tests.features.upstream.samples import (
+    ALL,
+    GPU,
+    content,
+    read,
+    read_changed,
+    results,
+    with_gpus,
+)
 from tests.unit.builders import instalment
 from tests.unit.state.samples import (
     SECRETS,
@@ -24,15 +33,6 @@ from tests.unit.state.samples import (
     rich_measurement,
     rich_trial,
     trial,
-)
-from tests.unit.state.upstream_samples import (
-    ALL,
-    GPU,
-    content,
-    read,
-    read_changed,
-    results,
-    with_gpus,
 )
 
 

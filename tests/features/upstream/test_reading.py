@@ -15,11 +15,11 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.upstream.identity import unverified_key
-from model_analyzer.state.upstream.reading import UpstreamCheckpoint, is_upstream, read_upstream
-from model_analyzer.state.upstream.writing import write_upstream
-from tests.sizes import small_and_full
-from tests.unit.state.upstream_samples import (
+from model_analyzer.features.upstream.reading import UpstreamCheckpoint, read_upstream
+from model_analyzer.features.upstream.writing import write_upstream
+from model_analyzer.state.contents import is_upstream
+from model_analyzer.state.unverified import unverified_key
+from tests.features.upstream.samples import (
     ALL,
     GPU,
     content,
@@ -33,6 +33,7 @@ from tests.unit.state.upstream_samples import (
     results,
     with_gpus,
 )
+from tests.sizes import small_and_full
 
 Change = Callable[[dict[str, Any]], object]
 

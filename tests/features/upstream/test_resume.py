@@ -17,9 +17,9 @@ from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import SearchedModel, Subject
-from model_analyzer.state.upstream.identity import unverified_key
+from model_analyzer.state.unverified import unverified_key
+from tests.features.upstream.samples import read, read_changed, record_at
 from tests.unit.builders import settings
-from tests.unit.state.upstream_samples import read, read_changed, record_at
 
 STARTER = Path(model_analyzer.__file__).parent / "starter" / "model_repository"
 

@@ -16,7 +16,7 @@ import pytest
 
 Run = Callable[..., tuple[int, str, str]]
 
-UPSTREAM = Path(__file__).parents[1] / "golden" / "upstream"
+UPSTREAM = Path(__file__).parents[2] / "golden" / "upstream"
 SAMPLES = sorted(path.stem for path in UPSTREAM.glob("*.ckpt"))
 
 # Trials that the sample holds twice: they are one row, with the mean.

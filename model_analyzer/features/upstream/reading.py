@@ -27,12 +27,11 @@ from model_analyzer.domain.measurements import (
     Values,
 )
 from model_analyzer.domain.metrics import METRICS, Source, Unit
-from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
+from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze, thaw
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.own_key import own_key
-from model_analyzer.state.upstream.flags import (
+from model_analyzer.features.upstream.perf_flags import (
     Flags,
     flags_in_key,
     flags_of,
@@ -42,12 +41,13 @@ from model_analyzer.state.upstream.flags import (
     user_flags,
     with_load,
 )
-from model_analyzer.state.upstream.windows import (
+from model_analyzer.features.upstream.user_windows import (
     UserWindows,
     given_in_no_key,
     longer_window,
     of_later_measurement,
 )
+from model_analyzer.state.own_key import own_key
 
 RESULTS = "ResultManager.results"
 SERVER_ONLY = "ResultManager.server_only_data"
@@ -69,7 +69,6 @@ _NOTICE = Notice(
 
 _DEEPEST = 64
 _MOST_BYTES = 2**30
-_FIRST_KEY = re.compile(rb'\s*\{\s*"[A-Z][A-Za-z]*\.[a-z_]+"')
 _COMPOSING = re.compile(r" (\S+_config_(?:default|\d+)(?:,\S+_config_(?:default|\d+))*)$")
 
 _KINDS = {dict: "an object", list: "a list", str: "a text", int: "an integer"}
@@ -88,10 +87,11 @@ class UpstreamCheckpoint:
     others: Mapping[str, Any] = field(default_factory=empty)
     remarks: tuple[str, ...] = ()
 
-
-def is_upstream(first_bytes: bytes) -> bool:
-    """Whether a file with this beginning is a checkpoint of upstream; 100 bytes are enough."""
-    return _FIRST_KEY.match(first_bytes) is not None
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What our format has no place for, by upstream's keys."""
+        seed = {} if self.seed is None else {SEED: self.seed}
+        return {**thaw(self.others), **seed}
 
 
 def read_upstream(raw: bytes, where: str) -> UpstreamCheckpoint:

@@ -21,10 +21,8 @@ from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint
-from model_analyzer.state.contents import UPSTREAM
-from model_analyzer.state.upstream.flags import perf_config, upstream_defaults
-from model_analyzer.state.upstream.reading import (
+from model_analyzer.features.upstream.perf_flags import perf_config, upstream_defaults
+from model_analyzer.features.upstream.reading import (
     GPUS,
     RESULTS,
     SEED,
@@ -35,6 +33,8 @@ from model_analyzer.state.upstream.reading import (
     key_of,
     scaled,
 )
+from model_analyzer.state.checkpoint import Checkpoint
+from model_analyzer.state.contents import UPSTREAM
 
 # Upstream refuses a whole checkpoint for a metric that it does not know.
 _OURS_ONLY = frozenset({"perf_latency_p50", METERED_POWER, ENERGY_PER_INFERENCE})
@@ -51,6 +51,15 @@ class UpstreamText:
     text: str
     failures: int
     outdated: int
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What is left out, for the user."""
+        counts = {
+            "failures left out, because this format cannot hold them": self.failures,
+            "measurements left out, because newer ones replace them": self.outdated,
+        }
+        return [f"{text}: {count}" for text, count in counts.items() if count]
 
 
 def exported(checkpoint: Checkpoint) -> UpstreamText:
