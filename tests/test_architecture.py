@@ -91,7 +91,7 @@ LISTS = {
     "cli/program.py",
     "app/run/measuring.py",  # slots on a cluster
     "state/contents.py",  # files of upstream, read
-    "app/checkpoints/export.py",  # and written
+    "app/checkpoints/files.py",  # and written
 }
 
 # imports that touch the world -> where they may occur
@@ -104,7 +104,7 @@ ADDRESSES = {
         "features/cluster/slot_worker.py",
         "runner/executors/slot_threads.py",
         "state/lock.py",
-        "state/slot_journal.py",
+        "state/node.py",
         "state/stores/upload.py",
         "urls.py",
     },
@@ -223,7 +223,7 @@ CALLS = {
 def homes(path: Path) -> set[str]:
     """Where a file is, for the tables: the command of a feature belongs to the command line."""
     place, room = path.relative_to(PACKAGE).as_posix(), room_of(path)
-    is_terminal = room == "features" and path.stem in ("command", "text")
+    is_terminal = room == "features" and path.stem == "command"
     return {place, room, *(["cli"] if is_terminal else [])}
 
 
@@ -395,15 +395,15 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_600,
-    "lines of the core, without features": 78_900,
-    "files": 495,
-    "files that one other imports": 139,
-    "of these, files of up to 110 lines": 67,
-    "files under 40 lines": 37,
-    "imports, % of lines": 8.6,
+    "lines": 82_250,
+    "lines of the core, without features": 76_400,
+    "files": 470,
+    "files that one other imports": 121,
+    "of these, files of up to 110 lines": 45,
+    "files under 40 lines": 28,
+    "imports, % of lines": 8.4,
     "names of classes used twice": 48,
-    "names of files used twice": 58,
+    "names of files used twice": 52,
     "lines of domain": 10_950,
     "files with SearchMode.": 3,
     "files with OutputFormat.": 7,

@@ -21,8 +21,7 @@ from model_analyzer.config.kinds import (
     Number,
     Text,
 )
-from model_analyzer.config.mappings import fields_of
-from model_analyzer.config.nodes import Node
+from model_analyzer.config.nodes import Node, fields_of
 from model_analyzer.domain.log_times import LogUnit
 from model_analyzer.domain.ranges import MOST_RATE
 from model_analyzer.domain.traffic import MOST_REQUESTS, Arrivals, Stage, Traffic

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor, Search, State
-from model_analyzer.domain.slots import Finished, Lost, Slot, Unfinished
+from model_analyzer.domain.slots import Finished, Lane, Lost, Slot, Unfinished
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
 from model_analyzer.profiling.events import (
@@ -20,7 +19,7 @@ from model_analyzer.profiling.events import (
     TrialStarted,
 )
 from model_analyzer.profiling.failures import Losses
-from model_analyzer.profiling.running_lane import RunningLane
+from model_analyzer.profiling.questions import RunningLane
 
 
 def profile(

@@ -20,11 +20,10 @@ from uuid import UUID
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.hardware import Device
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost
-from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
 from model_analyzer.state.format.codec import (

@@ -30,8 +30,7 @@ from model_analyzer.errors import OutputError
 from model_analyzer.runner.host import Group
 from model_analyzer.runner.load import careful, child, launches, time_limits
 from model_analyzer.runner.load.launches import Reading
-from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
-from model_analyzer.runner.load.transcript import Transcript
+from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Transcript
 from model_analyzer.runner.runtime import Program
 from tests.phrases import DID_NOT_LOAD
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.features.cluster.command import lines_of
 from model_analyzer.features.cluster.node_comparison import (
     INSTALLED_BY_RUN,
     Clock,
@@ -20,7 +21,6 @@ from model_analyzer.features.cluster.node_comparison import (
     compare_nodes,
     document_of,
 )
-from model_analyzer.features.cluster.text import lines_of
 from model_analyzer.features.doctor.finding import Level, ok, problem, warning
 
 REPORT = NodeReport(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.features.doctor.finding import Finding, Level
-from model_analyzer.features.doctor.limit_checks import (
+from model_analyzer.features.doctor.machine_checks import (
     Ulimits,
     check_group,
     judge_group,

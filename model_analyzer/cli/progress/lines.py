@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A run as log lines, one for each thing that happens: for logs of CI, and for scripts."""
+"""A run as lines, one for each thing that happens: log lines for people, or JSON for programs."""
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
+from model_analyzer.app.progress.document import document_of
 from model_analyzer.app.progress.events import (
     BestChanged,
     Event,
@@ -114,3 +116,19 @@ def _best_text(event: BestChanged, tags: Sequence[str]) -> str:
     if event.times == 1:
         parts.append("measured once")
     return ", ".join(parts)
+
+
+class JsonLines:
+    """Writes a line for each event."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+
+    def show(self, event: Event) -> None:
+        self._write(json.dumps(document_of(event), separators=(",", ":")) + "\n")
+
+    def paused(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def close(self) -> None:
+        """Every line was written whole."""
