@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help quickstart test check fix qa zoo soak fast full fuzz lowest newest coverage site package
+.PHONY: help quickstart test goldens check fix qa zoo soak fast full fuzz lowest newest coverage site package
 .PHONY: environment tools browser clean
 
 # This list: each target with the comment above it.
@@ -31,6 +31,11 @@ fast: tools
 # All tests that need no real programs, at full size: for every night.
 full: tools browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e" --hypothesis-profile nightly
+
+# What commands, pages and searches give becomes what tests expect: look at the difference in git.
+goldens: tools
+	RENEW=1 $(BIN)/python -m pytest -q -n 2 tests/cli/test_outputs.py \
+	  tests/unit/reports/test_words_of_the_answer.py tests/unit/search/test_modes.py
 
 # Everything on the real programs, slow or not, with a table of the scenarios; qa/run Q4 runs one.
 qa: tools

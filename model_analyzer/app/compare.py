@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.app.selection.goals import goals_of, require_limits
+from model_analyzer.app.selection.goals import goal_text, goals_of, require_limits
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.goals import Tag
 from model_analyzer.config.nodes import Node
@@ -149,7 +149,8 @@ def _goals(
     both = [name for name in in_base if name in in_new]
     of_base, _ = goals_of(base, both, asked)
     differing = [
-        f"{name} was measured with other goals in BASE: {', '.join(map(str, of_base[name].models))}"
+        f"{name} was measured with other goals in BASE:"
+        f" {', '.join(map(goal_text, of_base[name].models))}"
         for name in both
         if of_base[name] != goals[name]
     ]

@@ -253,7 +253,9 @@ def is_ci(environment: Mapping[str, str]) -> bool:
 
 
 def plain_table(title: str, table: Table) -> Sequence[str]:
-    """A table for people as padded columns."""
+    """A table for people as padded columns; without rows, its title."""
+    if not table.rows:
+        return [title, ""]
     return _padded(title, table.headers, table.texts())
 
 

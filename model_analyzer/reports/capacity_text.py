@@ -103,12 +103,13 @@ def _disturbed(replica: ReplicaCapacity) -> Iterator[str]:
 
 def missing_text(missing: Missing) -> str:
     """What to measure, and why."""
-    rates = _listed(missing.rates) or "a rate that you expect for one replica"
+    listed = _listed(missing.rates)
+    rates = f"{listed} requests/s" if listed else "the rate that you expect for one replica"
     batch = f", {missing.batch_size} inferences each" if missing.batch_size > 1 else ""
     use = "Missing" if missing.is_needed else "More exact with"
     condition = ", if this machine has the metric" if missing.reason is Lack.NO_METRIC else ""
     return (
-        f"{use}: {missing.variant.name} under Poisson arrivals at {rates} requests/s{batch}"
+        f"{use}: {missing.variant.name} under Poisson arrivals at {rates}{batch}"
         f" ({missing.reason.value}); --measure takes it{condition}"
     )
 

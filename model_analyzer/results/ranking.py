@@ -562,6 +562,7 @@ def _is_enough(
     """
     return (
         are_met(goal, default.measurement) == are_met(goal, best.measurement)
+        and goal.shortfall(default.measurement) <= goal.shortfall(best.measurement)
         and -most_lead < goal.gain_percent(best.measurement, default.measurement) < NO_GAIN
         and not needs_more_resources(default, best)
         and not is_much_sooner(best.measurement, default.measurement)

@@ -48,21 +48,6 @@ def known(capacity: Callable[..., Run]) -> Run:
     return capacity(closed_load(2, 90), open_load(60, 12), open_load(80, 20), open_load(100, 200))
 
 
-def test_the_answer_is_in_sentences_and_tables(known: Run) -> None:
-    status, output, error = known("--rate", "500")
-
-    assert (status, error) == (0, "")
-    assert (
-        "7 replicas of m_config_1 serve 500 requests/s with p99 Latency of at most 50 ms" in output
-    )
-    assert "and 20 % headroom" in output
-    assert "With 8, one may fail." in output
-    assert "One replica carries 88.0 requests/s (87.1 to 88.9)" in output
-    assert "p99 Latency exceeds its limit first (measured: kept at 80, broken at 100)" in output
-    rows = [line.split() for line in output.splitlines()]
-    assert ["600", "+20", "%", "9", "85.7", "yes", "38.6"] in rows
-
-
 def test_headroom_and_nodes_change_the_number(known: Run) -> None:
     none = known("--rate", "500", "--headroom", "0%")[1]
     nodes = known("--rate", "500", "--replicas-per-node", "4")[1]
@@ -83,14 +68,6 @@ def test_programs_get_all_of_it(known: Run, run: Run) -> None:
     assert hardware["answer"]["replicas"] == 7
     assert [each["requests_per_s"] for each in hardware["replica"]["measured"]] == [60, 80, 100]
     assert json.loads(run("config", "schema", "--capacity")[1]) == capacity_schema()
-
-
-def test_an_answer_for_a_merge_request_is_markdown(known: Run, tmp_path: Path) -> None:
-    known("--rate", "500", "--format", "md", "-o", "answer.md")
-
-    text = (tmp_path / "answer.md").read_text()
-    assert text.startswith("## How many replicas: m\n\n7 replicas of m\\_config\\_1 serve")
-    assert "| 600 | +20 % | 9 |" in text
 
 
 def test_a_day_is_planned_from_a_trace(known: Run, tmp_path: Path) -> None:
@@ -167,13 +144,6 @@ def test_without_an_answer_the_missing_measurement_is_named(capacity: Callable[.
     (hardware,) = document["hardware"]
     assert hardware["answer"] is None
     assert hardware["missing"][0]["requests_per_s"] == [100, 140, 170]
-
-
-def test_without_constraints_a_remark_says_what_counts(known: Run, run: Run) -> None:
-    status, _, error = run("capacity", "--rate", "500")
-
-    assert status == 0
-    assert "No latency is constrained" in error
 
 
 def test_each_kind_of_hardware_has_its_answer(capacity: Callable[..., Run], tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_the_goal_is_that_of_the_run(run: Run, for_latency: Path) -> None:
 
     _, output, _ = run("compare", "plain", "base")
     assert "best in both is m_config_3" in output
-    assert "m was measured with other goals in BASE: perf_throughput" in output
+    assert "m was measured with other goals in BASE: Throughput" in output
 
 
 def test_the_same_configuration_with_two_names_is_one(run: Run, for_latency: Path) -> None:

@@ -45,18 +45,6 @@ def starved(explain: Callable[..., Run]) -> Run:
     )
 
 
-def test_the_cause_its_evidence_and_the_advice_are_told(starved: Run) -> None:
-    status, output, error = starved()
-
-    assert (status, error) == (0, "")
-    first, times, blank, cause, *evidence, advice = output.splitlines()
-    assert first.startswith("m_config_default at concurrency 1: 49.0 infer/s, p50")
-    assert times.startswith("An average request takes 20.2 ms: 20.0 ms executing the model (99 %)")
-    assert (blank, cause) == ("", "1. Too few instances")
-    assert evidence[0].startswith("   - at concurrency 8, 1 instance worked 99 %")
-    assert advice == "   Advice: use more instances: 2 instead of 1."
-
-
 def test_the_load_that_is_explained_follows_from_the_goal(starved: Run) -> None:
     status, output, _ = starved("--min-throughput", "49.2")
 

@@ -19,7 +19,13 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ConfigError, Problem, RepositoryError
 from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.feasible import impossible, on_server, own_length_s, without_effect
+from model_analyzer.runner.load.feasible import (
+    impossible,
+    on_server,
+    own_length_s,
+    random_options,
+    without_effect,
+)
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.shapes import foreign_shapes
 from model_analyzer.search.choose import check
@@ -143,6 +149,8 @@ def ineffective(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> I
     yield from foreign_shapes(flags, {name: facts[name] for name in flags})
     for model in known:
         yield from without_effect(model, facts[model.name], settings.search, Path.cwd())
+        if settings.load_generator.model_type is not ModelType.LLM:  # genai-perf writes a file
+            yield from random_options(model, facts[model.name])
         yield from on_server(model, facts[model.name], settings.server.launch)
 
 

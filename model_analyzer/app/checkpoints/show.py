@@ -65,7 +65,7 @@ def _identity(checkpoint: Checkpoint) -> Mapping[str, str]:
         "Goes on from": header.parent,
         "Index": "" if header.index is None else str(header.index),
         "Written": header.time_text,
-        "By": f"model-analyzer {header.tool}" if header.tool else "",
+        "By": f"model-analyzer {header.tool}" if header.tool[:1].isdigit() else header.tool,
         "Models": ", ".join(overview.models),
         "Variants": str(overview.variants),
         "Measurements": str(overview.measurements),

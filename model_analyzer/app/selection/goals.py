@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, GoalOverride, ModelGoal
@@ -101,14 +102,21 @@ def require_limits(goal: Goal, tags: Iterable[str]) -> None:
 
 def _text_of_run(goal: ModelGoal, given: ModelGoal) -> str:
     """The parts of a goal that come from the run, not from the user; "" if they are the default."""
-    objectives = () if given.objectives else goal.objectives
-    bounds = [bound for bound in goal.constraints if bound not in given.constraints]
-    weighting = f"weighting {goal.weighting:g}" if goal.weighting != given.weighting else ""
-    is_default = [objective.tag for objective in objectives] in ([], [DEFAULT_OBJECTIVE])
-    if is_default and not (bounds or weighting):
-        return ""
-    texts = []
+    of_run = replace(
+        goal,
+        objectives=() if given.objectives else goal.objectives,
+        constraints=tuple(bound for bound in goal.constraints if bound not in given.constraints),
+        weighting=1 if goal.weighting == given.weighting else goal.weighting,
+    )
+    text = goal_text(of_run)
+    return "" if text == metric_of(DEFAULT_OBJECTIVE).name else text
+
+
+def goal_text(goal: ModelGoal) -> str:
+    """What is wished for and required of a model, in words."""
+    objectives, texts = goal.objectives, []
     for objective in objectives:
         weight = f" (weight {objective.weight:g})" if len(objectives) > 1 else ""
         texts.append(f"{metric_of(objective.tag).name}{weight}")
-    return "; ".join(filter(None, (", ".join(texts), *map(str, bounds), weighting)))
+    weighting = f"weighting {goal.weighting:g}" if goal.weighting != 1 else ""
+    return "; ".join(filter(None, (", ".join(texts), *map(str, goal.constraints), weighting)))

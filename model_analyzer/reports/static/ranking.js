@@ -310,7 +310,7 @@ const ranking = (() => {
     function isEnough(row, best, missed, lacks, mostLead) {
       const gain = gainPercent(best, row);
       const standing = (each) => (missed[each] === 0 ? lacks(each) : null);
-      return standing(row) === standing(best) && -mostLead < gain && gain < NO_GAIN
+      return standing(row) === standing(best) && missed[row] <= missed[best] && -mostLead < gain && gain < NO_GAIN
         && !needsMore(row, best) && !(price(row, best) > MOST);
     }
 

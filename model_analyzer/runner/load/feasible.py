@@ -244,6 +244,21 @@ def without_effect(
         yield f"model {model.name}: {remark}"
 
 
+def random_options(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
+    """Remarks about optional inputs: perf_analyzer leaves none out unless a file says so, and a
+    random number of tokens may be billions.
+    """
+    optional = [
+        tensor["name"] for tensor in facts.config.get("input", ()) if tensor.get("optional")
+    ]
+    if optional and model.perf_analyzer_flags.get("input-data", "random") == "random":
+        verb = "its optional input {} gets" if len(optional) == 1 else "its optional inputs {} get"
+        yield (
+            f"model {model.name}: {verb.format(first_few(optional))} a random value, the same in each request; a file"
+            " of input-data (perf_analyzer_flags) can leave it out or say which"
+        )
+
+
 def on_server(model: ModelSettings, facts: ModelFacts, launch: LaunchMode) -> Iterator[str]:
     """What to know about fields of the model, or of one that it calls, that depend on the server's
     flags: response_cache and rate_limiter.

@@ -14,10 +14,9 @@ import pytest
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.reports import html, markdown, pdf
+from model_analyzer.reports import html, pdf
 from model_analyzer.reports.build import Page
 from model_analyzer.reports.document import results_document, results_schema
-from model_analyzer.reports.headline import headline
 from model_analyzer.reports.kubernetes import manifest
 from model_analyzer.reports.tables import gpu_table, hardware_table, inference_table
 from model_analyzer.results.answer import Answer, answer_of
@@ -100,25 +99,6 @@ def test_a_model_on_one_kind_has_no_such_table() -> None:
     assert (only.parts[0].place, only.parts[0].statement.headline[0]) == ("", "")
 
 
-def test_the_sentence_begins_with_the_hardware() -> None:
-    sentences = ["".join(headline(answer)) for answer in answers(*RECORDS, *measured(NO_GPU, 9))]
-    assert sentences[0].startswith("On 1 x NVIDIA H100: m_")
-    assert sentences[1].startswith("On 2 x NVIDIA L4: m_")
-    assert sentences[2].startswith("Without GPU: m_")
-    alone = record(DEFAULT, failure("no"), setup=ServerSetup(devices=("NVIDIA A10",)))
-    nothing = "".join(headline(answers(*RECORDS, alone)[0]))
-    assert nothing.startswith("On 1 x NVIDIA A10: ")
-
-
-def test_each_part_says_where_it_was_measured() -> None:
-    big, small = page(*RECORDS).parts
-    assert (small.origin.cores, small.origin.devices) == (8, SMALL.devices)
-    assert (big.origin.cores, big.origin.devices) == (64, BIG.devices)
-    assert dict(big.method)["Measured on"] == "big (1 x NVIDIA H100, driver 550.1, X, 64 cores)"
-    assert small.gpus.startswith("GPU(s): 2 x NVIDIA L4.")
-    assert big.gpus.startswith("GPU(s): 1 x NVIDIA H100.")
-
-
 def test_the_table_of_all_measurements_has_every_kind_and_charts_point_to_its_rows() -> None:
     both = page(*RECORDS, *measured(NO_GPU, 9))
     explorer = both.explorer
@@ -138,27 +118,6 @@ def test_the_table_of_all_measurements_has_every_kind_and_charts_point_to_its_ro
     assert {key.partition("/")[0] for key in keys} == {
         "2-x-NVIDIA-L4", "1-x-NVIDIA-H100", "no-GPU",
     }  # fmt: skip
-
-
-def test_markdown_has_the_table_first_and_a_section_for_each_kind() -> None:
-    text = markdown.render_summary(page(*RECORDS), {})
-    headings = [line for line in text.splitlines() if line.startswith("#")]
-    assert headings == [
-        "# Result summary: m",
-        "## Which hardware",
-        "## On 1 x NVIDIA H100",
-        "### What to do",
-        "### Best configurations",
-        "### Map of the search",
-        "### Best for each value",
-        "## On 2 x NVIDIA L4",
-        "### What to do",
-        "### Best configurations",
-        "### Map of the search",
-        "### Best for each value",
-        "## How it was measured",
-    ]
-    assert "| 1 x NVIDIA H100 | m\\_config\\_default |" in text
 
 
 def test_html_and_pdf_have_it_too_and_no_id_twice() -> None:

@@ -218,19 +218,6 @@ def plain() -> tuple[Page, Page]:
     return Page(page_of(summary)), Page(page_of(detail))
 
 
-def test_the_summary_shows_answer_table_chart_difference_and_failures(
-    plain: tuple[Page, Page],
-) -> None:
-    summary, _ = plain
-    assert "m_config_0" in summary.text("p")
-    assert summary.elements.count("svg") == 2
-    assert "+max_batch_size: 4" in summary.text("pre")
-    cells = summary.text("td")
-    for shown in ("m_config_0", "m_config_default", "200", "the model ran out of memory"):
-        assert shown in cells
-    assert "use less" in cells
-
-
 def test_both_reports_say_where_and_when_was_measured(plain: tuple[Page, Page]) -> None:
     summary, detail = plain
     assert "Linux 6.1" in summary.text("dd")

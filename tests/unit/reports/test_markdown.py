@@ -43,43 +43,6 @@ def summary(name: str = "m", *, complete: bool = True) -> str:
     )
 
 
-def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None:
-    lines = summary().splitlines()
-    assert lines[0] == "# Result summary: m"
-    assert "**m\\_config\\_0**" in lines[2]
-    assert "200 infer/sec at p99 6.50 ms" in lines[2]
-    assert "Constraint targets: Max p99 Latency: 10 ms." in lines
-    rows = [line for line in lines if line.startswith("| m\\_config")]
-    assert [row.split(" | ")[0] for row in rows[:2]] == [
-        "| m\\_config\\_0", "| m\\_config\\_default",
-    ]  # fmt: skip
-    assert "| 200 | 6.50 | met | concurrency 1 |" in rows[0]
-    assert "| m\\_config\\_default at concurrency 2 | failed m | mend it |" in lines
-    assert "* unstable m" in lines
-    assert lines[lines.index("```diff") + 2] == "+m"
-    assert "| CPU | 16 cores |" in lines
-    assert "| GPUs | H200 |" in lines
-    headings = [line for line in lines if line.startswith("## ")]
-    assert headings == [
-        "## What to do", "## Best configurations", "## Map of the search",
-        "## Best for each value", "## Failed trials", "## Caveats", "## How it was measured",
-    ]  # fmt: skip
-    unfinished = summary(complete=False)
-    assert "Not certain: " in unfinished
-    assert "remarks</summary>\n\n* The run ended before the search was complete" in unfinished
-
-
-def test_what_to_do_names_the_configuration_and_its_changes() -> None:
-    section = summary().split("## ")[1]
-    assert "Deploy this configuration: **m\\_config\\_0** (" in section
-    assert "Changes to config.pbtxt:\n\n```diff\n-a\n+m\n```" in section
-
-
-def test_a_machine_without_gpus_has_no_line_about_them() -> None:
-    text = render_summary(summary_page(ranking(record(BEST, measurement(1, 1)))), {})
-    assert "GPU" not in text
-
-
 def test_failures_without_hints_have_no_column_for_them() -> None:
     found = ranking(
         record(BEST, measurement(1, 1)), record(BEST, failure("no", hint=""), concurrency=2)
@@ -135,21 +98,6 @@ def test_charts_are_images_beside_it_and_only_those_that_were_drawn() -> None:
         ("Throughput vs. Concurrency", "throughput_v_concurrency.svg"),
     ]
     assert "## Charts" not in render_summary(page, NOT_DRAWN)
-
-
-def test_the_map_and_the_parameters_are_tables() -> None:
-    page = summary_page(
-        ranking(
-            record(DEFAULT, measurement(100, 5, requests=300)),
-            record(BEST, measurement(200, 9, requests=1200), concurrency=2),
-        )
-    )
-    lines = render_summary(page, NOT_DRAWN).splitlines()
-    assert "| Max batch size | 0 | 4 |" in lines
-    best = "200<br>Concurrency 2<br>from 1,200 requests"
-    assert f"| Best | 100<br>Concurrency 1<br>from 300 requests | {best} |" in lines
-    assert "| Max batch size | 0 | 100 | concurrency 1 | 1 |" in lines
-    assert "|  | 4 | 200 | concurrency 2 | 1 |" in lines
 
 
 def test_tables_align_numbers_and_show_missing_values() -> None:

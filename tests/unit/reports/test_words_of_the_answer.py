@@ -17,12 +17,14 @@ from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.doubts import Doubt
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
+from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.reports.html import render_summary
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import Ranking
 from tests.drawn import NOT_DRAWN
+from tests.goldens import check_folder
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -32,6 +34,7 @@ from tests.unit.builders import (
     instalment,
     measurement,
     objectives,
+    origin,
     ranking,
     record,
     summary_page,
@@ -112,6 +115,42 @@ def ensemble() -> Ranking:
     )
 
 
+def at_other_loads(throughput: float) -> Ranking:
+    return ranking(
+        record(BEST, measurement(900), concurrency=16, batch_size=8),
+        record(BEST, measurement(throughput), concurrency=4),
+        record(DEFAULT, measurement(100), concurrency=4),
+    )
+
+
+def repeated(of: ModelVariant, *outcomes: Measurement, by: Goal | None = None) -> Ranking:
+    runs = [
+        record(of, each, repetition=number, concurrency=4) for number, each in enumerate(outcomes)
+    ]
+    return ranking(*runs, by=by)
+
+
+def twice(of: ModelVariant) -> list[TrialRecord]:
+    return [record(of, measurement(value), repetition=n) for n, value in enumerate((99, 101))]
+
+
+def rivals(throughput: float, p99: float, by: Goal | None = None) -> Ranking:
+    """What a search recommended, and a variant that may be better."""
+    sure = record(BEST, measurement(100, 8))
+    bold = record(OTHER, measurement(throughput, p99))
+    return ranking(sure, bold, by=by, conclusion=conclusion(sure.trial, trials=2, by=by))
+
+
+def models_at_a_rate(*answered: float) -> Ranking:
+    """Two models under 100 requests/s each."""
+    load: dict[str, Any] = {"kind": LoadKind.REQUEST_RATE, "concurrency": 100}
+    works = [trial(variant(f"{m}_config_0", model=m), **load).workloads[0] for m in "ab"]
+    both = Trial(workloads=tuple(works), setup=ServerSetup())
+    outcome = together(*({"perf_throughput": each} for each in answered))
+    by = Goal(models=(ModelGoal(), ModelGoal()))
+    return ranking(TrialRecord(trial=both, outcome=outcome), model="a,b", by=by)
+
+
 CASES = {
     "closed loop": against_default(measurement(250.5, 5.5)),
     "repeated": against_default(instalment(STEADY, 0.5), instalment(STEADY, 0.6)),
@@ -145,11 +184,114 @@ CASES = {
         record(DEFAULT, measurement(100, 5)), record(BEST, failure("no memory " * 20))
     ),
     "nothing": ranking(record(DEFAULT, failure("no luck")), record(BEST, failure())),
-}
+    "nothing at all": ranking(),
+    "gain at another load": at_other_loads(208),
+    "no clear gain at another load": at_other_loads(101),
+    "default at another load": ranking(
+        record(DEFAULT, measurement(125.25, 3.5)),
+        record(BEST, measurement(250.5, 5.5), concurrency=4),
+    ),
+    "gain within noise over a default that fails": ranking(
+        record(DEFAULT, measurement(100, 50.5, windows=(80, 120))),
+        record(BEST, measurement(140, 5.5, windows=(110, 170))),
+        by=LATENCY,
+    ),
+    "gain with its noise": ranking(
+        record(DEFAULT, measurement(100.25, windows=(100.25, 100.25))),
+        record(BEST, measurement(200.5, windows=(190.475, 210.525))),
+    ),
+    "gain within its noise": ranking(
+        record(DEFAULT, measurement(100, windows=(95, 105))),
+        record(BEST, measurement(103, windows=(98, 108))),
+    ),
+    "default fails at every load": ranking(
+        record(BEST, measurement(150, 5.5), concurrency=4),
+        *(record(DEFAULT, measurement(100, 50.5), concurrency=load) for load in (4, 8)),
+        by=LATENCY,
+    ),
+    "failing default has the best objective": ranking(
+        record(DEFAULT, measurement(2663, 1.5)),
+        record(BEST, measurement(4000, 8.5)),
+        by=goal(*at_least(perf_throughput=3900), wished=objectives(perf_latency_p99=10)),
+    ),
+    "default alone": ranking(record(DEFAULT, measurement(1.5))),
+    "two objectives": ranking(
+        record(DEFAULT, measurement(80, 22.5, perf_server_queue=1.5)),
+        by=goal(wished=objectives(perf_throughput=1, perf_server_queue=1)),
+    ),
+    "tokens within a limit of p90": ranking(
+        record(DEFAULT, measurement(80, 22.5, time_to_first_token_p90=32.5, **TOKENS)),
+        by=goal(*at_most(time_to_first_token_p90=50), wished=objectives(output_token_throughput=1)),
+    ),
+    "tokens without a goal": ranking(record(DEFAULT, measurement(80, 22.5, **TOKENS))),
+    "limit of p90": ranking(
+        record(BEST, measurement(100, 22.5, perf_latency_p90=8.5)),
+        by=goal(*at_most(perf_latency_p90=10)),
+    ),
+    "by latency": against_default(
+        measurement(100, 2.5), by=goal(wished=objectives(perf_latency_p99=1))
+    ),
+    "loads of several models": models_at_a_rate(99.0, 50.0),
+    "client batch": ranking(record(BEST, measurement(1.5), concurrency=8, batch_size=4)),
+    "given intervals": ranking(
+        record(BEST, measurement(1.5), kind=LoadKind.REQUEST_INTERVALS, concurrency=0)
+    ),
+    "several GPUs": ranking(
+        record(BEST, measurement(2, gpus={f"GPU-{n}": {"gpu_used_memory": 1e3} for n in (0, 1)}))
+    ),
+    "few requests": repeated(BEST, instalment(STEADY, 0.5)),
+    "doubtful instalments": repeated(BEST, instalment(STEADY, 2.0), instalment(STEADY, 2.0)),
+    "met by all instalments together": repeated(
+        BEST,
+        instalment([*STEADY, 30.0, 30.0, 30.0], 0.5),
+        *[instalment(STEADY, 0.5)] * 2,
+        by=goal(*at_most(perf_latency_p99=20)),
+    ),
+    "a bold rival": rivals(112, 9.99, by=LATENCY),
+    "a rival measured once": rivals(102, 8),
+    "conclusion without its objective": concluded(
+        goal(wished=objectives(cpu_used_ram=1)), measurement(100), chance=0.1
+    ),
+    "failed under other loads": ranking(
+        record(BEST, measurement(100)),
+        *(record(BEST, failure("the server died"), concurrency=load) for load in (16, 32)),
+    ),
+    "ties": ranking(
+        *twice(variant("m_config_0", max_batch_size=2)),
+        *(each for n in range(1, 6)
+          for each in twice(variant(f"m_config_{n}", max_batch_size=4 * n))),
+    ),
+    "ties that need more": ranking(
+        *twice(variant("m_config_0", max_batch_size=2)),
+        *twice(variant("m_config_1", max_batch_size=4)),
+        record(variant("m_config_0", max_batch_size=2), measurement(100), concurrency=4),
+        *twice(variant("m_config_2", max_batch_size=2, instance_group=[{"count": 2}])),
+    ),
+}  # fmt: skip
 
 
 def words(text: str) -> int:
     return sum(any(map(str.isalnum, word)) for word in text.split())
+
+
+def said_of(ranked: Ranking) -> str:
+    """All that a page says of an answer, a line for each statement."""
+    (part,) = summary_page(ranked, where=origin("H200", "A100", "H200")).parts
+    statement = part.statement
+    lines = [statement.sentence, *statement.lines, *(f"* {line}" for line in statement.folded)]
+    for figure in part.figures:
+        about = (figure.value, figure.unit, figure.interval, figure.note, figure.change)
+        lines.append(f"{figure.label}: {' | '.join(filter(None, about))}")
+    lines += [f"{limit.constraint}: {limit.value}" for limit in part.limits]
+    lines += [*part.recommended, part.shortage, part.gpus, *part.notices]
+    lines += [": ".join(row) for row in part.method]
+    return "".join(f"{line}\n" for line in filter(None, lines))
+
+
+def test_what_is_said_of_an_answer_is_as_ever() -> None:
+    texts = {f"{name.replace(' ', '_')}.txt": said_of(case) for name, case in CASES.items()}
+
+    check_folder("answers", texts)
 
 
 def shown_beside_the_tiles(page: str) -> str:

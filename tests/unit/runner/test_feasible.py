@@ -13,7 +13,12 @@ import pytest
 
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import LaunchMode
-from model_analyzer.runner.load.feasible import impossible, on_server, without_effect
+from model_analyzer.runner.load.feasible import (
+    impossible,
+    on_server,
+    random_options,
+    without_effect,
+)
 from model_analyzer.runner.load.shapes import foreign_shapes
 from tests.phrases import VARIABLE_DIMENSION, too_large_batch
 from tests.unit.builders import settings
@@ -244,6 +249,23 @@ def test_a_shape_without_effect_is_taken_with_a_remark(tmp_path: Path) -> None:
         "model m: perf_analyzer flag shape has no effect on 'OTHER', which is not an input"
         " (inputs are IN)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_told"), [("", True), ("input-data: random", True), ("input-data: zero", False)]
+)
+def test_optional_inputs_with_random_values_are_told(flags: str, is_told: bool) -> None:
+    chosen = settings(f"perf_analyzer_flags: {{{flags}}}")
+    optional = {**FIXED, "name": "max_tokens", "optional": True}
+    facts = ModelFacts(name="m", config={"name": "m", "input": (FIXED, optional)}, files="f")
+
+    remarks = [*random_options(chosen.models[0], facts)]
+
+    told = [
+        "model m: its optional input max_tokens gets a random value, the same in each request; a"
+        " file of input-data (perf_analyzer_flags) can leave it out or say which"
+    ]
+    assert remarks == (told if is_told else [])
 
 
 def test_shapes_of_the_whole_run_are_those_of_any_of_its_models() -> None:

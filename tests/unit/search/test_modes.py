@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for every search mode: its file, its row in the docs, and the trials that it asks for.
 
-`RENEW=1` writes the trials to `tests/golden/searches`.
+`make goldens` writes the trials to `tests/golden/searches`.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.search.choose import check, mode_for
 from model_analyzer.search.plan import Subject
+from tests.goldens import check_folder
 from tests.unit.search.surfaces import (
     ensemble,
     failure,
@@ -39,7 +39,6 @@ from tests.unit.search.surfaces import (
 
 PACKAGE = Path(model_analyzer.__file__).parent
 ROOT = PACKAGE.parent
-GOLDEN = ROOT / "tests" / "golden" / "searches"
 
 SUBJECTS: Mapping[str, Callable[[], Subject]] = {
     "one model": lambda: subject(constraints=[latency_within(5)]),
@@ -79,18 +78,15 @@ def asked_by(mode: SearchMode, target: Subject) -> list[str]:
     return [f"{trial.variants} {trial.loads} {trial.repetition}" for trial in trials]
 
 
-@pytest.mark.parametrize("name", SUBJECTS)
 @every_mode
-def test_it_asks_for_the_same_trials_as_ever(mode: SearchMode, name: str) -> None:
+def test_it_asks_for_the_same_trials_as_ever(mode: SearchMode) -> None:
     if mode is SearchMode.OPTUNA and int(optuna.__version__.split(".")[0]) < 5:
         pytest.skip("the sampler of each major version of Optuna proposes trials of its own")
-    path = GOLDEN / mode.value / f"{name.replace(' ', '_')}.txt"
-    asked = "".join(f"{line}\n" for line in asked_by(mode, SUBJECTS[name]()))
-    if "RENEW" in os.environ:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(asked)
-
-    assert asked == path.read_text()
+    texts = {
+        f"{name.replace(' ', '_')}.txt": "".join(f"{line}\n" for line in asked_by(mode, make()))
+        for name, make in SUBJECTS.items()
+    }
+    check_folder(f"searches/{mode.value}", texts)
 
 
 @every_mode
@@ -150,6 +146,7 @@ from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.forecast.expectation.expectation import expectation
 from model_analyzer.search.choose import check
+from tests.goldens import check_folder
 from tests.unit.search.surfaces import saturating, search, sequence, subject
 
 text = "{model_repository: /r, profile_models: m, search: first}"
