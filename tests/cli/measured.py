@@ -13,10 +13,10 @@ from typing import Any
 from model_analyzer.domain.goals import Goal, Objective
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.joint_histogram import JointHistogram, RequestTimes
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.state.profile_state import ProfileState
