@@ -75,13 +75,14 @@ STANDARD_LIBRARY_ONLY = {
 
 # a use case each, and a package of them; the other files and packages of the room are for several
 USE_CASES = {
-    "analyze", "capacity", "checkpoints", "compare", "complete", "explain", "fleet", "preview",
+    "analyze", "capacity", "checkpoints", "complete", "explain", "fleet", "preview",
     "profile", "recommend", "report", "runtime", "validate",
 }  # fmt: skip
 
 # feature -> features that it builds on
 FEATURES = {
     "cluster": {"doctor"},
+    "compare": set(),
     "doctor": set(),
     "upstream": set(),
 }
@@ -280,6 +281,14 @@ def test_a_feature_imports_only_those_it_builds_on(feature: str) -> None:
         assert is_terminal or not [name for name in names if name.split(".")[1] == "cli"], path
 
 
+def test_facts_of_features_are_pure() -> None:
+    for path in (PACKAGE / "features").glob("*/facts/*.py"):
+        place = ".".join(path.relative_to(PACKAGE.parent).parts[:4])
+        names = [name for name in imports(path) if name.startswith("model_analyzer.")]
+        others = {name.split(".")[1] for name in names if not name.startswith(place)}
+        assert others <= {"domain", "results"}, path
+
+
 def test_every_feature_is_in_the_table_and_has_its_own_tests() -> None:
     tests = Path(__file__).parent / "features"
     for directory in (PACKAGE / "features", tests):
@@ -376,7 +385,7 @@ def test_pure_rooms_need_no_library() -> None:
     import sys
 
     for path in sources():
-        if room_of(path) in STANDARD_LIBRARY_ONLY:
+        if room_of(path) in STANDARD_LIBRARY_ONLY or "facts" in path.parts:
             place = path.relative_to(PACKAGE).as_posix()
             addressed = {name for name, places in ADDRESSES.items() if place in places}
             foreign = {
@@ -395,20 +404,20 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_250,
-    "lines of the core, without features": 76_400,
+    "lines": 82_300,
+    "lines of the core, without features": 75_000,
     "files": 470,
     "files that one other imports": 121,
     "of these, files of up to 110 lines": 45,
     "files under 40 lines": 28,
     "imports, % of lines": 8.4,
     "names of classes used twice": 48,
-    "names of files used twice": 52,
+    "names of files used twice": 51,
     "lines of domain": 10_950,
     "files with SearchMode.": 3,
     "files with OutputFormat.": 7,
     "classes with over 20 methods": 8,
-    "lines of tests": 81_900,
+    "lines of tests": 81_850,
 }
 
 

@@ -44,7 +44,7 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "capacity": (_CORE, "Say how many replicas serve a rate."),
         "explain": (_CORE, "Say why requests are slow."),
         "checkpoint": (_CORE, "Show, check, export and merge checkpoints."),
-        "compare": (_CORE, "Compare two checkpoints; fail if results got worse."),
+        "compare": (_FEATURE, "Compare two checkpoints; fail if results got worse."),
         "analyze": (_CORE, "Legacy command: write tables and reports from the checkpoint."),
     },
     "Set up": {

@@ -254,8 +254,9 @@ def random_options(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
     if optional and model.perf_analyzer_flags.get("input-data", "random") == "random":
         verb = "its optional input {} gets" if len(optional) == 1 else "its optional inputs {} get"
         yield (
-            f"model {model.name}: {verb.format(first_few(optional))} a random value, the same in each request; a file"
-            " of input-data (perf_analyzer_flags) can leave it out or say which"
+            f"model {model.name}: {verb.format(first_few(optional))} a random value, the same in"
+            " each request; a file of input-data (perf_analyzer_flags) can leave it out or say"
+            " which"
         )
 
 

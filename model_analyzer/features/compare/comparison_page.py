@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.reports.changes import changes_between
-from model_analyzer.reports.comparison_charts import comparison_charts
-from model_analyzer.reports.comparison_report import (
+from model_analyzer.features.compare.comparison_charts import comparison_charts
+from model_analyzer.features.compare.comparison_report import (
     ComparisonReport,
     best_table,
     best_title,
@@ -20,13 +19,14 @@ from model_analyzer.reports.comparison_report import (
     trials_table,
     trials_title,
 )
+from model_analyzer.features.compare.facts.comparison import Comparison, verdict
+from model_analyzer.features.compare.facts.gate import Status
+from model_analyzer.reports.changes import changes_between
 from model_analyzer.reports.html import charts_data, render_page
 from model_analyzer.reports.images import Drawings
 from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.change import ChangeVerdict
-from model_analyzer.results.comparison import Comparison, verdict
-from model_analyzer.results.gate import Status
 from model_analyzer.results.ranking import Ranking
 
 _SCRIPTS = (

@@ -18,7 +18,7 @@ from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, UnusableCheckpoint
 
 if TYPE_CHECKING:
     from model_analyzer.domain.goals import GoalOverride
-    from model_analyzer.reports.comparison_report import ComparisonReport
+    from model_analyzer.features.compare.comparison_report import ComparisonReport
     from model_analyzer.state.checkpoint import Checkpoint
 
 _TABLE = "table"
@@ -81,7 +81,7 @@ def compare(
       model-analyzer compare old/checkpoints new/checkpoints --format html -o changes.html
       model-analyzer compare 0 1 --fail-on 'perf_throughput<-3%' --fail-on 'perf_latency_p99>20'
     """
-    from model_analyzer.app.compare import (
+    from model_analyzer.features.compare.compare import (
         checkpoint_place,
         comparison,
         parse_metrics,
@@ -113,7 +113,7 @@ def _opened(which: str, directory: Path, prefix: str) -> Checkpoint:
 
 def _show(report: ComparisonReport, form: str, output: Path | None) -> None:
     from model_analyzer.cli.console import plain_table
-    from model_analyzer.reports.comparison_report import (
+    from model_analyzer.features.compare.comparison_report import (
         rendered,
         titled_tables,
         to_lines,
@@ -139,7 +139,7 @@ def _show(report: ComparisonReport, form: str, output: Path | None) -> None:
 
 def _page(report: ComparisonReport) -> str:
     """The comparison as a page, with warnings about images that are missing in it."""
-    from model_analyzer.app.compare import page_of
+    from model_analyzer.features.compare.compare import page_of
 
     text, remarks = page_of(report)
     warn_all(remarks)

@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.domain.noise import Interval
+from model_analyzer.features.compare.facts.comparison import Comparison, Pair
+from model_analyzer.features.compare.facts.gate import Ground, Rule, Status, judge
 from model_analyzer.results.change import Change
-from model_analyzer.results.comparison import Comparison, Pair
-from model_analyzer.results.gate import Ground, Rule, Status, judge
 from tests.unit.builders import measurement, ranking, record, variant
 
 THROUGHPUT, LATENCY = "perf_throughput", "perf_latency_p99"

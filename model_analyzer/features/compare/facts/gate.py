@@ -10,8 +10,8 @@ from enum import Enum
 from math import isfinite
 
 from model_analyzer.domain.noise import Interval
+from model_analyzer.features.compare.facts.comparison import Comparison
 from model_analyzer.results.change import Change
-from model_analyzer.results.comparison import Comparison
 
 _FORM = re.compile(r"\s*(\w+)\s*([<>])\s*([^\s%]+)\s*(%?)\s*")
 

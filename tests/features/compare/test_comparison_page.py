@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.reports.comparison_page import (
+from model_analyzer.features.compare.comparison_page import (
     ComparedModel,
     ComparisonPage,
     comparison_page,
     render_comparison,
 )
-from model_analyzer.reports.comparison_report import ComparisonReport, Side
-from model_analyzer.results.comparison import compare
-from model_analyzer.results.gate import Rule, judge
+from model_analyzer.features.compare.comparison_report import ComparisonReport, Side
+from model_analyzer.features.compare.facts.comparison import compare
+from model_analyzer.features.compare.facts.gate import Rule, judge
 from model_analyzer.results.ranking import Ranking
 from tests.drawn import NOT_DRAWN, svg_of
 from tests.unit.builders import failure, measurement, ranking, record, variant

@@ -11,8 +11,8 @@ import pytest
 
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.features.compare.facts.comparison import Comparison, compare, verdict
 from model_analyzer.results.change import ChangeVerdict
-from model_analyzer.results.comparison import Comparison, compare, verdict
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import failure, measurement, ranking, record, variant
 

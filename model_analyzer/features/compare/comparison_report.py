@@ -18,11 +18,11 @@ from model_analyzer.domain.noise import FEWEST_CHANGES, Interval
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted
+from model_analyzer.features.compare.facts.comparison import Comparison, Pair, verdict
+from model_analyzer.features.compare.facts.gate import Ground, Judgement, Status
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.change import Change
-from model_analyzer.results.comparison import Comparison, Pair, verdict
-from model_analyzer.results.gate import Ground, Judgement, Status
 from model_analyzer.results.ranking import Ranking
 
 # A pull request comment holds 65 536 characters.

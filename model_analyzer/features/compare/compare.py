@@ -16,11 +16,15 @@ from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import Goal, GoalOverride
 from model_analyzer.domain.hardware import WITHOUT_GPU, with_place
 from model_analyzer.errors import CheckpointError, wrong
-from model_analyzer.reports.comparison_page import comparison_page, render_comparison
-from model_analyzer.reports.comparison_report import ComparisonReport, Side, comparison_remarks
+from model_analyzer.features.compare.comparison_page import comparison_page, render_comparison
+from model_analyzer.features.compare.comparison_report import (
+    ComparisonReport,
+    Side,
+    comparison_remarks,
+)
+from model_analyzer.features.compare.facts.comparison import compare
+from model_analyzer.features.compare.facts.gate import Rule, judge
 from model_analyzer.reports.images import Images
-from model_analyzer.results.comparison import compare
-from model_analyzer.results.gate import Rule, judge
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.find import LATEST

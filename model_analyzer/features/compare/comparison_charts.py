@@ -11,6 +11,7 @@ from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.settings import PlotSettings
+from model_analyzer.features.compare.facts.comparison import Comparison, Pair, verdict
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.front import Point, front_points, points_of, thinned
 from model_analyzer.reports.plots import (
@@ -23,7 +24,6 @@ from model_analyzer.reports.plots import (
     y_axis,
 )
 from model_analyzer.results.change import Change, ChangeVerdict
-from model_analyzer.results.comparison import Comparison, Pair, verdict
 from model_analyzer.results.ranking import Ranking
 
 # A chart of changes shows this many trials. An interval is cut if it needs an axis that is this
