@@ -75,12 +75,13 @@ STANDARD_LIBRARY_ONLY = {
 
 # a use case each, and a package of them; the other files and packages of the room are for several
 USE_CASES = {
-    "analyze", "capacity", "checkpoints", "complete", "explain", "fleet", "preview",
+    "analyze", "checkpoints", "complete", "explain", "fleet", "preview",
     "profile", "recommend", "report", "runtime", "validate",
 }  # fmt: skip
 
 # feature -> features that it builds on
 FEATURES = {
+    "capacity": set(),
     "cluster": {"doctor"},
     "compare": set(),
     "doctor": set(),
@@ -91,6 +92,7 @@ FEATURES = {
 LISTS = {
     "cli/program.py",
     "app/run/measuring.py",  # slots on a cluster
+    "cli/commands/config.py",  # the schema of the answer of capacity
     "state/contents.py",  # files of upstream, read
     "app/checkpoints/files.py",  # and written
 }
@@ -405,15 +407,15 @@ def test_every_room_is_in_the_table() -> None:
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
     "lines": 82_300,
-    "lines of the core, without features": 75_000,
-    "files": 470,
+    "lines of the core, without features": 71_950,
+    "files": 469,
     "files that one other imports": 121,
-    "of these, files of up to 110 lines": 45,
-    "files under 40 lines": 28,
+    "of these, files of up to 110 lines": 44,
+    "files under 40 lines": 27,
     "imports, % of lines": 8.4,
     "names of classes used twice": 48,
-    "names of files used twice": 51,
-    "lines of domain": 10_950,
+    "names of files used twice": 49,
+    "lines of domain": 10_900,
     "files with SearchMode.": 3,
     "files with OutputFormat.": 7,
     "classes with over 20 methods": 8,

@@ -41,7 +41,7 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Use results": {
         "report": (_CORE, "Write detailed reports of variants, without a server."),
         "best": (_CORE, "Print the recommended configuration for deployment."),
-        "capacity": (_CORE, "Say how many replicas serve a rate."),
+        "capacity": (_FEATURE, "Say how many replicas serve a rate."),
         "explain": (_CORE, "Say why requests are slow."),
         "checkpoint": (_CORE, "Show, check, export and merge checkpoints."),
         "compare": (_FEATURE, "Compare two checkpoints; fail if results got worse."),

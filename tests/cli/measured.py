@@ -21,6 +21,7 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.state.profile_state import ProfileState
 from tests.conftest import TESTS
+from tests.features.capacity.replicas import closed_load, open_load
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -35,7 +36,6 @@ from tests.unit.builders import (
     variant,
 )
 from tests.unit.results.explain.observed import model, observed
-from tests.unit.results.replicas import closed_load, open_load
 
 HOST = {"Processor": "CPU A", "Server": "2.51.0", "Memory": "64 GB"}
 

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from model_analyzer.config.prices import read_prices
 from model_analyzer.config.sources import parse_yaml
-from model_analyzer.config.traces import parse_trace
 from model_analyzer.domain.json_stream import TooLong
 from model_analyzer.domain.log_rows import LogProblem
 from model_analyzer.domain.request_log import parse_log
 from model_analyzer.errors import ModelAnalyzerError
+from model_analyzer.features.capacity.trace_files import parse_trace
 from model_analyzer.runner.completion import RememberedConfigs
 from model_analyzer.runner.load.input_check import Expected, Tensor, check_data
 from model_analyzer.runner.load.input_data import parse_entries

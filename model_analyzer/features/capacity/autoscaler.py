@@ -13,21 +13,21 @@ from typing import Any
 
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import counted
-from model_analyzer.reports.capacity_text import (
+from model_analyzer.features.capacity.capacity_text import (
     CapacityReport,
     answer_lines,
     remark_lines,
 )
-from model_analyzer.reports.kubernetes import object_name
-from model_analyzer.reports.templating import Commented, yaml_documents
-from model_analyzer.results.capacity.autoscaling import (
+from model_analyzer.features.capacity.facts.autoscaling import (
     ADDED_AT_ONCE,
     METRIC_WINDOW_S,
     SYNC_S,
     TOLERANCE,
     Autoscaler,
 )
-from model_analyzer.results.capacity.sizing import Sizing
+from model_analyzer.features.capacity.facts.sizing import Sizing
+from model_analyzer.reports.kubernetes import object_name
+from model_analyzer.reports.templating import Commented, yaml_documents
 
 # Triton counts requests here; the Prometheus adapter has to provide their rate under a name.
 _COUNTER = "nv_inference_request_success"

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.config.traces import parse_trace
 from model_analyzer.errors import ConfigError
+from model_analyzer.features.capacity.trace_files import parse_trace
 
 
 @pytest.mark.parametrize(

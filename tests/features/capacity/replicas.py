@@ -13,7 +13,7 @@ from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.results.capacity.capacity import ModelCapacity, capacity_of
+from model_analyzer.features.capacity.facts.capacity import ModelCapacity, capacity_of
 from tests.unit.builders import at_most, goal, measurement, rank_one, record, variant
 
 USERS: Mapping[str, Any] = {"request-distribution": "poisson", "async": "true"}

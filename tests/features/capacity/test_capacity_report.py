@@ -13,20 +13,20 @@ import jsonschema
 import pytest
 import yaml
 
-from model_analyzer.app.capacity import capacity_report
 from model_analyzer.domain.prices import Prices, Resources
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import ConfigError
-from model_analyzer.reports.capacity_document import capacity_schema
-from model_analyzer.reports.capacity_report import rendered
-from model_analyzer.reports.capacity_text import (
+from model_analyzer.features.capacity.capacity_document import capacity_schema
+from model_analyzer.features.capacity.capacity_text import (
     CapacityReport,
     answer_lines,
     cheapest_text,
     kinds_table,
 )
-from model_analyzer.results.capacity.sizing import Count, Demand
-from tests.unit.results.replicas import capacity, closed_load, open_load
+from model_analyzer.features.capacity.command import rendered
+from model_analyzer.features.capacity.facts.sizing import Count, Demand
+from model_analyzer.features.capacity.question import capacity_report
+from tests.features.capacity.replicas import capacity, closed_load, open_load
 
 PRICES = Prices(
     currency="USD",

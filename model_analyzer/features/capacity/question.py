@@ -21,13 +21,13 @@ from model_analyzer.domain.hardware import with_place
 from model_analyzer.domain.prices import Fleet, fleet_for
 from model_analyzer.domain.ranges import MOST_DEMAND
 from model_analyzer.domain.settings import ReportSettings
-from model_analyzer.domain.traces import LoadTrace
 from model_analyzer.errors import UnusableCheckpoint, wrong
-from model_analyzer.reports.capacity_text import CapacityReport
-from model_analyzer.results.capacity.autoscaling import autoscaler_of
-from model_analyzer.results.capacity.capacity import ModelCapacity, capacity_of
-from model_analyzer.results.capacity.day import day_cost, day_plan
-from model_analyzer.results.capacity.sizing import Demand, Sizing, sizing_of
+from model_analyzer.features.capacity.capacity_text import CapacityReport
+from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
+from model_analyzer.features.capacity.facts.capacity import ModelCapacity, capacity_of
+from model_analyzer.features.capacity.facts.day import day_cost, day_plan
+from model_analyzer.features.capacity.facts.sizing import Demand, Sizing, sizing_of
+from model_analyzer.features.capacity.facts.traces import LoadTrace
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint
 

@@ -27,15 +27,15 @@ from model_analyzer.domain.profiles import (
 from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.domain.ties import resources_used
 from model_analyzer.domain.trials import Trial
-from model_analyzer.results.capacity.missing import Missing, missing_of
-from model_analyzer.results.capacity.points import (
+from model_analyzer.features.capacity.facts.missing import Missing, missing_of
+from model_analyzer.features.capacity.facts.points import (
     Loads,
     Point,
     closed_loads,
     highest_throughput,
     loads_of,
 )
-from model_analyzer.results.capacity.replica import (
+from model_analyzer.features.capacity.facts.replica import (
     Carried,
     Keeps,
     carried,

@@ -10,15 +10,15 @@ from itertools import pairwise
 
 import pytest
 
-from model_analyzer.results.capacity.autoscaling import (
+from model_analyzer.features.capacity.facts.autoscaling import (
     TOLERANCE,
     Autoscaler,
     Moment,
     autoscaler_of,
     simulated,
 )
-from model_analyzer.results.capacity.replica import Carried, replicas_for
-from model_analyzer.results.capacity.sizing import Demand
+from model_analyzer.features.capacity.facts.replica import Carried, replicas_for
+from model_analyzer.features.capacity.facts.sizing import Demand
 
 HOUR_S = 3600.0
 

@@ -12,18 +12,18 @@ from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import canonical
 from model_analyzer.domain.prices import in_cents
-from model_analyzer.reports.capacity_text import (
+from model_analyzer.features.capacity.capacity_text import (
     CapacityReport,
     answer_lines,
     cheapest_of,
     remark_lines,
 )
-from model_analyzer.results.capacity.capacity import ReplicaCapacity
-from model_analyzer.results.capacity.day import DayCost, DayPlan
-from model_analyzer.results.capacity.missing import Missing
-from model_analyzer.results.capacity.points import Point
-from model_analyzer.results.capacity.replica import Carried, Keeps
-from model_analyzer.results.capacity.sizing import Outlook, Sizing
+from model_analyzer.features.capacity.facts.capacity import ReplicaCapacity
+from model_analyzer.features.capacity.facts.day import DayCost, DayPlan
+from model_analyzer.features.capacity.facts.missing import Missing
+from model_analyzer.features.capacity.facts.points import Point
+from model_analyzer.features.capacity.facts.replica import Carried, Keeps
+from model_analyzer.features.capacity.facts.sizing import Outlook, Sizing
 
 # The version of the layout; increased when readers of the last version would misread this one.
 CAPACITY_VERSION = 1

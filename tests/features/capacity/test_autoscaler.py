@@ -14,11 +14,11 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from model_analyzer.app.capacity import capacity_report
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.reports.autoscaler import FORMS, autoscaler_manifest
-from model_analyzer.results.capacity.sizing import Demand
-from tests.unit.results.replicas import capacity, closed_load, open_load
+from model_analyzer.features.capacity.autoscaler import FORMS, autoscaler_manifest
+from model_analyzer.features.capacity.facts.sizing import Demand
+from model_analyzer.features.capacity.question import capacity_report
+from tests.features.capacity.replicas import capacity, closed_load, open_load
 
 KEDA = json.loads(Path(__file__).with_name("scaledobject.schema.json").read_text())
 

@@ -9,11 +9,11 @@ from decimal import Decimal
 import pytest
 
 from model_analyzer.domain.prices import NodeType, Prices, Resources, fleet_for
-from model_analyzer.domain.traces import LoadTrace
-from model_analyzer.results.capacity.autoscaling import autoscaler_of
-from model_analyzer.results.capacity.day import DayCost, DayPlan, day_cost, day_plan
-from model_analyzer.results.capacity.replica import Carried
-from model_analyzer.results.capacity.sizing import Demand
+from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
+from model_analyzer.features.capacity.facts.day import DayCost, DayPlan, day_cost, day_plan
+from model_analyzer.features.capacity.facts.replica import Carried
+from model_analyzer.features.capacity.facts.sizing import Demand
+from model_analyzer.features.capacity.facts.traces import LoadTrace
 
 HOUR_S = 3600
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from model_analyzer.config.sources import read_text
 from model_analyzer.domain.ranges import MOST_DEMAND
-from model_analyzer.domain.traces import LoadTrace
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.features.capacity.facts.traces import LoadTrace
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 _MOST_ROWS, _MOST_DAYS = 100_000, 100

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from model_analyzer.domain.prices import Fleet
-from model_analyzer.domain.traces import LoadTrace
-from model_analyzer.results.capacity.autoscaling import SYNC_S, Autoscaler, Moment, simulated
-from model_analyzer.results.capacity.replica import Carried, replicas_for
-from model_analyzer.results.capacity.sizing import Demand
+from model_analyzer.features.capacity.facts.autoscaling import SYNC_S, Autoscaler, Moment, simulated
+from model_analyzer.features.capacity.facts.replica import Carried, replicas_for
+from model_analyzer.features.capacity.facts.sizing import Demand
+from model_analyzer.features.capacity.facts.traces import LoadTrace
 
 # Periods to show.
 _PERIODS = 24

@@ -28,10 +28,10 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
-from model_analyzer.results.capacity.capacity import capacity_of
-from model_analyzer.results.capacity.missing import Missing
-from model_analyzer.results.capacity.points import Lack, Point, requests_needed
-from model_analyzer.results.capacity.replica import Keeps, keeps_at
+from model_analyzer.features.capacity.facts.capacity import capacity_of
+from model_analyzer.features.capacity.facts.missing import Missing
+from model_analyzer.features.capacity.facts.points import Lack, Point, requests_needed
+from model_analyzer.features.capacity.facts.replica import Keeps, keeps_at
 from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import PartialPlan, Plan, Subject, recorded, side_by_side
 from model_analyzer.state.profile_state import ProfileState

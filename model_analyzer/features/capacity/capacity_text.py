@@ -14,16 +14,16 @@ from model_analyzer.domain.metrics import metric_of
 from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.prices import HourlyCost, cheapest, cost_per_million, money
 from model_analyzer.domain.words import counted
+from model_analyzer.features.capacity.facts.autoscaling import Autoscaler
+from model_analyzer.features.capacity.facts.capacity import ModelCapacity, ReplicaCapacity
+from model_analyzer.features.capacity.facts.day import DayCost, DayPlan
+from model_analyzer.features.capacity.facts.missing import Missing
+from model_analyzer.features.capacity.facts.points import Lack
+from model_analyzer.features.capacity.facts.replica import Carried, Keeps
+from model_analyzer.features.capacity.facts.sizing import Count, Demand, Outlook, Sizing
 from model_analyzer.reports.failure_text import failure_advice
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
-from model_analyzer.results.capacity.autoscaling import Autoscaler
-from model_analyzer.results.capacity.capacity import ModelCapacity, ReplicaCapacity
-from model_analyzer.results.capacity.day import DayCost, DayPlan
-from model_analyzer.results.capacity.missing import Missing
-from model_analyzer.results.capacity.points import Lack
-from model_analyzer.results.capacity.replica import Carried, Keeps
-from model_analyzer.results.capacity.sizing import Count, Demand, Outlook, Sizing
 from model_analyzer.results.columns import Cell
 
 

@@ -12,11 +12,11 @@ import pytest
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.reports.capacity_text import missing_text
-from model_analyzer.results.capacity.missing import Gap
-from model_analyzer.results.capacity.points import Lack
+from model_analyzer.features.capacity.capacity_text import missing_text
+from model_analyzer.features.capacity.facts.missing import Gap
+from model_analyzer.features.capacity.facts.points import Lack
+from tests.features.capacity.replicas import FAST, P99, USERS, capacity, closed_load, open_load
 from tests.unit.builders import at_most, failure, measurement, record
-from tests.unit.results.replicas import FAST, P99, USERS, capacity, closed_load, open_load
 
 EVENLY = {"async": "true"}
 BY_THREADS = {"request-distribution": "poisson"}

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -31,10 +32,10 @@ from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
-    from model_analyzer.app.capacity import Question
     from model_analyzer.config.given_options import GivenOptions
     from model_analyzer.domain.goals import GoalOverride
-    from model_analyzer.reports.capacity_text import CapacityReport
+    from model_analyzer.features.capacity.capacity_text import CapacityReport
+    from model_analyzer.features.capacity.question import Question
 
 _TABLE = "table"
 
@@ -109,8 +110,8 @@ def _with_question(command: F) -> Callable[..., int]:
         circumstances: int | None,
         **others: Any,
     ) -> int:
-        from model_analyzer.app.capacity import Question, parse_demand
-        from model_analyzer.config.traces import read_trace
+        from model_analyzer.features.capacity.question import Question, parse_demand
+        from model_analyzer.features.capacity.trace_files import read_trace
 
         over_time = None if trace is None else read_trace(trace)
         question = Question(
@@ -182,8 +183,8 @@ def capacity(
       model-analyzer capacity --model-repository models --rate 5000 --measure --budget 10m
       model-analyzer capacity --trace day.csv --constraint 'perf_latency_p99<50'
     """
-    from model_analyzer.app.capacity import capacity as answer
     from model_analyzer.app.selection.settings import result_settings
+    from model_analyzer.features.capacity.question import capacity as answer
 
     if form == _TABLE and output is not None:
         raise wrong(
@@ -214,10 +215,10 @@ def _measure(
 ) -> int:
     """Takes the missing measurements; the exit status."""
     from model_analyzer.app.bench.job import Job
-    from model_analyzer.app.measure_capacity import Order, measure_capacity
     from model_analyzer.cli.progress.caller import caller_at_terminal
     from model_analyzer.config.kinds import Duration
     from model_analyzer.config.nodes import Node
+    from model_analyzer.features.capacity.measure import Order, measure_capacity
 
     job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
     order = Order(
@@ -233,8 +234,7 @@ def _measure(
 
 
 def _show(reports: Sequence[CapacityReport], form: str, output: Path | None) -> None:
-    from model_analyzer.reports.capacity_report import rendered
-    from model_analyzer.reports.capacity_text import (
+    from model_analyzer.features.capacity.capacity_text import (
         answer_lines,
         cheapest_text,
         kinds_table,
@@ -257,3 +257,28 @@ def _show(reports: Sequence[CapacityReport], form: str, output: Path | None) -> 
                 echo(line, err=content is not None)
             print_tables(titled_tables(report) if content is None else ())
         warn_all(f"{kind}{remark}" for remark in remark_lines(report))
+
+
+def rendered(reports: Sequence[CapacityReport], form: str) -> str | None:
+    """The answers, one for each kind of hardware, as `md`, `json`, or a manifest (`FORMS`) for the
+    cheapest kind: "" where the measurements do not carry one. None for another form.
+    """
+    from model_analyzer.features.capacity.autoscaler import FORMS, autoscaler_manifest
+    from model_analyzer.features.capacity.capacity_document import capacity_document
+    from model_analyzer.features.capacity.capacity_text import cheapest_of, to_markdown
+
+    match form:
+        case "md":
+            return to_markdown(reports)
+        case "json":
+            return json.dumps(capacity_document(reports), indent=1) + "\n"
+    if form not in FORMS:
+        return None
+    chosen = reports[0] if len(reports) == 1 else cheapest_of(reports)
+    if chosen is None:
+        raise wrong(
+            "--circumstances",
+            f"{len(reports)} kinds of hardware were measured: choose one, or give --prices for the"
+            " cheapest",
+        )
+    return autoscaler_manifest(chosen, form) or ""

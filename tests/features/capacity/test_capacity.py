@@ -14,11 +14,12 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.results.capacity.capacity import Knee, ModelCapacity, capacity_of
-from model_analyzer.results.capacity.missing import Gap
-from model_analyzer.results.capacity.points import reaches_at
-from model_analyzer.results.capacity.replica import Carried, Keeps, is_as_good, replicas_for
-from model_analyzer.results.capacity.sizing import Demand, Sizing, sizing_of
+from model_analyzer.features.capacity.facts.capacity import Knee, ModelCapacity, capacity_of
+from model_analyzer.features.capacity.facts.missing import Gap
+from model_analyzer.features.capacity.facts.points import reaches_at
+from model_analyzer.features.capacity.facts.replica import Carried, Keeps, is_as_good, replicas_for
+from model_analyzer.features.capacity.facts.sizing import Demand, Sizing, sizing_of
+from tests.features.capacity.replicas import DEFAULT, FAST, P99, capacity, closed_load, open_load
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -29,7 +30,6 @@ from tests.unit.builders import (
     record,
     variant,
 )
-from tests.unit.results.replicas import DEFAULT, FAST, P99, capacity, closed_load, open_load
 
 # p99 grows tenfold from 80 to 100 requests/s and meets 50 ms between
 P99_BELOW_110 = at_most(perf_latency_p99=110)
