@@ -75,7 +75,7 @@ STANDARD_LIBRARY_ONLY = {
 
 # a use case each, and a package of them; the other files and packages of the room are for several
 USE_CASES = {
-    "analyze", "checkpoints", "complete", "explain", "fleet", "preview",
+    "analyze", "checkpoints", "complete", "fleet", "preview",
     "profile", "recommend", "report", "runtime", "validate",
 }  # fmt: skip
 
@@ -85,6 +85,7 @@ FEATURES = {
     "cluster": {"doctor"},
     "compare": set(),
     "doctor": set(),
+    "explain": set(),
     "upstream": set(),
 }
 
@@ -407,14 +408,14 @@ def test_every_room_is_in_the_table() -> None:
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
     "lines": 82_300,
-    "lines of the core, without features": 71_950,
+    "lines of the core, without features": 71_600,
     "files": 469,
     "files that one other imports": 121,
     "of these, files of up to 110 lines": 44,
     "files under 40 lines": 27,
     "imports, % of lines": 8.4,
     "names of classes used twice": 48,
-    "names of files used twice": 49,
+    "names of files used twice": 48,
     "lines of domain": 10_900,
     "files with SearchMode.": 3,
     "files with OutputFormat.": 7,

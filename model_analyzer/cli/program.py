@@ -42,7 +42,7 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "report": (_CORE, "Write detailed reports of variants, without a server."),
         "best": (_CORE, "Print the recommended configuration for deployment."),
         "capacity": (_FEATURE, "Say how many replicas serve a rate."),
-        "explain": (_CORE, "Say why requests are slow."),
+        "explain": (_FEATURE, "Say why requests are slow."),
         "checkpoint": (_CORE, "Show, check, export and merge checkpoints."),
         "compare": (_FEATURE, "Compare two checkpoints; fail if results got worse."),
         "analyze": (_CORE, "Legacy command: write tables and reports from the checkpoint."),

@@ -26,9 +26,9 @@ from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.errors import EXIT_OK, wrong
 
 if TYPE_CHECKING:
-    from model_analyzer.app.explain import ExplainQuestion
     from model_analyzer.config.given_options import GivenOptions
     from model_analyzer.domain.goals import GoalOverride
+    from model_analyzer.features.explain.explanation import ExplainQuestion
     from model_analyzer.reports.explain_text import ExplainReport
     from model_analyzer.results.explain.confirmation import Confirmation
 
@@ -88,8 +88,8 @@ def explain(
       model-analyzer explain -f start/config.yaml --confirm
       model-analyzer explain sim_gpu_config_default -s start/checkpoints --format json
     """
-    from model_analyzer.app.explain import ExplainQuestion, explain_checkpoint
     from model_analyzer.app.selection.settings import result_settings
+    from model_analyzer.features.explain.explanation import ExplainQuestion, explain_checkpoint
     from model_analyzer.reports.explain_text import explain_document, explain_lines
 
     given = given_result_options(ctx, directory, prefix)
@@ -127,8 +127,8 @@ def _confirm(
 ) -> tuple[int, Sequence[Confirmation]]:
     """Tests the advice of the only report; the exit status, and what it changed."""
     from model_analyzer.app.bench.job import Job
-    from model_analyzer.app.confirm_advice import AdviceOrder, confirm_advice
     from model_analyzer.cli.progress.caller import caller_at_terminal
+    from model_analyzer.features.explain.confirm_advice import AdviceOrder, confirm_advice
 
     if len(reports) > 1:
         raise wrong(
