@@ -18,7 +18,7 @@ from model_analyzer.profiling.events import (
     TrialOverdue,
     TrialStarted,
 )
-from model_analyzer.profiling.failures import Losses
+from model_analyzer.profiling.failures import LostTrials
 from model_analyzer.profiling.questions import RunningLane
 
 
@@ -69,7 +69,7 @@ class _Run:
         self._executor = executor
         self._state = state
         self._is_stopping = is_stopping
-        self._losses = Losses(state)
+        self._losses = LostTrials(state)
 
     def fill(self, lane: RunningLane) -> Iterator[Event]:
         """Starts trials on the free slots of a lane."""

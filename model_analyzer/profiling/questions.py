@@ -19,10 +19,10 @@ from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import NOTHING_NOW, Asked, Lane, Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.profiling.events import GivenUp
-from model_analyzer.profiling.failures import Foresight, Patience
+from model_analyzer.profiling.failures import Foresight, SearchPatience
 
 
-class Questions:
+class SearchQuestions:
     """Asks a search for trials and tells it their outcomes.
 
     With `records`, each question is recorded in the state.
@@ -107,9 +107,9 @@ class RunningLane:
     def __init__(self, lane: Lane, search: Search, state: State, executor: Executor) -> None:
         self.kind = lane.kind
         self._executor = executor
-        self.questions = Questions(search, state, lane, records=len(self.slots) > 1)
+        self.questions = SearchQuestions(search, state, lane, records=len(self.slots) > 1)
         self.foresight = Foresight()
-        self.patience = Patience(lane.kind)
+        self.patience = SearchPatience(lane.kind)
         self.under_way: set[str] = set()
         self._has_ended = False
 

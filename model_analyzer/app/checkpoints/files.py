@@ -26,7 +26,7 @@ _UPSTREAM_WRITER = "model_analyzer.features.upstream.writing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class ExportedCheckpoint:
     """The `content` of a file, a `description` of it, and what the format cannot hold."""
 
     content: bytes
@@ -34,15 +34,17 @@ class Export:
     remarks: Sequence[str] = ()
 
 
-def export_checkpoint(checkpoint: Checkpoint, form: str) -> Export:
+def export_checkpoint(checkpoint: Checkpoint, form: str) -> ExportedCheckpoint:
     """The whole checkpoint with its failures, each measurement in its own row, as csv, json or
     parquet; or as upstream writes it, with the measurements of each trial pooled.
     """
     if form != UPSTREAM:
         rows = Rows(checkpoint.records.items(), repetitions=True)
-        return Export(content=encode_rows(rows, form), description=counted(len(rows), "row"))
+        return ExportedCheckpoint(
+            content=encode_rows(rows, form), description=counted(len(rows), "row")
+        )
     written = import_module(_UPSTREAM_WRITER).exported(checkpoint)
-    return Export(
+    return ExportedCheckpoint(
         content=written.text.encode(), description="the measurements", remarks=written.remarks
     )
 

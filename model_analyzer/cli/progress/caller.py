@@ -14,7 +14,7 @@ from model_analyzer.app.conceal import concealing
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.cli.console import TerminalView
-from model_analyzer.cli.signals import Interrupts
+from model_analyzer.cli.signals import SignalInterrupts
 from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.settings import ProfileSettings, ProgressMode
 
@@ -29,7 +29,7 @@ def caller_at_terminal(
     conceal = concealing(settings)
     on_stderr = on_stderr or mode is ProgressMode.JSON
     view = TerminalView(verbosity, on_stderr=on_stderr, conceal=conceal)
-    interrupts = Interrupts(view.say)
+    interrupts = SignalInterrupts(view.say)
     interrupts.install()
     sink = view.progress(mode, clock=time.monotonic, stopping=lambda: interrupts.requested)
     return Caller(

@@ -23,7 +23,7 @@ from model_analyzer.features.capacity.facts.day import DayCost, DayPlan
 from model_analyzer.features.capacity.facts.missing import Missing
 from model_analyzer.features.capacity.facts.points import Point
 from model_analyzer.features.capacity.facts.replica import Carried, Keeps
-from model_analyzer.features.capacity.facts.sizing import Outlook, Sizing
+from model_analyzer.features.capacity.facts.sizing import RateOutlook, Sizing
 
 # The version of the layout; increased when readers of the last version would misread this one.
 CAPACITY_VERSION = 1
@@ -92,7 +92,7 @@ def _answer(sizing: Sizing) -> dict[str, Any]:
     }
 
 
-def _outlook(outlook: Outlook) -> dict[str, Any]:
+def _outlook(outlook: RateOutlook) -> dict[str, Any]:
     return {
         "requests_per_s": outlook.rate,
         "replicas_needed": outlook.replicas,

@@ -20,7 +20,7 @@ from model_analyzer.features.capacity.facts.day import DayCost, DayPlan
 from model_analyzer.features.capacity.facts.missing import Missing
 from model_analyzer.features.capacity.facts.points import Lack
 from model_analyzer.features.capacity.facts.replica import Carried, Keeps
-from model_analyzer.features.capacity.facts.sizing import Count, Demand, Outlook, Sizing
+from model_analyzer.features.capacity.facts.sizing import Count, Demand, RateOutlook, Sizing
 from model_analyzer.reports.failure_text import failure_advice
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
@@ -284,7 +284,7 @@ def outlook_table(report: CapacityReport) -> Table | None:
     )  # fmt: skip
 
 
-def _outlook_row(outlook: Outlook, demand: Demand) -> tuple[Cell, ...]:
+def _outlook_row(outlook: RateOutlook, demand: Demand) -> tuple[Cell, ...]:
     change = round(100 * (outlook.rate / demand.rate - 1))
     holds = {True: Keeps.YES, False: Keeps.NO, None: Keeps.UNSURE}[outlook.holds]
     return (

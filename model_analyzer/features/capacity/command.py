@@ -218,10 +218,10 @@ def _measure(
     from model_analyzer.cli.progress.caller import caller_at_terminal
     from model_analyzer.config.kinds import Duration
     from model_analyzer.config.nodes import Node
-    from model_analyzer.features.capacity.measure import Order, measure_capacity
+    from model_analyzer.features.capacity.measure import MeasureOrder, measure_capacity
 
     job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
-    order = Order(
+    order = MeasureOrder(
         model=report.capacity.model,
         goal=report.capacity.goal,
         variant=question.variant,

@@ -51,7 +51,7 @@ _SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class MeasureOrder:
     """What to measure: what is missing for the `goal` of a model. `variant` is the only variant to
     measure, None for the one that carries most; requests have `batch_size` inferences.
     All replicas together have to carry the `needed` requests per second. `circumstances` is the
@@ -68,7 +68,7 @@ class Order:
     budget_s: float
 
 
-def measure_capacity(job: Job, order: Order, caller: Caller) -> int:
+def measure_capacity(job: Job, order: MeasureOrder, caller: Caller) -> int:
     """Measures until nothing is missing, or until further measurements do not help; the exit
     status. The outcomes are in the checkpoint. Raises ConfigError or CheckpointError if the model
     cannot be measured as before.
@@ -108,7 +108,7 @@ def _users(model: ModelSettings) -> Traffic:
 class _Planning:
     """Plans the missing measurements of an order; `settings` are those of the whole run."""
 
-    def __init__(self, order: Order, extra: Extra, settings: ProfileSettings) -> None:
+    def __init__(self, order: MeasureOrder, extra: Extra, settings: ProfileSettings) -> None:
         self._order = order
         self._extra = extra
         self._settings = settings

@@ -20,7 +20,7 @@ from model_analyzer.config.table import DOCTOR
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
-from model_analyzer.features.cluster.node_comparison import Comparison, Row
+from model_analyzer.features.cluster.node_comparison import NodeComparison, Row
 from model_analyzer.features.doctor.finding import Level
 
 _JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
@@ -109,7 +109,7 @@ def check(invocation: Invocation) -> int:
 cluster.add_command(check, "check")
 
 
-def lines_of(comparison: Comparison, *, is_quiet: bool = False) -> Iterator[str]:
+def lines_of(comparison: NodeComparison, *, is_quiet: bool = False) -> Iterator[str]:
     """The table, what the doctor found, and the verdict; only what is not fine if `is_quiet`."""
     nodes = comparison.nodes
     if nodes and not is_quiet:
@@ -148,7 +148,7 @@ def _all(nodes: int) -> str:
     return f"all {nodes}" if nodes > 1 else "1 node"
 
 
-def _verdict(comparison: Comparison) -> str:
+def _verdict(comparison: NodeComparison) -> str:
     levels: Sequence[Level] = comparison.levels
     problems = levels.count(Level.PROBLEM) + bool(comparison.problem)
     warnings = levels.count(Level.WARNING)

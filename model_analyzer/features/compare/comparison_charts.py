@@ -11,7 +11,7 @@ from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.settings import PlotSettings
-from model_analyzer.features.compare.facts.comparison import Comparison, Pair, verdict
+from model_analyzer.features.compare.facts.comparison import ComparedPair, ModelComparison, verdict
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.front import Point, front_points, points_of, thinned
 from model_analyzer.reports.plots import (
@@ -46,7 +46,7 @@ _QUANTITATIVE = "quantitative"
 
 
 def comparison_charts(
-    comparison: Comparison, base: Ranking, new: Ranking, folder: str
+    comparison: ModelComparison, base: Ranking, new: Ranking, folder: str
 ) -> Sequence[Chart]:
     """The charts of a comparison of these rankings. The `folder` distinguishes them from the charts
     of other comparisons on the same page.
@@ -55,7 +55,7 @@ def comparison_charts(
     return [*filter(lambda chart: chart.has_data, changes), *_fronts(base, new, folder)]
 
 
-def _changes(comparison: Comparison, tag: str, folder: str) -> Chart:
+def _changes(comparison: ModelComparison, tag: str, folder: str) -> Chart:
     """The change of a metric in each common trial: a dumbbell from BASE, at 0, to NEW."""
     metric = METRICS[tag]
     known = [pair for pair in comparison.trials if pair.changes[tag].percent is not None]
@@ -93,7 +93,7 @@ def _extent(changes: Sequence[Change]) -> tuple[float, float, bool]:
     return start - margin, end + margin, start > lowest or end < highest
 
 
-def _dumbbell(pair: Pair, tag: str, place: int, low: float, high: float) -> dict[str, Any]:
+def _dumbbell(pair: ComparedPair, tag: str, place: int, low: float, high: float) -> dict[str, Any]:
     change, metric = pair.changes[tag], METRICS[tag]
     interval = change.interval
     between = (

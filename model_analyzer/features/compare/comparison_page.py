@@ -19,7 +19,7 @@ from model_analyzer.features.compare.comparison_report import (
     trials_table,
     trials_title,
 )
-from model_analyzer.features.compare.facts.comparison import Comparison, verdict
+from model_analyzer.features.compare.facts.comparison import ModelComparison, verdict
 from model_analyzer.features.compare.facts.gate import Status
 from model_analyzer.reports.changes import changes_between
 from model_analyzer.reports.html import charts_data, render_page
@@ -118,7 +118,7 @@ def _result(report: ComparisonReport) -> tuple[str, str]:
     return "open", "No rules were checked; nothing is clearly worse"
 
 
-def _is_worse(comparison: Comparison) -> bool:
+def _is_worse(comparison: ModelComparison) -> bool:
     """Whether a change of the best, or of all common trials, is for the worse."""
     best = comparison.best
     if best is None:
@@ -131,7 +131,7 @@ def _is_worse(comparison: Comparison) -> bool:
     )
 
 
-def _overview(comparisons: Sequence[Comparison]) -> Table:
+def _overview(comparisons: Sequence[ModelComparison]) -> Table:
     """A row for each model: the change of its best, by metric."""
     tags = comparisons[0].tags
     headers = ["Model"]
@@ -150,7 +150,7 @@ def _overview(comparisons: Sequence[Comparison]) -> Table:
     return Table(headers=tuple(headers), rows=tuple(rows))
 
 
-def _model(comparison: Comparison, base: Ranking, new: Ranking, folder: str) -> ComparedModel:
+def _model(comparison: ModelComparison, base: Ranking, new: Ranking, folder: str) -> ComparedModel:
     best = comparison.best
     return ComparedModel(
         name=comparison.name,

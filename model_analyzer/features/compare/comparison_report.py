@@ -18,7 +18,7 @@ from model_analyzer.domain.noise import FEWEST_CHANGES, Interval
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted
-from model_analyzer.features.compare.facts.comparison import Comparison, Pair, verdict
+from model_analyzer.features.compare.facts.comparison import ComparedPair, ModelComparison, verdict
 from model_analyzer.features.compare.facts.gate import Ground, Judgement, Status
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
@@ -60,7 +60,7 @@ class ComparisonReport:
     new: Side
     differences: tuple[tuple[str, str, str], ...]
     remarks: tuple[str, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[ModelComparison, ...]
     rankings: tuple[tuple[Ranking, Ranking], ...]
     judgements: tuple[Judgement, ...]
 
@@ -78,7 +78,7 @@ def to_lines(report: ComparisonReport) -> Sequence[str]:
     return [*lines, *report.remarks]
 
 
-def best_table(comparison: Comparison) -> Table:
+def best_table(comparison: ModelComparison) -> Table:
     """The change between the best of both sides, and the median change of the common trials."""
     rows = []
     for label, changes in _parts(comparison):
@@ -97,7 +97,7 @@ def best_table(comparison: Comparison) -> Table:
     )
 
 
-def trials_table(comparison: Comparison) -> Table:
+def trials_table(comparison: ModelComparison) -> Table:
     """A row for each common trial, the largest regression first."""
     headers = ["Configuration", "Load"]
     for tag in comparison.tags:
@@ -128,7 +128,7 @@ def rules_table(report: ComparisonReport) -> Table:
     )
 
 
-def best_title(comparison: Comparison) -> str:
+def best_title(comparison: ModelComparison) -> str:
     """A title that names the best configuration of both sides."""
     if comparison.best is None:
         return f"{comparison.name}: only failures in NEW"
@@ -140,7 +140,7 @@ def best_title(comparison: Comparison) -> str:
     return f"{comparison.name}: best in BASE is {_shown(base)}, in NEW {_shown(new)}"
 
 
-def trials_title(comparison: Comparison) -> str:
+def trials_title(comparison: ModelComparison) -> str:
     return f"{comparison.name}: {counted(len(comparison.trials), 'common trial')}"
 
 
@@ -162,7 +162,7 @@ def verdict_lines(report: ComparisonReport, *, broken: bool = False) -> Sequence
     ]
 
 
-def comparison_remarks(comparison: Comparison) -> Iterator[str]:
+def comparison_remarks(comparison: ModelComparison) -> Iterator[str]:
     """Caveats of a comparison, as sentences."""
     model, count = comparison.name, len(comparison.trials)
     if comparison.taken_over:
@@ -311,14 +311,14 @@ def _reason(judgement: Judgement) -> str:
     return f"best: {_value(change.new)} {METRICS[tag].unit}{bounds}"
 
 
-def _parts(comparison: Comparison) -> Iterator[tuple[str, Mapping[str, Change]]]:
+def _parts(comparison: ModelComparison) -> Iterator[tuple[str, Mapping[str, Change]]]:
     if comparison.best is not None:
         yield "best", comparison.best.changes
     if comparison.trials:
         yield "median of common trials", comparison.overall
 
 
-def _comparison(comparison: Comparison) -> Mapping[str, Any]:
+def _comparison(comparison: ModelComparison) -> Mapping[str, Any]:
     best = comparison.best
     return {
         "model": comparison.model,
@@ -330,7 +330,7 @@ def _comparison(comparison: Comparison) -> Mapping[str, Any]:
     }
 
 
-def _pair(pair: Pair) -> Mapping[str, Any]:
+def _pair(pair: ComparedPair) -> Mapping[str, Any]:
     return {
         "base": _trial(pair.base),
         "new": _trial(pair.new),

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from model_analyzer.features.doctor.finding import Finding, ok, warning
-from model_analyzer.runner.host import Group, kernel_text, read_group
+from model_analyzer.runner.host import ControlGroup, kernel_text, read_group
 
 _LOOK_S = 0.3
 _BUSY_SHARE = 0.3
@@ -137,7 +137,7 @@ def judge_time_of_day(synchronised: bool | None) -> Finding:
     return ok("clock", "synchronized by NTP" if synchronised else "synchronization is unknown")
 
 
-def judge_group(group: Group, *, cores: int, memory: int) -> Iterator[Finding]:
+def judge_group(group: ControlGroup, *, cores: int, memory: int) -> Iterator[Finding]:
     """`cores` and `memory` (bytes) are those of the machine."""
     if group.cores is not None and group.cores < cores:
         text = f"{group.cores:g} of {cores} cores"

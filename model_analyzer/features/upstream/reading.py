@@ -100,7 +100,7 @@ def read_upstream(raw: bytes, where: str) -> UpstreamCheckpoint:
     Raises CheckpointError if it is not a checkpoint, or lacks a part.
     """
     try:
-        return _Reader(_parse(raw)).checkpoint()
+        return _UpstreamReader(_parse(raw)).checkpoint()
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(
@@ -135,7 +135,7 @@ class _Measured:
     genai_perf: Mapping[str, str]
 
 
-class _Reader:
+class _UpstreamReader:
     """Reads the parts of a checkpoint; a ValueError says what is wrong with a part."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.features.compare.facts.comparison import Comparison, compare, verdict
+from model_analyzer.features.compare.facts.comparison import ModelComparison, compare, verdict
 from model_analyzer.results.change import ChangeVerdict
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import failure, measurement, ranking, record, variant
@@ -45,7 +45,7 @@ def run(
     return ranking(*records)
 
 
-def best_verdicts(of: Comparison) -> list[ChangeVerdict]:
+def best_verdicts(of: ModelComparison) -> list[ChangeVerdict]:
     assert of.best is not None
     return [verdict(tag, of.best.changes[tag]) for tag in TAGS]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.domain.noise import Interval
-from model_analyzer.features.compare.facts.comparison import Comparison, Pair
+from model_analyzer.features.compare.facts.comparison import ComparedPair, ModelComparison
 from model_analyzer.features.compare.facts.gate import Ground, Rule, Status, judge
 from model_analyzer.results.change import Change
 from tests.unit.builders import measurement, ranking, record, variant
@@ -22,18 +22,18 @@ def changed(percent: float | None, *interval: float) -> Change:
 
 def comparison(
     best: Change, overall: Change | None = None, value: Interval | None = None
-) -> Comparison:
+) -> ModelComparison:
     """A model whose metrics all changed so."""
     (item,) = ranking(record(variant(), measurement(1))).measured
     tags = (THROUGHPUT, LATENCY)
-    pair = Pair(
+    pair = ComparedPair(
         base=item,
         new=item,
         changes=dict.fromkeys(tags, best),
         new_values=dict.fromkeys(tags, value),
     )
     overall = overall or changed(None)
-    return Comparison(
+    return ModelComparison(
         model="m",
         tags=tags,
         best=pair,
@@ -43,7 +43,7 @@ def comparison(
     )
 
 
-def status(rule: str, of: Comparison, *, strict: bool = False) -> Status:
+def status(rule: str, of: ModelComparison, *, strict: bool = False) -> Status:
     return judge(Rule.parse(rule), of, strict=strict).status
 
 
@@ -113,7 +113,9 @@ def test_a_bound_is_about_the_new_best(value: Interval | None, expected: Status)
 
 
 def test_a_model_that_only_fails_breaks_every_rule() -> None:
-    of = Comparison(model="m", tags=(THROUGHPUT,), best=None, trials=(), taken_over=0, overall={})
+    of = ModelComparison(
+        model="m", tags=(THROUGHPUT,), best=None, trials=(), taken_over=0, overall={}
+    )
 
     judgement = judge(Rule.parse("perf_throughput<-90%"), of, strict=False)
     assert (judgement.status, judgement.ground) == (Status.FAILED, Ground.FAILURES)

@@ -45,7 +45,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
+class RateOutlook:
     """What a `rate` needs, and what it does to the planned replicas: each gets `each` requests per
     second. `holds` says whether they keep the constraints; None if that is not certain, by the 95 %
     interval of what each carries.
@@ -70,7 +70,7 @@ class Sizing:
     replicas: Count
     nodes: int | None
     enough: int | None
-    outlooks: tuple[Outlook, ...]
+    outlooks: tuple[RateOutlook, ...]
 
     @property
     def is_certain(self) -> bool:
@@ -102,11 +102,11 @@ def sizing_of(capacity: ModelCapacity, demand: Demand) -> Sizing | None:
     )
 
 
-def _outlook(capacity: ModelCapacity, demand: Demand, rate: float, planned: int) -> Outlook:
+def _outlook(capacity: ModelCapacity, demand: Demand, rate: float, planned: int) -> RateOutlook:
     replica, carried = capacity.replica, capacity.replica.carried
     assert carried is not None, "the caller checks it"
     each = rate / planned
-    return Outlook(
+    return RateOutlook(
         rate=rate,
         replicas=replicas_for(rate * (1 + demand.headroom), carried.rate),
         each=each,

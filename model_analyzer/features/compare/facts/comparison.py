@@ -27,7 +27,7 @@ from model_analyzer.results.ranking import Ranking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class ComparedPair:
     """A measurement of each side, and the change of each metric by its tag.
 
     `new_values` are the 95 % intervals of the metrics of the new side; None if unknown.
@@ -46,7 +46,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class ModelComparison:
     """The comparison of a model (or of several, measured together) by the metrics `tags`.
 
     `hardware` is the kind of hardware, if a side has several, otherwise "". `best` is None if the
@@ -57,8 +57,8 @@ class Comparison:
 
     model: str
     tags: tuple[str, ...]
-    best: Pair | None
-    trials: tuple[Pair, ...]
+    best: ComparedPair | None
+    trials: tuple[ComparedPair, ...]
     taken_over: int
     overall: Mapping[str, Change]
     hardware: str = ""
@@ -69,7 +69,7 @@ class Comparison:
         return with_place(self.model, self.hardware)
 
 
-def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
+def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> ModelComparison:
     """Compares two rankings by the same goal, preferably on the same kind of hardware; the base
     must have a measurement.
 
@@ -83,7 +83,7 @@ def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
     ratios = {tag: _ratios(fresh, tag) for tag in tags}
     spreads = {tag: spread_of_groups(ratios[tag]) for tag in tags}
 
-    def pair(old: MeasuredTrial, later: MeasuredTrial) -> Pair:
+    def pair(old: MeasuredTrial, later: MeasuredTrial) -> ComparedPair:
         noises = {
             tag: (base.noise_model.of(old.runs, tag), new.noise_model.of(later.runs, tag))
             for tag in tags
@@ -92,7 +92,7 @@ def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
 
     pairs = [pair(old, later) for old, later in fresh]
     best = pair(base.results[0].best, new.results[0].best) if new.results else None
-    return Comparison(
+    return ModelComparison(
         model=base.model,
         hardware=base.hardware or new.hardware,
         tags=tags,
@@ -152,7 +152,7 @@ def _pair(
     later: MeasuredTrial,
     noises: Mapping[str, tuple[Noise | None, Noise | None]],
     spreads: Mapping[str, Noise | None],
-) -> Pair:
+) -> ComparedPair:
     """`noises` are by tag for (old, later), `spreads` are the noise between the checkpoints."""
     base, new = old.measurement, later.measurement
     changes: dict[str, Change] = {}
@@ -166,9 +166,9 @@ def _pair(
         # a change has the noise of two values
         noise_of_value = widest(noises[tag][1], None if spread is None else spread.of_mean(2))
         values[tag] = None if value is None else around(value, noise_of_value)
-    return Pair(base=old, new=later, changes=changes, new_values=values)
+    return ComparedPair(base=old, new=later, changes=changes, new_values=values)
 
 
-def _gain(pair: Pair, tag: str) -> float:
+def _gain(pair: ComparedPair, tag: str) -> float:
     """The gain in percent; 0 if the change is unknown."""
     return METRICS[tag].gain(pair.changes[tag].percent or 0.0, 0.0)

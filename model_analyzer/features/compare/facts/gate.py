@@ -10,7 +10,7 @@ from enum import Enum
 from math import isfinite
 
 from model_analyzer.domain.noise import Interval
-from model_analyzer.features.compare.facts.comparison import Comparison
+from model_analyzer.features.compare.facts.comparison import ModelComparison
 from model_analyzer.results.change import Change
 
 _FORM = re.compile(r"\s*(\w+)\s*([<>])\s*([^\s%]+)\s*(%?)\s*")
@@ -77,7 +77,7 @@ class Ground(Enum):
 class Judgement:
     """The result of a rule for a model on one kind of hardware, and its evidence."""
 
-    comparison: Comparison
+    comparison: ModelComparison
     rule: Rule
     status: Status
     ground: Ground
@@ -87,7 +87,7 @@ class Judgement:
         return self.status is Status.FAILED
 
 
-def judge(rule: Rule, comparison: Comparison, *, strict: bool) -> Judgement:
+def judge(rule: Rule, comparison: ModelComparison, *, strict: bool) -> Judgement:
     """Checks a rule for a model.
 
     The best decides if its whole interval breaks or passes the rule. Otherwise the median change of
