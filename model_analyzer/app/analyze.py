@@ -12,13 +12,13 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
 from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import originals_of
-from model_analyzer.app.delivery.formats import writable
 from model_analyzer.app.selection.circumstances import ranked
 from model_analyzer.app.selection.goals import given_or_of_run, other_goals
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.reports.libraries import writable
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.state.checkpoint import Checkpoint, load_chosen
 

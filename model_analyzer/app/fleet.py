@@ -19,7 +19,6 @@ from model_analyzer.app.delivery.files import (
     write_fleet,
     write_summary,
 )
-from model_analyzer.app.delivery.formats import writable
 from model_analyzer.app.selection.circumstances import ranked, run_of
 from model_analyzer.app.selection.goals import goals_of, other_goals
 from model_analyzer.app.selection.prices import priced
@@ -30,6 +29,7 @@ from model_analyzer.errors import CheckpointError, UnusableCheckpoint
 from model_analyzer.reports.build import build_page
 from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
+from model_analyzer.reports.libraries import writable
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import answers_of, by_model
 from model_analyzer.state.checkpoint import Checkpoint, load_existing

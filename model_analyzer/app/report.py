@@ -16,7 +16,6 @@ from model_analyzer.app.delivery.files import (
     write_detail,
     write_measurements,
 )
-from model_analyzer.app.delivery.formats import writable
 from model_analyzer.app.selection.circumstances import ranked, run_of
 from model_analyzer.app.selection.goals import given_or_of_run
 from model_analyzer.app.selection.subjects import measured_subjects
@@ -28,6 +27,7 @@ from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.reports.images import Images
+from model_analyzer.reports.libraries import writable
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.state.checkpoint import Checkpoint, load_chosen

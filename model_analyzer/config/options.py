@@ -57,7 +57,6 @@ from model_analyzer.config.table import (
 from model_analyzer.config.traffic import OpenLoad
 from model_analyzer.domain.ranges import LEAST_INTERVAL, MOST_RATE, MOST_SECONDS
 from model_analyzer.domain.settings import (
-    FORMAT_NAMES,
     ExecutorKind,
     LaunchMode,
     MeasurementMode,
@@ -724,7 +723,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="output_formats", flags=("-o", "--output-formats"),
-        kind=ListOf(OneOf(OutputFormat, FORMAT_NAMES), "FORMATS"),
+        kind=ListOf(OneOf(OutputFormat, {"markdown": OutputFormat.MARKDOWN}), "FORMATS"),
         default=(OutputFormat.HTML, OutputFormat.JSON, OutputFormat.CSV, OutputFormat.PNG),
         defaults={REPORT: (OutputFormat.HTML, OutputFormat.PNG)},
         target="export.formats", group=EXPORT, commands=(PROFILE, REPORT),

@@ -98,9 +98,8 @@ class ResponseCache(Enum):
 
 
 class OutputFormat(Enum):
-    """The formats of results; HTML is always written.
-
-    HTML, PDF and Markdown are pages, JSON, CSV and Parquet data, PNG and SVG images of charts.
+    """The formats of results; HTML is always written. `reports/formats.py` has what is written in
+    each: HTML, PDF and Markdown are pages, JSON, CSV and Parquet data, PNG and SVG images.
     """
 
     HTML = "html"
@@ -111,10 +110,6 @@ class OutputFormat(Enum):
     PARQUET = "parquet"
     PNG = "png"
     SVG = "svg"
-
-
-# other names of formats
-FORMAT_NAMES: Mapping[str, OutputFormat] = MappingProxyType({"markdown": OutputFormat.MARKDOWN})
 
 
 class OnMismatch(Enum):

@@ -11,7 +11,7 @@ import jsonschema
 
 from model_analyzer.errors import OutputError
 from model_analyzer.reports.document import results_schema
-from model_analyzer.reports.libraries import check_weasyprint
+from model_analyzer.reports.libraries import imported
 
 MODELS = {"profile_models": ["add_sub"]}
 
@@ -53,7 +53,7 @@ def test_reports_are_where_they_are_looked_for(scenario) -> None:
 def can_print() -> bool:
     """Whether the extra `pdf` is there, with the libraries of the system that it needs."""
     try:
-        check_weasyprint()
+        imported("pdf", "weasyprint")
     except OutputError:
         return False
     return True

@@ -9,9 +9,9 @@ from dataclasses import replace
 from importlib import import_module
 
 from model_analyzer.config.places import Places
-from model_analyzer.domain.settings import ExecutorKind, LaunchMode, OutputFormat, ProfileSettings
+from model_analyzer.domain.settings import ExecutorKind, LaunchMode, ProfileSettings
 from model_analyzer.errors import Problem
-from model_analyzer.reports.libraries import possible
+from model_analyzer.reports.libraries import needed_packages, possible
 
 
 def missing_packages(settings: ProfileSettings, places: Places) -> Iterator[Problem]:
@@ -56,5 +56,6 @@ def _needed(settings: ProfileSettings) -> Iterator[tuple[str, str, str, str]]:
         if mode.facts.package:
             option, value = "run_config_search_mode", f"search mode {mode.value}"
             yield option, value, mode.facts.package, ", or --search adaptive"
-    if OutputFormat.PARQUET in settings.export.formats and not settings.export.skip_summary:
-        yield "output_formats", "format parquet", "pyarrow", ""
+    if not settings.export.skip_summary:
+        for form, package in needed_packages(settings.export.formats):
+            yield "output_formats", f"format {form}", package, ""

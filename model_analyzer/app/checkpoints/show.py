@@ -20,7 +20,7 @@ from model_analyzer.domain.numbers import with_error
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.shared_hosts import Shift
 from model_analyzer.domain.words import setting_text
-from model_analyzer.reports.flat_text import to_table
+from model_analyzer.reports.flat_files import to_table
 from model_analyzer.reports.method import end_of_search
 from model_analyzer.reports.swept import parameters_of
 from model_analyzer.reports.tables import Table, pairs_table

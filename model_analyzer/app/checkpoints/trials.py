@@ -11,7 +11,7 @@ from model_analyzer.app.selection.goals import completed_records, wishes_of_runs
 from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
-from model_analyzer.reports.flat_text import to_table
+from model_analyzer.reports.flat_files import to_table
 from model_analyzer.reports.formats import encode_rows
 from model_analyzer.reports.swept import parameters_of
 from model_analyzer.reports.tables import Table

@@ -27,9 +27,10 @@ from model_analyzer.app.delivery.files import (
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile
-from model_analyzer.domain.settings import ExportSettings, OutputFormat, ProfileSettings
+from model_analyzer.domain.settings import ExportSettings, ProfileSettings
 from model_analyzer.reports.build import Page, ReportOrigin, build_page
 from model_analyzer.reports.fleet import FleetModel
+from model_analyzer.reports.formats import rows_of_formats
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.renderer import Renderer
 from model_analyzer.reports.tables import (
@@ -223,7 +224,7 @@ def _write_reports(
     with Images(charts=charts) as images:
         pages = [page for page, _ in answers.pages]
         drawn = [images.svg(page.charts, page.model) for page in pages]
-        if OutputFormat.CSV in export.formats:
+        if any(row.has_tables for _, row in rows_of_formats(export.formats)):
             paths += _write_tables(directory, answers.tables)
         paths += write_results(
             directory, answers.answers, answers.origin, export.formats, complete=answers.complete

@@ -8,10 +8,10 @@ import difflib
 import json
 import posixpath
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from model_analyzer import __version__
 from model_analyzer.domain.groups import group_members
@@ -21,26 +21,20 @@ from model_analyzer.domain.printable import printable
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
-from model_analyzer.reports import html, markdown, parquet, pdf
 from model_analyzer.reports.build import Detail, Page, PageLink, ReportOrigin, build_detail
 from model_analyzer.reports.card import render_card
 from model_analyzer.reports.document import results_document, variant_document
-from model_analyzer.reports.flat_text import to_csv
 from model_analyzer.reports.fleet import FleetModel, fleet_page, render_fleet
+from model_analyzer.reports.formats import rows_of_formats
 from model_analyzer.reports.images import Drawings, Images
 from model_analyzer.reports.remarks import miss_text
 from model_analyzer.reports.renderer import Picture
 from model_analyzer.reports.write import ExportDirectory, safe_name
 from model_analyzer.results.answer import Answer
-from model_analyzer.results.flat_rows import Row, rows_of
+from model_analyzer.results.flat_rows import rows_of
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import top
 from model_analyzer.runner.model_config import to_text
-
-_R = TypeVar("_R", Page, Detail)
-
-# Formats with a row for each measurement.
-_TABLES = frozenset({OutputFormat.CSV, OutputFormat.PARQUET})
 
 _TOOL = f"model-analyzer {__version__}"
 
@@ -188,7 +182,7 @@ def write_variants(directory: ExportDirectory, answer: Answer, count: int) -> Se
             text = head + to_text(variant.config)
             parts = (*places, variant.model, variant.folder)
             paths.append(directory.write(text, *parts, "config.pbtxt"))
-        document = _variant_text(result, ranking)
+        document = _document_text(variant_document(result, ranking))
         for variant in result.variants:
             parts = (*places, variant.model, variant.folder)
             directory.write(document, *parts, "measurements.json")
@@ -208,12 +202,9 @@ def write_summary(
     the `folders`; returns the paths of its pages, HTML first. It links the `related` pages.
     """
     pictures = _pictures(images, drawings, formats)
-    renderers = _Renderers(
-        html=html.render_summary, paper=pdf.paper_of_summary, markdown=markdown.render_summary
-    )
     place = ("summaries", *folders, page.model, "result_summary")
     page = replace(page, links=_links(related, place))
-    paths = _write_pages(directory, page, images, drawings, renderers, formats, place)
+    paths = _write_pages(directory, page, images, drawings, formats, place)
     _write_charts(directory, drawings, pictures, "simple", *folders, page.model)
     _write_cards(directory, page, images, formats, *folders)
     return paths
@@ -234,7 +225,7 @@ def _write_cards(
     pictures = _pictures(images, cards, formats)
     for form, drawn in pictures.items():
         for name, picture in drawn.items():
-            place = ("reports", "summaries", *folders, page.model, f"{name}.{form.value}")
+            place = ("reports", "summaries", *folders, page.model, f"{name}.{form}")
             _write_picture(directory, picture, *place)
 
 
@@ -274,15 +265,12 @@ def write_detail(
     )
     drawings = images.svg(detail.charts, detail.variant)
     pictures = _pictures(images, drawings, formats)
-    renderers = _Renderers(
-        html=html.render_detail, paper=pdf.paper_of_detail, markdown=markdown.render_detail
-    )
     folders = (*places_of(ranking), result.folder)
     place = _place_of_detail(result, ranking)
     summary = Related(f"Summary of {ranking.model}", ("summaries", ranking.model, "result_summary"))
     related = [each for each in (OVERVIEW, summary) if _exists(directory, each)]
     detail = replace(detail, links=_links(related, place))
-    paths = _write_pages(directory, detail, images, drawings, renderers, formats, place)
+    paths = _write_pages(directory, detail, images, drawings, formats, place)
     breakdown, *plot_names = (chart.key for chart in detail.charts)
     for kind, names in (("detailed", [breakdown]), ("simple", plot_names)):
         chosen = {name: drawings[name] for name in names if name in drawings}
@@ -332,56 +320,44 @@ def _file_of(place: tuple[str, ...]) -> str:
     return "/".join(map(safe_name, (*place[:-1], f"{place[-1]}.html")))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Renderers(Generic[_R]):
-    """Functions that render a report for the browser, for PDF, and for a pull request."""
-
-    html: Callable[[_R, Drawings], str]
-    paper: Callable[[_R, Drawings], str]
-    markdown: Callable[[_R, Drawings], str]
-
-
 def _write_pages(
     directory: ExportDirectory,
-    report: _R,
+    report: Page | Detail,
     images: Images,
     drawings: Drawings,
-    renderers: _Renderers[_R],
     formats: Collection[OutputFormat],
     place: tuple[str, ...],
 ) -> Sequence[Path]:
-    """Writes the report as HTML and in the other page `formats`, with the images of Markdown beside
-    it. `place` are its folders below `reports`, and the file name without suffix.
+    """Writes the report in the page `formats`, HTML first, with images beside those that need them.
+    `place` are its folders below `reports`, and the file name without suffix.
     """
     *folders, file = place
-
-    def parts(form: OutputFormat) -> Sequence[str]:
-        return "reports", *folders, f"{file}.{form.value}"
-
-    page = renderers.html(report, drawings)
-    paths = [directory.write(page, *parts(OutputFormat.HTML))]
-    if OutputFormat.PDF in formats:
-        printed = images.pdf(renderers.paper(report, drawings), f"{file} of {folders[-1]}")
-        paths += _write_picture(directory, printed, *parts(OutputFormat.PDF))
-    if OutputFormat.MARKDOWN in formats:
-        text = renderers.markdown(report, drawings)
-        paths.append(directory.write(text, *parts(OutputFormat.MARKDOWN)))
-        for key, drawing in drawings.items():
-            _write_picture(directory, drawing, "reports", *folders, *f"{key}.svg".split("/"))
+    paths: list[Path] = []
+    for form, row in rows_of_formats(formats):
+        if row.pages is None:
+            continue
+        text, parts = row.pages.render(report, drawings), ("reports", *folders, f"{file}.{form}")
+        if row.are_printed:
+            printed = images.pdf(text, f"{file} of {folders[-1]}")
+            paths += _write_picture(directory, printed, *parts)
+        else:
+            paths.append(directory.write(text, *parts))
+        if row.have_images:
+            for key, drawing in drawings.items():
+                _write_picture(directory, drawing, "reports", *folders, *f"{key}.svg".split("/"))
     return paths
 
 
-# Charts as images, by format.
-_Pictures = Mapping[OutputFormat, Drawings]
+# Charts as images, by the name of the format.
+_Pictures = Mapping[str, Drawings]
 
 
 def _pictures(images: Images, drawings: Drawings, formats: Collection[OutputFormat]) -> _Pictures:
-    pictures: dict[OutputFormat, Drawings] = {}
-    if OutputFormat.PNG in formats:
-        pictures[OutputFormat.PNG] = images.png(drawings)
-    if OutputFormat.SVG in formats:
-        pictures[OutputFormat.SVG] = drawings
-    return pictures
+    return {
+        form: row.images(images, drawings)
+        for form, row in rows_of_formats(formats)
+        if row.images is not None
+    }
 
 
 def _write_charts(
@@ -391,7 +367,7 @@ def _write_charts(
     for form, images in pictures.items():
         for chart, drawing in drawings.items():
             picture = images.get(chart, drawing)
-            parts = f"{chart}.{form.value}".split("/")
+            parts = f"{chart}.{form}".split("/")
             _write_picture(directory, picture, "plots", *folders, *parts)
 
 
@@ -412,27 +388,30 @@ def write_results(
     complete: bool | None,
 ) -> Sequence[Path]:
     """Writes all results for programs; returns the paths."""
+    rankings = [answer.ranking for answer in answers]
+    wishes = [tag for ranking in rankings for tag in ranking.goal.wishes_first(())]
     paths = []
-    if OutputFormat.JSON in formats:
-        text = results_text(answers, origin, complete=complete)
-        paths.append(directory.write(text, "results", "results.json"))
-    tables = _TABLES.intersection(formats)
-    rows = _rows([answer.ranking for answer in answers]) if tables else ()
-    wishes = [tag for answer in answers for tag in answer.ranking.goal.wishes_first(())]
-    return [*paths, *_write_rows(directory, rows, tables, wishes, "results")]
+    for form, row in rows_of_formats(formats):
+        if row.results is not None:
+            text = _document_text(row.results(answers, origin, complete=complete))
+            paths.append(directory.write(text, "results", f"results.{form}"))
+    return [*paths, *_write_rows(directory, _trials(rankings), formats, wishes, "results")]
 
 
 def results_text(answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None) -> str:
     """The content of results.json."""
-    return json.dumps(results_document(answers, origin, complete=complete), indent=1) + "\n"
+    return _document_text(results_document(answers, origin, complete=complete))
 
 
-def _rows(rankings: Sequence[Ranking]) -> Sequence[Row]:
+def _document_text(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _trials(rankings: Sequence[Ranking]) -> Iterator[MeasuredTrial | FailedTrial]:
     """Every trial of the rankings: the measured ones (best first), then the failed ones."""
-    trials: list[MeasuredTrial | FailedTrial] = []
     for ranking in rankings:
-        trials += [*ranking.measured, *ranking.failed]
-    return rows_of(map(_record, trials))
+        yield from ranking.measured
+        yield from ranking.failed
 
 
 def _record(item: MeasuredTrial | FailedTrial) -> tuple[str, TrialRecord]:
@@ -442,21 +421,18 @@ def _record(item: MeasuredTrial | FailedTrial) -> tuple[str, TrialRecord]:
 
 def _write_rows(
     directory: ExportDirectory,
-    rows: Sequence[Row],
+    trials: Iterable[MeasuredTrial | FailedTrial],
     formats: Collection[OutputFormat],
     wishes: Sequence[str],
     *folders: str,
 ) -> Sequence[Path]:
-    """Writes the rows as `measurements.csv` and `measurements.parquet`, the `wishes` as the first
-    metrics; returns the paths.
-    """
-    paths = []
-    if OutputFormat.CSV in formats:
-        paths.append(directory.write(to_csv(rows, wishes), *folders, "measurements.csv"))
-    if OutputFormat.PARQUET in formats:
-        content = parquet.to_parquet(rows, wishes)
-        paths.append(directory.write(content, *folders, "measurements.parquet"))
-    return paths
+    """Writes the trials as tables, with the `wishes` as the first metrics; returns the paths."""
+    encoders = [(form, row.rows) for form, row in rows_of_formats(formats) if row.rows is not None]
+    rows = rows_of(map(_record, trials)) if encoders else ()
+    return [
+        directory.write(encode(rows, wishes), *folders, f"measurements.{form}")
+        for form, encode in encoders
+    ]
 
 
 def write_measurements(
@@ -469,18 +445,15 @@ def write_measurements(
     paths.
     """
     folders = ("reports", "detailed", *places_of(ranking), result.folder)
-    paths = []
-    if OutputFormat.JSON in formats:
-        text = _variant_text(result, ranking)
-        paths.append(directory.write(text, *folders, "measurements.json"))
-    tables = _TABLES.intersection(formats)
-    rows = rows_of(map(_record, result.measured)) if tables else ()
+    documents = [
+        directory.write(
+            _document_text(row.variant(result, ranking)), *folders, f"measurements.{form}"
+        )
+        for form, row in rows_of_formats(formats)
+        if row.variant is not None
+    ]
     wishes = ranking.goal.wishes_first(())
-    return [*paths, *_write_rows(directory, rows, tables, wishes, *folders)]
-
-
-def _variant_text(result: VariantResult, ranking: Ranking) -> str:
-    return json.dumps(variant_document(result, ranking), indent=1) + "\n"
+    return [*documents, *_write_rows(directory, result.measured, formats, wishes, *folders)]
 
 
 def write_error_log(directory: ExportDirectory, rankings: Sequence[Ranking]) -> Path | None:

@@ -255,8 +255,7 @@ def random_options(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
         verb = "its optional input {} gets" if len(optional) == 1 else "its optional inputs {} get"
         yield (
             f"model {model.name}: {verb.format(first_few(optional))} a random value, the same in"
-            " each request; a file of input-data (perf_analyzer_flags) can leave it out or say"
-            " which"
+            " each request; a file of input-data (perf_analyzer_flags) can say which, or none"
         )
 
 

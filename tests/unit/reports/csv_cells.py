@@ -14,7 +14,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from model_analyzer.reports.flat_text import to_csv
+from model_analyzer.reports.flat_files import to_csv
 from model_analyzer.reports.tables import Table
 
 # What spreadsheets, or programs that begin with them, take for a formula.

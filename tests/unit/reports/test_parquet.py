@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from model_analyzer.errors import OutputError
-from model_analyzer.reports.parquet import to_parquet
+from model_analyzer.reports.flat_files import to_parquet
 
 
 def test_the_file_reads_back_unchanged() -> None:

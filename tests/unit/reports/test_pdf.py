@@ -11,7 +11,7 @@ import pytest
 from model_analyzer.errors import OutputError
 from model_analyzer.reports import pdf
 from model_analyzer.reports.build import build_detail
-from model_analyzer.reports.libraries import check_weasyprint
+from model_analyzer.reports.libraries import imported
 from tests.drawn import NOT_DRAWN, images
 from tests.phrases import BEST_FOR_EACH_VALUE
 from tests.unit.builders import failure, measurement, origin, ranking, record, summary_page, variant
@@ -21,13 +21,13 @@ def test_without_its_library_one_line_says_how_to_get_it(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "weasyprint", None)
 
     with pytest.raises(OutputError, match=r"pip install weasyprint") as raised:
-        check_weasyprint()
+        imported("pdf", "weasyprint")
     assert "\n" not in str(raised.value)
 
 
 def test_both_reports_can_be_printed_for_any_name() -> None:
     try:
-        check_weasyprint()
+        imported("pdf", "weasyprint")
     except OutputError as error:
         pytest.skip(str(error))
     evil = '<img src="http://evil.example/x">'

@@ -390,6 +390,20 @@ def test_what_another_beats_in_everything_is_not_first_for_being_measured_twice(
     assert order(ranking(*twice, faster, by=bound))[0] == "m_config_6"
 
 
+def test_a_conclusion_is_not_first_if_another_that_is_known_as_well_beats_it_in_everything() -> (
+    None
+):
+    concluded = repeated(LARGE, 4900, 4500, p99=13)
+    better = repeated(SMALL, 5000, 4700, p99=6)
+
+    def first(*records: TrialRecord) -> str:
+        by_search = conclusion(concluded[0].trial, trials=2)
+        return order(ranking(*records, conclusion=by_search))[0]
+
+    assert first(*concluded, *better) == "m_config_0"
+    assert first(*concluded, better[0]) == "m_config_1"  # a search may know why that is luck
+
+
 def test_a_trial_close_to_a_bound_must_be_much_better_to_lead() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
 

@@ -263,7 +263,7 @@ def test_optional_inputs_with_random_values_are_told(flags: str, is_told: bool) 
 
     told = [
         "model m: its optional input max_tokens gets a random value, the same in each request; a"
-        " file of input-data (perf_analyzer_flags) can leave it out or say which"
+        " file of input-data (perf_analyzer_flags) can say which, or none"
     ]
     assert remarks == (told if is_told else [])
 

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 
-from model_analyzer.reports.flat_text import to_csv, to_json, to_table
+from model_analyzer.reports.flat_files import to_csv, to_json, to_table
 from model_analyzer.results.flat_rows import Row
 
 ROWS: list[Row] = [
