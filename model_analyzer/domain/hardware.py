@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from model_analyzer.domain.models import fingerprint
 
@@ -112,12 +111,3 @@ class Machine:
     def identity(self) -> str:
         """Fingerprint of all of it."""
         return fingerprint(asdict(self))
-
-
-class Lane(NamedTuple):
-    """The search for a subject (the name of a model, or of a group of models) on one kind of
-    hardware (see `kind_text`).
-    """
-
-    subject: str
-    kind: str = WITHOUT_GPU

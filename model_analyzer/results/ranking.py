@@ -16,7 +16,6 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.groups import group_members, group_name
-from model_analyzer.domain.hardware import Lane
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant
@@ -29,6 +28,7 @@ from model_analyzer.domain.profiles import (
     failed_trials,
 )
 from model_analyzer.domain.shared_hosts import SharedHost
+from model_analyzer.domain.slots import Lane
 from model_analyzer.noise.laws.catalogue import with_doubts
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pool
