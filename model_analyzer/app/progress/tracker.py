@@ -38,7 +38,7 @@ from model_analyzer.domain.slots import Overdue, Slot
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.expectation import TrialStage
 from model_analyzer.forecast.time_left import TimeLeft
-from model_analyzer.profiling import events
+from model_analyzer.profiling import loop_events as events
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.selection import Gain, gain_over
 from model_analyzer.search.plan import Subject, by_name
