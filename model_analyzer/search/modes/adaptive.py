@@ -89,13 +89,13 @@ class AdaptiveSearch:
         self._limits = mode.settings.adaptive
         self._seed = seed
         self._map = mode.trial_map
-        self._room = _Room(mode)
+        self._remaining = _Remaining(mode)
         # what is to be gained yet, when it last chose a trial
         self.outlook: Outlook | None = None
 
     def most_trials(self, at_once: int = 1) -> int:
         """The measurement limit with so many trials at once; the default and repetitions count."""
-        return self._room.most_trials(at_once)
+        return self._remaining.most_trials(at_once)
 
     def plan(self) -> LearningPlan:
         log.info("")
@@ -136,9 +136,9 @@ class AdaptiveSearch:
 
     def _proposals(self, knowledge: Knowledge) -> Iterator[PartialPlan[None] | None]:
         """The trials after the first measurement; none without one."""
-        while knowledge.measured and knowledge.asked < self._room.most(knowledge):
+        while knowledge.measured and knowledge.asked < self._remaining.most(knowledge):
             coordinate = self._next(knowledge)
-            if coordinate is not None and self._room.fits(knowledge, coordinate):
+            if coordinate is not None and self._remaining.fits(knowledge, coordinate):
                 yield self._measure(knowledge, coordinate)
             elif knowledge.under_way:
                 yield None
@@ -151,17 +151,20 @@ class AdaptiveSearch:
         """
         while knowledge.under_way:
             yield None
-        trial, left_s = self._room.missing_comparison(knowledge), self._room.left_s(knowledge)
+        trial, left_s = (
+            self._remaining.missing_comparison(knowledge),
+            self._remaining.left_s(knowledge),
+        )
         is_over = knowledge.asked >= self.most_trials(knowledge.most_under_way) or left_s == 0
         if trial is not None and not is_over:
             yield knowledge.compare(trial, left_s)
 
     def _measure(self, knowledge: Knowledge, coordinate: Coordinate) -> PartialPlan[None]:
         """The plan of the trial at a coordinate, which ends when the budget does."""
-        return knowledge.measure(coordinate, self._room.left_s(knowledge))
+        return knowledge.measure(coordinate, self._remaining.left_s(knowledge))
 
     def _stop_reason(self, knowledge: Knowledge) -> StopReason:
-        if knowledge.asked >= self._room.most(knowledge):
+        if knowledge.asked >= self._remaining.most(knowledge):
             return StopReason.LIMIT
         if is_late(knowledge.records, self._limits):
             return StopReason.BUDGET
@@ -169,8 +172,8 @@ class AdaptiveSearch:
             return StopReason.EVERYTHING
         if not self._candidate(knowledge):
             return StopReason.NOTHING_WORTH
-        kept = self._room.kept(knowledge, is_great=False)
-        has_trials = knowledge.asked < self._room.most(knowledge) - kept
+        kept = self._remaining.kept(knowledge, is_great=False)
+        has_trials = knowledge.asked < self._remaining.most(knowledge) - kept
         return StopReason.BUDGET if has_trials else StopReason.LIMIT
 
     def _next(self, knowledge: Knowledge) -> Coordinate | None:
@@ -184,23 +187,23 @@ class AdaptiveSearch:
         ending = self._ending(knowledge)
         candidate = self._candidate(knowledge)
         is_great = candidate is not None and candidate.expected_gain >= _GREAT_GAIN
-        has_room = self._room.has_room(knowledge, ending, is_great=is_great)
+        has_room = self._remaining.has_room(knowledge, ending, is_great=is_great)
         if ending and not has_room:
-            fitting = (c for c in ending if self._room.fits(knowledge, c))
+            fitting = (c for c in ending if self._remaining.fits(knowledge, c))
             return next((c for c in fitting if c not in knowledge.under_way), None)
         if candidate is None or not (is_great or self._explores(knowledge)):
             reserved = [*knowledge.lower_loads, *repetitions(knowledge), *ending]
             if reserved:
-                possible = self._room.affordable(knowledge, reserved, ending)
+                possible = self._remaining.affordable(knowledge, reserved, ending)
                 return self._next_reserved(knowledge, [*possible, *ending])
         elif not is_great:
-            possible = self._room.affordable(knowledge, contenders(knowledge), ending)
+            possible = self._remaining.affordable(knowledge, contenders(knowledge), ending)
             contender = next((c for c in possible if c not in knowledge.under_way), None)
             if contender is not None:
                 return contender
         if candidate is None:
             return None
-        chosen = next(self._room.affordable(knowledge, [candidate.coordinate], ending), None)
+        chosen = next(self._remaining.affordable(knowledge, [candidate.coordinate], ending), None)
         if chosen is None or not has_room:
             return ending[0] if ending else _confirmation(knowledge)
         log.debug("Expected gain of the next trial: %.1f %%", 100 * candidate.expected_gain)
@@ -212,7 +215,7 @@ class AdaptiveSearch:
         """The first of the reserved trials that is not under way; None if they wait."""
         # a new trial that is under way may become the best, and then needs repetitions
         kept = _KEPT if knowledge.has_new_under_way else 0
-        if knowledge.asked >= self._room.most(knowledge) - kept:
+        if knowledge.asked >= self._remaining.most(knowledge) - kept:
             return None
         return next((c for c in reserved if c not in knowledge.under_way), None)
 
@@ -225,9 +228,9 @@ class AdaptiveSearch:
         single = dict.fromkeys((knowledge.recommended[0], best))
         again = [each for each in single if is_unconfirmed(knowledge, each)]
         ending = [*again, *([] if default is None else [default])]
-        is_last = knowledge.asked + 1 >= self._room.most(knowledge) or not self._room.has_time(
-            knowledge, sum(map(knowledge.expected_s, ending))
-        )
+        is_last = knowledge.asked + 1 >= self._remaining.most(
+            knowledge
+        ) or not self._remaining.has_time(knowledge, sum(map(knowledge.expected_s, ending)))
         return ending[::-1] if is_last else ending
 
     def _explores(self, knowledge: Knowledge) -> bool:
@@ -237,12 +240,12 @@ class AdaptiveSearch:
         noise = knowledge.assessment().prospect.noise
         reserved = next(count for level, count in _REPETITIONS if noise >= level)
         reserved += len(knowledge.lower_loads)
-        done, most = knowledge.asked, self._room.most(knowledge)
+        done, most = knowledge.asked, self._remaining.most(knowledge)
         # what several trials at once may take more is for repetitions
         kept = max(min(reserved, math.ceil(most / 3)), most - self.most_trials())
         again_s = knowledge.expected_s(knowledge.recommended[0])
         reserved_s = min(reserved, done // 3) * again_s
-        return done < most - kept and self._room.has_time(
+        return done < most - kept and self._remaining.has_time(
             knowledge, knowledge.expected_s(None) + reserved_s
         )
 
@@ -259,7 +262,7 @@ class AdaptiveSearch:
         return candidate
 
 
-class _Room:
+class _Remaining:
     """The trials and the time that are left for a search, and what is kept of them for its end."""
 
     def __init__(self, mode: AdaptiveMode) -> None:
