@@ -35,8 +35,7 @@ from model_analyzer.reports.build import ReportOrigin, build_page
 from model_analyzer.reports.deployment import Deployment
 from model_analyzer.reports.html import render_summary
 from model_analyzer.reports.images import Images
-from model_analyzer.results.answer import answer_of
-from model_analyzer.results.model_answer import ModelAnswer
+from model_analyzer.results.answer import ModelAnswer, answer_of
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, read_file
 from model_analyzer.state.format.codec import Encoder

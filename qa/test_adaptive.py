@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from model_analyzer.domain.lanes import Lane
+from model_analyzer.domain.slots import Lane
 from model_analyzer.state.checkpoint import load
 
 BOUNDS = {

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from model_analyzer.features.upstream.writing import write_upstream
 from model_analyzer.state.checkpoint import load
-from model_analyzer.state.upstream.writing import write_upstream
 from tests.sizes import small_and_full
 
 UPSTREAM = os.environ.get("MODEL_ANALYZER_UPSTREAM")

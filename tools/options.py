@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 
-from model_analyzer.config.kinds import Choice
+from model_analyzer.config.kinds import OneOf
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.options import options_of
 from model_analyzer.config.table import PROFILE, REPORT, Option, plain
@@ -126,7 +126,7 @@ def table(rows: Iterable[Mapping[str, str]]) -> None:
 
 
 def type_of(option: Option) -> str:
-    if isinstance(option.kind, Choice):
+    if isinstance(option.kind, OneOf):
         return ", ".join(f"`{word}`" for word in option.kind.words)
     schema = option.kind.schema()
     form = schema.get("anyOf", [schema])[0]

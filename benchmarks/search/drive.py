@@ -15,13 +15,12 @@ from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.first_look import in_flight, is_short
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.protocols import Executor, Runner, Search
 from model_analyzer.domain.settings import SearchMode
-from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.errors import ConfigError
 from model_analyzer.profiling.loop import profile

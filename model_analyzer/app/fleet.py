@@ -31,8 +31,7 @@ from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.libraries import writable
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.answer import answers_of
-from model_analyzer.results.model_answer import by_model
+from model_analyzer.results.answer import answers_of, by_model
 from model_analyzer.state.checkpoint import Checkpoint, load_existing
 
 log = logging.getLogger(__name__)

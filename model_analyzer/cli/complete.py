@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import BashComplete, CompletionItem, add_completion_class
 
-from model_analyzer.config.kinds import Choice, FilePath, ListOf, PathOrUrl
+from model_analyzer.config.kinds import FilePath, ListOf, OneOf, PathOrUrl
 from model_analyzer.config.table import Option
 from model_analyzer.domain.printable import one_line
 
@@ -42,9 +42,9 @@ def complete_option(
 ) -> list[CompletionItem[str]]:
     """Values of an option of the table: choices, paths, names of models and of variants."""
     kind = option.kind
-    if isinstance(kind, Choice):
+    if isinstance(kind, OneOf):
         return _beginning(incomplete, kind.words)
-    if isinstance(kind, ListOf) and isinstance(kind.item, Choice):
+    if isinstance(kind, ListOf) and isinstance(kind.item, OneOf):
         return _after_comma(incomplete, kind.item.words)
     if isinstance(kind, (FilePath, PathOrUrl)) or option.key in _PROGRAMS:
         return [CompletionItem(incomplete, type="file")]

@@ -41,10 +41,10 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Use results": {
         "report": (_CORE, "Write detailed reports of variants, without a server."),
         "best": (_CORE, "Print the recommended configuration for deployment."),
-        "capacity": (_CORE, "Say how many replicas serve a rate."),
-        "explain": (_CORE, "Say why requests are slow."),
+        "capacity": (_FEATURE, "Say how many replicas serve a rate."),
+        "explain": (_FEATURE, "Say why requests are slow."),
         "checkpoint": (_CORE, "Show, check, export and merge checkpoints."),
-        "compare": (_CORE, "Compare two checkpoints; fail if results got worse."),
+        "compare": (_FEATURE, "Compare two checkpoints; fail if results got worse."),
         "analyze": (_CORE, "Legacy command: write tables and reports from the checkpoint."),
     },
     "Set up": {

@@ -17,7 +17,7 @@ _TERMINATE_S = 30
 _AGAIN_S = 0.5
 
 
-class Interrupts:
+class SignalInterrupts:
     """Counts interrupts. The first two ask to stop after the running trial; the third raises
     `Interrupted` inside it. SIGTERM and SIGHUP count as the first, and as the third 30 s later.
 

@@ -324,7 +324,7 @@ class Boolean:
         return any_of({"type": "boolean"}, {"enum": [0, 1]}, words)
 
 
-class Choice(Generic[E]):
+class OneOf(Generic[E]):
     """One of the values of an enum. `aliases` are accepted too, but help does not show them."""
 
     def __init__(self, choices: type[E], aliases: Mapping[str, E] = MappingProxyType({})) -> None:

@@ -14,12 +14,12 @@ from model_analyzer.config.fragments import NAME, NULL, Schema, any_of, array, m
 from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
-    Choice,
     Environment,
     Flags,
     Integers,
     ListOf,
     Number,
+    OneOf,
     Text,
 )
 from model_analyzer.config.nodes import Entry, Node, Problems
@@ -35,7 +35,7 @@ from model_analyzer.config.table import (
     read,
     schema,
 )
-from model_analyzer.config.traffic import Load
+from model_analyzer.config.traffic import OpenLoad
 from model_analyzer.domain.flags import (
     GENAI_PERF_FLAGS,
     PERF_ANALYZER_FLAGS,
@@ -112,7 +112,7 @@ MODEL_OPTIONS: Sequence[Option] = (
         key="parameters", kind=Parameters(), group=MODELS,
         help="Batch sizes and loads of the client.",
     ),
-    Option(key="load", kind=Load(), group=MODELS, help="Overrides the global load."),
+    Option(key="load", kind=OpenLoad(), group=MODELS, help="Overrides the global load."),
     Option(key="objectives", kind=Objectives(), group=GOALS,
         help="Overrides the global objectives."),
     Option(key="constraints", kind=Constraints(), group=GOALS,
@@ -126,11 +126,11 @@ MODEL_OPTIONS: Sequence[Option] = (
         help="Weight relative to the models profiled with this one.",
     ),
     Option(
-        key="search", kind=Choice(SearchMode), group=SEARCH, alias_of="run_config_search_mode",
+        key="search", kind=OneOf(SearchMode), group=SEARCH, alias_of="run_config_search_mode",
         help="Overrides the global search mode.",
     ),
     Option(
-        key="run_config_search_mode", kind=Choice(SearchMode), group=SEARCH,
+        key="run_config_search_mode", kind=OneOf(SearchMode), group=SEARCH,
         help="The same as search: its name in Triton Model Analyzer.",
     ),
     Option(
@@ -139,11 +139,11 @@ MODEL_OPTIONS: Sequence[Option] = (
         " values are tried.",
     ),
     Option(
-        key="measurement", kind=Choice(MeasurementMode), group=LOAD_GENERATOR,
+        key="measurement", kind=OneOf(MeasurementMode), group=LOAD_GENERATOR,
         help="Overrides the global measurement.",
     ),
     Option(
-        key="response_cache", kind=Choice(ResponseCache), group=LOAD_GENERATOR,
+        key="response_cache", kind=OneOf(ResponseCache), group=LOAD_GENERATOR,
         help="Overrides the global response_cache.",
     ),
     Option(
@@ -181,7 +181,7 @@ class ModelEntry:
     earlier: str = ""
 
 
-class Models:
+class ModelNames:
     """Model names: text with commas, a list, `{name: options}`, or a list that mixes these."""
 
     metavar = "MODELS"
@@ -233,7 +233,7 @@ class Models:
 
 
 def definitions() -> Mapping[str, Schema]:
-    """The definitions that the schema of `Models` refers to."""
+    """The definitions that the schema of `ModelNames` refers to."""
     names = with_commas(r"(?!\.{1,2}\s*(?:,|$))[^,/\u0000-\u001f]*[^,/\s\u0000-\u001f]")
     name = any_of({"type": ["number", "boolean"]}, names)
     by_name = {**mapping(any_of({"$ref": "#/$defs/model"}, NULL), names=NAME), "minProperties": 1}

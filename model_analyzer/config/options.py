@@ -16,7 +16,6 @@ from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, Mount
 from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
-    Choice,
     Duration,
     Endpoint,
     Environment,
@@ -29,11 +28,12 @@ from model_analyzer.config.kinds import (
     Label,
     ListOf,
     Number,
+    OneOf,
     PathOrUrl,
     Text,
     Url,
 )
-from model_analyzer.config.model_options import GENAI_PERF, PERF_ANALYZER, TRITON_SERVER, Models
+from model_analyzer.config.model_options import GENAI_PERF, PERF_ANALYZER, TRITON_SERVER, ModelNames
 from model_analyzer.config.plots import Plots, ReportedVariants
 from model_analyzer.config.table import (
     ANALYZE,
@@ -54,7 +54,7 @@ from model_analyzer.config.table import (
     SERVER,
     Option,
 )
-from model_analyzer.config.traffic import Load
+from model_analyzer.config.traffic import OpenLoad
 from model_analyzer.domain.ranges import LEAST_INTERVAL, MOST_RATE, MOST_SECONDS
 from model_analyzer.domain.settings import (
     ExecutorKind,
@@ -107,7 +107,7 @@ OPTIONS: Sequence[Option] = (
         help="Seconds to collect GPU metrics of the idle server; 0 skips this step.",
     ),
     Option(
-        key="model_type", flags=("--model-type",), kind=Choice(ModelType),
+        key="model_type", flags=("--model-type",), kind=OneOf(ModelType),
         default=ModelType.GENERIC, target="load_generator.model_type", group=GENERAL,
         help="Type of the models. For LLM, token latencies and token throughput are measured, too.",
     ),
@@ -118,7 +118,7 @@ OPTIONS: Sequence[Option] = (
         help="Seconds between two readings of GPU and RAM metrics.",
     ),
     Option(
-        key="progress", flags=("--progress",), kind=Choice(ProgressMode),
+        key="progress", flags=("--progress",), kind=OneOf(ProgressMode),
         default=ProgressMode.AUTO, target="display.progress", group=GENERAL,
         help="Progress display: a live view, plain lines, JSON lines on standard output"
         " (docs/progress.md), or none. auto: live on a terminal, plain elsewhere and in CI.",
@@ -145,7 +145,7 @@ OPTIONS: Sequence[Option] = (
     ),
     # -------------------------------------------------------- models and load
     Option(
-        key="profile_models", flags=("--profile-models",), kind=Models(), group=MODELS,
+        key="profile_models", flags=("--profile-models",), kind=ModelNames(), group=MODELS,
         help="Models to profile: names, patterns such as resnet*, or all (of the model repository)."
         " In YAML, each model or pattern can have its own options.",
     ),
@@ -163,7 +163,7 @@ OPTIONS: Sequence[Option] = (
         " concurrencies.",
     ),
     Option(
-        key="load", kind=Load(), group=MODELS,
+        key="load", kind=OpenLoad(), group=MODELS,
         help="An open load, in place of concurrency and request_rate: how requests arrive, as"
         " {arrivals: poisson, rate: [50, 100]}, {stages: [{rate: 50, for: 30s}]} or {replay:"
         " log.csv} (docs/guides/traffic.md). Without rate, rates are searched.",
@@ -175,13 +175,13 @@ OPTIONS: Sequence[Option] = (
         " requests: for a rate at which one of them falls behind.",
     ),
     Option(
-        key="bls_composing_models", flags=("--bls-composing-models",), kind=Models(), default=(),
-        group=MODELS,
+        key="bls_composing_models", flags=("--bls-composing-models",), kind=ModelNames(),
+        default=(), group=MODELS,
         help="Models that the profiled model calls from its code (BLS). The search also varies"
         " them.",
     ),
     Option(
-        key="ensemble_composing_models", flags=("--ensemble-composing-models",), kind=Models(),
+        key="ensemble_composing_models", flags=("--ensemble-composing-models",), kind=ModelNames(),
         default=(), group=MODELS,
         help="Options for the models of a profiled ensemble. Their names are read from the"
         " ensemble.",
@@ -232,14 +232,14 @@ OPTIONS: Sequence[Option] = (
     ),
     # ----------------------------------------------------------------- search
     Option(
-        key="search", flags=("--search",), kind=Choice(SearchMode), group=SEARCH,
+        key="search", flags=("--search",), kind=OneOf(SearchMode), group=SEARCH,
         alias_of="run_config_search_mode",
         help="Search mode: how the configurations to measure are chosen. If not given: quick for"
         " ensembles, BLS models and models profiled concurrently, otherwise brute.",
     ),
     Option(
         key="run_config_search_mode", flags=("--run-config-search-mode",),
-        kind=Choice(SearchMode), target="search.mode", group=SEARCH,
+        kind=OneOf(SearchMode), target="search.mode", group=SEARCH,
         help="The same as search: its name in Triton Model Analyzer.",
     ),
     Option(
@@ -378,7 +378,7 @@ OPTIONS: Sequence[Option] = (
     ),
     # ------------------------------------------------------------------ slots
     Option(
-        key="executor", flags=("--executor",), kind=Choice(ExecutorKind),
+        key="executor", flags=("--executor",), kind=OneOf(ExecutorKind),
         default=ExecutorKind.LOCAL, target="executor.kind", group=EXECUTOR,
         help="Where to measure: on this machine (local), or on several at the same time, the nodes"
         " of a Ray cluster (ray).",
@@ -416,7 +416,7 @@ OPTIONS: Sequence[Option] = (
     ),
     # ---------------------------------------------------------- triton server
     Option(
-        key="triton_launch_mode", flags=("--triton-launch-mode",), kind=Choice(LaunchMode),
+        key="triton_launch_mode", flags=("--triton-launch-mode",), kind=OneOf(LaunchMode),
         default=LaunchMode.LOCAL, target="server.launch", group=SERVER,
         help="Which server to use: a local process, a docker container, a running server (remote),"
         " or Triton's library in perf_analyzer (c_api).",
@@ -444,7 +444,7 @@ OPTIONS: Sequence[Option] = (
         help="Measure the models that a remote server has loaded; load and unload nothing.",
     ),
     Option(
-        key="client_protocol", flags=("--client-protocol",), kind=Choice(Protocol),
+        key="client_protocol", flags=("--client-protocol",), kind=OneOf(Protocol),
         default=Protocol.GRPC, target="server.protocol", group=SERVER,
         help="Protocol of the client requests.",
     ),
@@ -484,7 +484,7 @@ OPTIONS: Sequence[Option] = (
         help="Seconds to wait for a model to load.",
     ),
     Option(
-        key="server_restart", flags=("--server-restart",), kind=Choice(ServerRestart),
+        key="server_restart", flags=("--server-restart",), kind=OneOf(ServerRestart),
         default=ServerRestart.AUTO, target="server.restart", group=SERVER,
         help="Restart the server for each variant, never, or only when a measurement needs it"
         " (auto).",
@@ -529,14 +529,14 @@ OPTIONS: Sequence[Option] = (
     ),
     # ---------------------------------------------------------- perf_analyzer
     Option(
-        key="measurement", flags=("--measurement",), kind=Choice(MeasurementMode),
+        key="measurement", flags=("--measurement",), kind=OneOf(MeasurementMode),
         default=MeasurementMode.AUTO, group=LOAD_GENERATOR,
         help="How long a trial is measured. auto: in instalments, first short, and longer only"
         " where it matters (docs/measuring.md). perf_analyzer: until its windows are stable, as in"
         " Triton Model Analyzer; also used if perf_analyzer_flags say how to measure.",
     ),
     Option(
-        key="response_cache", flags=("--response-cache",), kind=Choice(ResponseCache),
+        key="response_cache", flags=("--response-cache",), kind=OneOf(ResponseCache),
         default=ResponseCache.OFF, group=LOAD_GENERATOR,
         help="Models with response_cache in their configuration: off measures them without it,"
         " since perf_analyzer repeats its requests. keep measures with it, and shows the hit rate.",
@@ -624,7 +624,7 @@ OPTIONS: Sequence[Option] = (
         help="Do not read or write checkpoints.",
     ),
     Option(
-        key="on_mismatch", flags=("--on-mismatch",), kind=Choice(OnMismatch),
+        key="on_mismatch", flags=("--on-mismatch",), kind=OneOf(OnMismatch),
         default=OnMismatch.ASK, target="checkpoint.on_mismatch", group=CHECKPOINTS,
         help="If the checkpoint is from a different machine: ask (an error without a terminal),"
         " use it, start fresh and keep it, or stop with an error.",
@@ -723,7 +723,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="output_formats", flags=("-o", "--output-formats"),
-        kind=ListOf(Choice(OutputFormat, {"markdown": OutputFormat.MARKDOWN}), "FORMATS"),
+        kind=ListOf(OneOf(OutputFormat, {"markdown": OutputFormat.MARKDOWN}), "FORMATS"),
         default=(OutputFormat.HTML, OutputFormat.JSON, OutputFormat.CSV, OutputFormat.PNG),
         defaults={REPORT: (OutputFormat.HTML, OutputFormat.PNG)},
         target="export.formats", group=EXPORT, commands=(PROFILE, REPORT),

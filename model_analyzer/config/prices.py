@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from model_analyzer.config.kinds import Integer, Text
-from model_analyzer.config.mappings import Read, fields_of
-from model_analyzer.config.nodes import Node, Problems
+from model_analyzer.config.nodes import Node, Problems, Read, fields_of
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.prices import NodeType, Prices
 from model_analyzer.errors import ConfigError, Problem

@@ -12,17 +12,16 @@ from typing import Any
 
 from model_analyzer.config.fragments import Schema, any_of, array, closed
 from model_analyzer.config.kinds import (
-    Choice,
     Duration,
     FilePath,
     Integer,
     Integers,
     Kind,
     Number,
+    OneOf,
     Text,
 )
-from model_analyzer.config.mappings import fields_of
-from model_analyzer.config.nodes import Node
+from model_analyzer.config.nodes import Node, fields_of
 from model_analyzer.domain.log_times import LogUnit
 from model_analyzer.domain.ranges import MOST_RATE
 from model_analyzer.domain.traffic import MOST_REQUESTS, Arrivals, Stage, Traffic
@@ -63,7 +62,7 @@ class GivenLoad:
 
 # The keys of each form of the option, with the kinds of their values.
 _AT_A_RATE: Mapping[str, Kind] = {
-    "arrivals": Choice(_Process),
+    "arrivals": OneOf(_Process),
     "rate": Integers(1, MOST_RATE),
     "cv": Number(0, _MOST_CV, above=True),
     "seed": Integer(0, 2**31 - 1),
@@ -72,14 +71,14 @@ _REPLAY: Mapping[str, Kind] = {
     "replay": FilePath(),
     "speed": Number(0, above=True),
     "column": Text(),
-    "unit": Choice(LogUnit),
+    "unit": OneOf(LogUnit),
     "input": Text(),
 }
 _ONLY_OF_REPLAY = _REPLAY.keys() - {"replay"}
 _STAGE: Mapping[str, Kind] = {"rate": Number(0, MOST_RATE, above=True), "for": Duration()}
 
 
-class Load:
+class OpenLoad:
     """An open load: arrivals at a rate, stages of rates, or the replay of a log."""
 
     metavar = "MAPPING"

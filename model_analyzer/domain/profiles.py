@@ -13,11 +13,11 @@ from model_analyzer.domain.efficiency import Efficiency
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.goodput import request_limits, within_limits
 from model_analyzer.domain.hardware import Device
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.prices import Prices
 from model_analyzer.domain.shared_hosts import SharedHost
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Failure, Trial
 
 

@@ -10,11 +10,10 @@ from types import TracebackType
 from typing import Protocol
 
 from model_analyzer.domain.conclusions import Conclusion, Outlook
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.settings import Protocol as ClientProtocol
-from model_analyzer.domain.slots import Asked, Finished, Slot, Unfinished
+from model_analyzer.domain.slots import Asked, Finished, Lane, Slot, Unfinished
 from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, ServerSetup, Trial, Workload
 

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Slots: the places where trials are measured; each measures one trial at a time."""
+"""Slots: the places where trials are measured, one at a time; and lanes, the searches on them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import Outcome
@@ -79,3 +80,12 @@ class Asked:
 
     key: str
     after: tuple[str, ...]
+
+
+class Lane(NamedTuple):
+    """The search for a subject (the name of a model, or of a group of models) on one kind of
+    hardware (see `kind_text`).
+    """
+
+    subject: str
+    kind: str = WITHOUT_GPU

@@ -14,9 +14,9 @@ from types import MappingProxyType
 
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.groups import group_members
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.durations import LOAD_S, trial_seconds
 from model_analyzer.forecast.expectation.expectation import Expectation, TrialStage, expectation

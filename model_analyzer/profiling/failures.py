@@ -20,7 +20,7 @@ from model_analyzer.profiling.events import GivenUp
 MOST_FAILURES = 2
 
 
-class Patience:
+class SearchPatience:
     """Counts the outcomes of a search on a kind of hardware."""
 
     def __init__(self, kind: str) -> None:
@@ -96,7 +96,7 @@ def _is_for_gpus(trial: Trial) -> bool:
 MOST_LOSSES = 3
 
 
-class Losses:
+class LostTrials:
     """Counts the losses of each trial."""
 
     def __init__(self, state: State) -> None:

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor, Search, State
-from model_analyzer.domain.slots import Finished, Lost, Slot, Unfinished
+from model_analyzer.domain.slots import Finished, Lane, Lost, Slot, Unfinished
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
 from model_analyzer.profiling.events import (
@@ -19,8 +18,8 @@ from model_analyzer.profiling.events import (
     TrialOverdue,
     TrialStarted,
 )
-from model_analyzer.profiling.failures import Losses
-from model_analyzer.profiling.running_lane import RunningLane
+from model_analyzer.profiling.failures import LostTrials
+from model_analyzer.profiling.questions import RunningLane
 
 
 def profile(
@@ -70,7 +69,7 @@ class _Run:
         self._executor = executor
         self._state = state
         self._is_stopping = is_stopping
-        self._losses = Losses(state)
+        self._losses = LostTrials(state)
 
     def fill(self, lane: RunningLane) -> Iterator[Event]:
         """Starts trials on the free slots of a lane."""

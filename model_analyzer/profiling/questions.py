@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The trials that a search was asked for, and the replay of an earlier run.
+"""A search under way on the slots of one kind of hardware: its trials, and the replay of an earlier
+run.
 
 With several trials under way, a search depends on the order in which outcomes arrive. A run with
 several slots therefore records each question and what the search was told before it. The next run
@@ -10,17 +11,18 @@ repeats both, and so the search goes on exactly where it was.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.conclusions import Outlook
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.protocols import Search, State
-from model_analyzer.domain.slots import NOTHING_NOW, Asked
+from model_analyzer.domain.protocols import Executor, Search, State
+from model_analyzer.domain.slots import NOTHING_NOW, Asked, Lane, Slot
 from model_analyzer.domain.trials import Trial
+from model_analyzer.profiling.events import GivenUp
+from model_analyzer.profiling.failures import Foresight, SearchPatience
 
 
-class Questions:
+class SearchQuestions:
     """Asks a search for trials and tells it their outcomes.
 
     With `records`, each question is recorded in the state.
@@ -94,3 +96,45 @@ class Questions:
 
     def _recorded(self, key: str) -> Outcome | None:
         return self._state.outcome_of(self._open[key][0]) if key in self._open else None
+
+
+class RunningLane:
+    """Its questions, its patience, and the keys of its trials `under_way`.
+
+    Questions are recorded if several of its trials may be under way at once.
+    """
+
+    def __init__(self, lane: Lane, search: Search, state: State, executor: Executor) -> None:
+        self.kind = lane.kind
+        self._executor = executor
+        self.questions = SearchQuestions(search, state, lane, records=len(self.slots) > 1)
+        self.foresight = Foresight()
+        self.patience = SearchPatience(lane.kind)
+        self.under_way: set[str] = set()
+        self._has_ended = False
+
+    @property
+    def slots(self) -> Sequence[Slot]:
+        """Its working slots."""
+        return [slot for slot in self._executor.slots if slot.kind == self.kind]
+
+    @property
+    def free(self) -> Sequence[Slot]:
+        """Its slots without a trial."""
+        return [slot for slot in self._executor.free if slot.kind == self.kind]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the search has ended or is given up. A trial may be under way yet."""
+        return self._has_ended or self.patience.is_exhausted
+
+    @property
+    def given_up(self) -> GivenUp | None:
+        """Set if no trial succeeded."""
+        return self.patience.given_up
+
+    def next(self) -> Trial | None:
+        """The next trial; None if there is none now, or none at all."""
+        trial = self.questions.next()
+        self._has_ended = trial is None and not self.under_way
+        return trial

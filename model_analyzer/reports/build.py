@@ -47,11 +47,10 @@ from model_analyzer.reports.tables import (
     hardware_table,
     summary_table,
 )
-from model_analyzer.results.answer import Answer, AnswerVerdict
+from model_analyzer.results.answer import Answer, AnswerVerdict, ModelAnswer
 from model_analyzer.results.columns import reports_gpus
 from model_analyzer.results.effects import effects
 from model_analyzer.results.explain.explain import explain
-from model_analyzer.results.model_answer import ModelAnswer
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import top, top_with_default
 

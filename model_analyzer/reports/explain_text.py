@@ -17,10 +17,10 @@ from model_analyzer.domain.profiles import FailedTrial
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.words import capitalized, counted, setting_text
 from model_analyzer.reports.failure_text import failure_advice
-from model_analyzer.results.change import Change as ChangeOfValue
+from model_analyzer.results.change import Change
 from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.explain import Explanation
-from model_analyzer.results.explain.finding import Change, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Finding
 from model_analyzer.results.explain.situation import Situation
 from model_analyzer.results.explain.texts import ms, percent
 from model_analyzer.results.time_parts import Part, TimeParts
@@ -189,7 +189,7 @@ def confirmation_text(confirmation: Confirmation) -> str:
     )
 
 
-def _interval(change: ChangeOfValue | None) -> str:
+def _interval(change: Change | None) -> str:
     """The interval of a change in brackets, "" if it is unknown."""
     if change is None or change.interval is None:
         return ""
@@ -284,7 +284,7 @@ def _confirmation(confirmation: Confirmation) -> dict[str, Any]:
     }
 
 
-def _change_percent(change: ChangeOfValue) -> dict[str, Any]:
+def _change_percent(change: Change) -> dict[str, Any]:
     interval = change.interval
     return {
         "value": change.percent,
@@ -297,7 +297,7 @@ def _metrics(situation: Situation) -> dict[str, float]:
     return {tag: value for tag, value in values.items() if value is not None}
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: AdvisedChange) -> dict[str, Any]:
     return {
         "model": change.model,
         "parameters": thaw(change.parameters),

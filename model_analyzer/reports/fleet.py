@@ -28,9 +28,8 @@ from model_analyzer.reports.html import render_page
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text
 from model_analyzer.reports.sparkline import Sparkline, sparkline
 from model_analyzer.reports.swept import swept_text
-from model_analyzer.results.answer import Answer, AnswerVerdict
+from model_analyzer.results.answer import Answer, AnswerVerdict, ModelAnswer
 from model_analyzer.results.columns import instances_text
-from model_analyzer.results.model_answer import ModelAnswer
 from model_analyzer.results.ranking import Ranking
 
 _SCRIPTS = ("dom.js", "theme.js", "ordering.js", "fleet.js")

@@ -7,7 +7,7 @@ Terminal, page, `results.json`, `best`, manifests and the live view all show thi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from heapq import nsmallest
@@ -289,3 +289,25 @@ def _measurement(item: MeasuredTrial) -> Measurement:
 def answers_of(rankings: Sequence[Ranking]) -> Sequence[Answer]:
     """The answer of each ranking."""
     return [answer_of(ranking) for ranking in rankings]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """An answer for each kind of hardware, sorted by the kind. `model` is the
+    name of a model, of a group of models, or of a ranking across models.
+    """
+
+    model: str
+    answers: tuple[Answer, ...]
+
+    @property
+    def is_of_several_kinds(self) -> bool:
+        return len(self.answers) > 1
+
+
+def by_model(answers: Iterable[Answer]) -> Sequence[ModelAnswer]:
+    """The answers of each model together."""
+    models: dict[str, list[Answer]] = {}
+    for answer in answers:
+        models.setdefault(answer.ranking.model, []).append(answer)
+    return [ModelAnswer(model=model, answers=tuple(own)) for model, own in models.items()]

@@ -1,17 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""All outcomes as flat rows, for use in other programs."""
+"""All outcomes as flat rows, for use in other programs; and conditions that filter them."""
 
 from __future__ import annotations
 
 import marshal
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import operator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
+from difflib import get_close_matches
 from itertools import chain
+from math import isnan
 from typing import Any
 
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import METRICS, is_best_high
+from model_analyzer.domain.metrics import METRICS, canonical, is_best_high
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.parameters import PARAMETER, differing_parameters
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
@@ -33,6 +38,16 @@ _LAST = (
 # The columns to filter and sort by, besides metrics.
 TEXTS = ("model", "variant", "hardware", "host")
 NUMBERS = ("concurrency", "request_rate", "batch_size")
+
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
+_FORM = re.compile(rf"\s*([\w/]+)\s*({'|'.join(_OPERATORS)})\s*(.*?)\s*", re.DOTALL)
 
 
 class Rows(Collection[Row]):
@@ -206,3 +221,51 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
     if counters and counters.mean_batch and not work.variant.is_ensemble:
         row["server_batch_size"] = round(counters.mean_batch, 3)
     return row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A comparison of a column with a value. A row without that column never meets it."""
+
+    column: str
+    operator: str
+    value: str | float
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        """Parses `COLUMN OPERATOR VALUE`. Raises ValueError with a message for the user."""
+        match = _FORM.fullmatch(text)
+        if match is None or not match[3]:
+            raise ValueError(
+                f"{text!r} is not a condition: write, for example, perf_latency_p99<20"
+            )
+        column, sign, value = column_named(match[1]), match[2], match[3]
+        if column in TEXTS:
+            if sign not in ("=", "!="):
+                raise ValueError(f"{text!r}: {column} is text: compare it with = or !=")
+            return cls(column=column, operator=sign, value=value)
+        try:
+            number = float(value)
+        except ValueError as error:
+            raise ValueError(f"{text!r}: {value!r} is not a number") from error
+        if isnan(number):
+            raise ValueError(f"{text!r}: {value!r} is not a number")
+        return cls(column=column, operator=sign, value=number)
+
+    def is_met_by(self, row: Row) -> bool:
+        cell = row.get(self.column)
+        return cell is not None and _OPERATORS[self.operator](cell, self.value)
+
+
+def column_named(name: str) -> str:
+    """The column with this name, or with this old name of a metric, to filter or sort by. Raises
+    ValueError with the nearest name if there is none.
+    """
+    name = canonical(name)
+    names = (*TEXTS, *NUMBERS, *METRICS)
+    if name not in names:
+        nearest = get_close_matches(name, names, n=1)
+        hint = f"did you mean {nearest[0]!r}?" if nearest else ""
+        hint = hint or f"give a metric or one of {', '.join((*TEXTS, *NUMBERS))}"
+        raise ValueError(f"unknown column {name!r}: {hint}")
+    return name

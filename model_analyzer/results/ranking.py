@@ -16,7 +16,6 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.groups import group_members, group_name
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.laws.catalogue import with_doubts
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
@@ -33,6 +32,7 @@ from model_analyzer.domain.profiles import (
 )
 from model_analyzer.domain.repetitions import has_repetitions, pooled_by_trial
 from model_analyzer.domain.shared_hosts import SharedHost
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.ties import (
     RULES,
     Comparison,

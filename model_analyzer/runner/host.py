@@ -82,7 +82,7 @@ def processor() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class ControlGroup:
     """The tightest limits of our control groups; None means no limit.
 
     `cores` is CPU time in cores. `memory` and `memory_used` are in bytes. `tasks` counts processes
@@ -97,7 +97,7 @@ class Group:
     throttled: int = 0
 
 
-def read_group(root: Path = Path("/")) -> Group:
+def read_group(root: Path = Path("/")) -> ControlGroup:
     """Reads control groups of both versions, from our own group up to the topmost visible one."""
     cores: list[float] = []
     memory: list[tuple[int, int]] = []
@@ -118,7 +118,7 @@ def read_group(root: Path = Path("/")) -> Group:
                 values.append((number, _number(directory / used) or 0))
     least_memory = min(memory, default=(None, 0), key=lambda limit: limit[0] - limit[1])
     least_tasks = min(tasks, default=(None, 0), key=lambda limit: limit[0] - limit[1])
-    return Group(
+    return ControlGroup(
         cores=min(cores, default=None),
         memory=least_memory[0],
         memory_used=least_memory[1],

@@ -29,7 +29,7 @@ _LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ProcessState:
     """The state of a process: `started` in clock ticks since boot, `status` as in wait(2), or 0 if
     we may not see it.
     """
@@ -39,7 +39,7 @@ class State:
     status: int
 
 
-def read_state(pid: int) -> State | None:
+def read_state(pid: int) -> ProcessState | None:
     """The state of the process with this number; None if there is none."""
     try:
         text = Path("/proc", str(pid), "stat").read_text(errors="replace")
@@ -47,7 +47,7 @@ def read_state(pid: int) -> State | None:
         return None
     # the name before the last parenthesis may contain any character
     fields = text.rpartition(")")[2].split()
-    return State(started=int(fields[19]), is_zombie=fields[0] == "Z", status=int(fields[-1]))
+    return ProcessState(started=int(fields[19]), is_zombie=fields[0] == "Z", status=int(fields[-1]))
 
 
 def stubs_among(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
@@ -72,7 +72,7 @@ class StubWatch:
         self,
         pids: Sequence[int] = (),
         *,
-        read: Callable[[int], State | None] = read_state,
+        read: Callable[[int], ProcessState | None] = read_state,
         model_of: Callable[[int], str] = model_of,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias, TypeVar
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_name
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.models import ModelFacts, ModelVariant, empty, is_cached
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload, conditions_of
 
 log = logging.getLogger(__name__)

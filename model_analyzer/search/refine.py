@@ -9,20 +9,25 @@ higher one violates them, a binary search finds the boundary between the two.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
+from typing import TypeVar
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.plan import PartialPlan, Plan, Subject, recorded, side_by_side
-from model_analyzer.search.plateau import are_noisy, has_plateaued
 
 log = logging.getLogger(__name__)
 
 _MIN_GAIN = 0.05
+
+T = TypeVar("T")
+
+# A plateau is seen in so many values.
+_WINDOW = 4
 
 
 def refine(
@@ -144,3 +149,21 @@ class _Refinement:
             return max(self._goal.score(later, window[0]) for later in window) < _MIN_GAIN
 
         return has_plateaued(measurements, is_flat, is_noisy=are_noisy(measurements))
+
+
+def are_noisy(outcomes: Iterable[Outcome]) -> bool:
+    """Whether some were measured in an instalment, which is short: noise of 5 % may hide growth."""
+    return any(isinstance(each, Measurement) and each.is_instalment for each in outcomes)
+
+
+def times_in_a_row(*, is_noisy: bool) -> int:
+    """How often growth must be missing."""
+    return 2 if is_noisy else 1
+
+
+def has_plateaued(
+    values: Sequence[T], is_flat: Callable[[Sequence[T]], bool], *, is_noisy: bool
+) -> bool:
+    """Whether the last values are flat; if they are noisy, also without the last one."""
+    ends = range(len(values) + 1 - times_in_a_row(is_noisy=is_noisy), len(values) + 1)
+    return all(end >= _WINDOW and is_flat(values[end - _WINDOW : end]) for end in ends)

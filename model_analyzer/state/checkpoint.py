@@ -18,13 +18,12 @@ from typing import Any, TypeVar
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import WITHOUT_GPU, Device
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.shared_hosts import SharedHost
-from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, unreadable
 from model_analyzer.reading import open_regular
 from model_analyzer.state.contents import (

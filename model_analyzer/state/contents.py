@@ -8,9 +8,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,12 +20,10 @@ from uuid import UUID
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.hardware import Device
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Values
-from model_analyzer.domain.models import thaw
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.shared_hosts import SharedHost
-from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
 from model_analyzer.state.format.codec import (
@@ -73,9 +73,12 @@ from model_analyzer.state.format.losses import (
 from model_analyzer.state.garbage import without_collecting
 from model_analyzer.state.records import CONTENTS, Records
 from model_analyzer.state.upgrade import Upgrade
-from model_analyzer.state.upstream.reading import SEED, is_upstream, read_upstream
 
 _END = "end"
+
+# What reads checkpoints of upstream (Triton Model Analyzer): a feature, imported for such a file.
+_UPSTREAM_READER = "model_analyzer.features.upstream.reading"
+_FIRST_KEY_OF_UPSTREAM = re.compile(rb'\s*\{\s*"[A-Z][A-Za-z]*\.[a-z_]+"')
 
 # the metadata key for values that only upstream uses
 UPSTREAM = "upstream"
@@ -217,6 +220,11 @@ def is_foreign(file: BinaryIO) -> bool:
     return not any(b'"entry":"' in line or b',"crc":"' in line for line in split(file))
 
 
+def is_upstream(first_bytes: bytes) -> bool:
+    """Whether a file with this beginning is a checkpoint of upstream; 100 bytes are enough."""
+    return _FIRST_KEY_OF_UPSTREAM.match(first_bytes) is not None
+
+
 def _read_checkpoint_once(file: BinaryIO, where: str, content: Content) -> Losses:
     digest = hashlib.sha256()
     previous = b""
@@ -262,8 +270,8 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
     if len(raw) > _MOST_OF_UPSTREAM:
         return Content(damage=f"more than {_MOST_OF_UPSTREAM >> 20} MiB in one line")
     try:
-        upstream = read_upstream(raw, where)
-        profile = upstream.profile
+        upstream = import_module(_UPSTREAM_READER).read_upstream(raw, where)
+        profile: Profile = upstream.profile
         content = Content(
             header=decode_header(header_entry(_upstream_header(raw, where, profile.devices))),
             server_only=decode_server_only(encode_server_only(profile.server_only)),
@@ -280,11 +288,8 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
     content.lost, content.announced = len(lost), content.intact + len(lost)
     if lost:
         content.lost_outcomes = in_words(map(outcome_of, lost[:MOST_NAMED]), len(lost))
-    metadata = {**thaw(upstream.others)}
-    if upstream.seed is not None:
-        metadata[SEED] = upstream.seed
-    if metadata:
-        content.metadata[UPSTREAM] = metadata
+    if upstream.metadata:
+        content.metadata[UPSTREAM] = upstream.metadata
     return content
 
 

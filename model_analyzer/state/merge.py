@@ -20,7 +20,7 @@ from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.mismatch import PROCESSOR, hardware_differences, hardware_of
 from model_analyzer.state.records import Records
-from model_analyzer.state.upstream.identity import unverified_key
+from model_analyzer.state.unverified import unverified_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from model_analyzer.state.format.lines import Entry, decode_again
 from model_analyzer.state.format.losses import contents_text
 from model_analyzer.state.garbage import without_collecting
 from model_analyzer.state.packed_lines import PackedLines
-from model_analyzer.state.upstream.identity import unverified_key
+from model_analyzer.state.unverified import unverified_key
 
 # The first records are kept when they are decoded: reports use every record several times, and
 # decoding a line takes longer than any use of it.

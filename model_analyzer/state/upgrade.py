@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.hardware import NAMELESS, WITHOUT_GPU, Device, name_by_memory
-from model_analyzer.domain.lanes import Lane
-from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.state.format.codec import FORMAT, KINDS
 from model_analyzer.state.format.lines import Entry, encode

@@ -17,11 +17,10 @@ from pathlib import Path
 from model_analyzer.app.bench.models import read_models
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.config.given_options import GivenOptions
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.protocols import Search
-from model_analyzer.domain.slots import NOTHING_NOW, Asked
+from model_analyzer.domain.slots import NOTHING_NOW, Asked, Lane
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.search.choose import choose
 from model_analyzer.state.checkpoint import load

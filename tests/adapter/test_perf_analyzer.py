@@ -27,11 +27,10 @@ from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.errors import OutputError
-from model_analyzer.runner.host import Group
+from model_analyzer.runner.host import ControlGroup
 from model_analyzer.runner.load import careful, child, launches, time_limits
 from model_analyzer.runner.load.launches import Reading
-from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
-from model_analyzer.runner.load.transcript import Transcript
+from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Transcript
 from model_analyzer.runner.runtime import Program
 from tests.phrases import DID_NOT_LOAD
 
@@ -701,7 +700,7 @@ def test_perf_analyzers_share_half_of_the_free_memory(monkeypatch) -> None:
     whole = child.most_memory_of_each(1)
     assert 0 < whole < psutil.virtual_memory().total / 2
     assert child.most_memory_of_each(4) == pytest.approx(whole / 4, rel=0.2)
-    tight = Group(memory=10 * 2**30, memory_used=9 * 2**30)
+    tight = ControlGroup(memory=10 * 2**30, memory_used=9 * 2**30)
     monkeypatch.setattr(child, "read_group", lambda: tight)
     assert child.most_memory_of_each(2) == 2**30 / 4
 

@@ -13,9 +13,8 @@ from threading import Event
 import pytest
 
 from model_analyzer.state.checkpoint import load
-from model_analyzer.state.node import NodeJournal
+from model_analyzer.state.node import NodeJournal, SlotJournal
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.slot_journal import SlotJournal
 from tests.unit.state.samples import measurement, trial
 from tests.unit.state.test_full_disk import files_limited_to
 

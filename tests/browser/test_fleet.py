@@ -12,8 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model_analyzer.reports.fleet import FleetModel, fleet_page, render_fleet
-from model_analyzer.results.answer import answer_of
-from model_analyzer.results.model_answer import ModelAnswer
+from model_analyzer.results.answer import ModelAnswer, answer_of
 from tests.browser.conftest import Opened
 from tests.browser.pages import records
 from tests.browser.test_reports import violations, widths

@@ -16,14 +16,14 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from model_analyzer.domain.numbers import number_text
-from model_analyzer.reports.comparison_page import render_comparison
+from model_analyzer.features.compare.comparison_page import render_comparison
 from model_analyzer.reports.write import ExportDirectory
 from tests.browser.conftest import Opened
 from tests.browser.pages import PAGES, detail, hostile, met, of_kinds, records, summary
 from tests.drawn import NOT_DRAWN, page_of
+from tests.features.compare.test_comparison_page import page_of as comparison_of
 from tests.phrases import FAILED_TRIALS
 from tests.unit.builders import ranking, record, summary_page, variant
-from tests.unit.reports.test_comparison_page import page_of as comparison_of
 
 Open = Callable[..., Page]
 

@@ -13,14 +13,15 @@ from typing import Any
 from model_analyzer.domain.goals import Goal, Objective
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.joint_histogram import JointHistogram, RequestTimes
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.state.profile_state import ProfileState
 from tests.conftest import TESTS
+from tests.features.capacity.replicas import closed_load, open_load
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -35,7 +36,6 @@ from tests.unit.builders import (
     variant,
 )
 from tests.unit.results.explain.observed import model, observed
-from tests.unit.results.replicas import closed_load, open_load
 
 HOST = {"Processor": "CPU A", "Server": "2.51.0", "Memory": "64 GB"}
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant, freeze
+from model_analyzer.domain.slots import Lane
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.node import NodeJournal

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import Failure, Trial
 
 

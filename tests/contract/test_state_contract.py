@@ -12,10 +12,9 @@ from typing import Any, Protocol
 
 import pytest
 
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import Profile
-from model_analyzer.domain.slots import NOTHING_NOW, Asked
+from model_analyzer.domain.slots import NOTHING_NOW, Asked, Lane
 from model_analyzer.domain.trials import Load, ServerSetup, Trial
 from model_analyzer.state.profile_state import ProfileState
 from tests.contract.memory_state import Kept, MemoryState

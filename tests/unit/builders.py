@@ -18,11 +18,11 @@ from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.histograms import Histogram
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import (
     Failure,
@@ -36,8 +36,7 @@ from model_analyzer.domain.trials import (
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.reports.build import Page, ReportOrigin, build_page
 from model_analyzer.reports.deployment import Deployment
-from model_analyzer.results.answer import answer_of
-from model_analyzer.results.model_answer import ModelAnswer
+from model_analyzer.results.answer import ModelAnswer, answer_of
 from model_analyzer.results.ranking import Ranking, rank
 
 CWD = Path("/where/the/user/stands")

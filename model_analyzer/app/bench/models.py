@@ -7,21 +7,23 @@ there are no files.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from model_analyzer.app.bench.devices import Devices
+from model_analyzer.app.bench.job import Job, with_matching_models
 from model_analyzer.app.bench.launch import launcher
 from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelConfig, ModelFacts, empty
 from model_analyzer.domain.places import cache_directory
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.errors import Problem, RepositoryError
-from model_analyzer.runner.completion import Completion
-from model_analyzer.runner.remembered_configs import RememberedConfigs
+from model_analyzer.errors import ConfigError, Problem, RepositoryError
+from model_analyzer.runner.completion import Completion, RememberedConfigs
 from model_analyzer.runner.repository import LAYOUT, ModelRepository, model_names
+from model_analyzer.runner.repository_copy import Snapshot, repository_copy
 from model_analyzer.runner.served_models import served_facts
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
@@ -129,3 +131,25 @@ def facts_from_server(
         )
         server.discard()
     return facts
+
+
+def fetched(job: Job, stack: ExitStack, snapshot: Snapshot | None = None) -> Job:
+    """The job with its model repository at a path. That of a URL is fetched, in the state of the
+    `snapshot` if there is one, and kept until the `stack` closes. Raises RepositoryError.
+    """
+    url = job.settings.repository.url
+    if url is None or job.settings.server.reload_disable:
+        return job
+    copy = stack.enter_context(repository_copy(url, job.environment, snapshot))
+    repository = replace(job.settings.repository, source=copy.path)
+    settings = with_matching_models(replace(job.settings, repository=repository), job.places)
+    return replace(job, settings=settings, fetched=copy)
+
+
+def fetched_for_user(job: Job, stack: ExitStack) -> Job:
+    """Like `fetched`, but raises ConfigError with the place of the option."""
+    try:
+        return fetched(job, stack)
+    except RepositoryError as error:
+        where = job.places.for_all("model_repository")
+        raise ConfigError(Problem(where=where, message=error.message, hint=error.hint)) from error

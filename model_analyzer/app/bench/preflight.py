@@ -21,7 +21,7 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.runner.host import read_destination
-from model_analyzer.runner.load.instances import without_any, without_some
+from model_analyzer.runner.load.feasible import without_any, without_some
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

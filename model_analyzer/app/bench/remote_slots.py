@@ -84,7 +84,7 @@ def set_up_servers(
     """
     settings = job.settings
     slots = [
-        _Slot(
+        _ServerSlot(
             replace(job, settings=replace(settings, server=server)), devices, place, conceal, show
         )
         for server in each_server(settings.server)
@@ -134,7 +134,7 @@ def set_up_servers(
     )
 
 
-class _Slot:
+class _ServerSlot:
     """One of the servers. `job` has the settings of this server alone. `served` is what it answered
     first, or None.
     """

@@ -18,9 +18,8 @@ from model_analyzer.reports.build import Statement, state_answer
 from model_analyzer.reports.parameters import swept_table
 from model_analyzer.reports.tables import Table, answer_table, hardware_table
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.answer import Answer, answer_of
+from model_analyzer.results.answer import Answer, ModelAnswer, answer_of, by_model
 from model_analyzer.results.effects import effects
-from model_analyzer.results.model_answer import ModelAnswer, by_model
 from model_analyzer.results.selection import top_with_default
 from model_analyzer.state.checkpoint import Checkpoint
 

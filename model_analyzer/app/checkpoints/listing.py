@@ -19,7 +19,7 @@ from model_analyzer.state.overview import Overview, overviews
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class CheckpointListing:
     """Checkpoints, each with its best value of the `metric`."""
 
     metric: str
@@ -72,7 +72,7 @@ def list_checkpoints(
     sort_by: str = "index",
     order: str | None = None,
     limit: int | None = None,
-) -> Listing:
+) -> CheckpointListing:
     """The checkpoints of a directory, sorted by a metric, "time", "index" or "state".
 
     Metrics sort the best first, everything else the lowest, unless an `order` is given. Raises
@@ -86,7 +86,7 @@ def list_checkpoints(
         raise without_checkpoints(directory)
     is_descending = order == "desc" if order else is_best_high(sort_by)
     items = in_order(items, lambda item: _sort_value(item, sort_by), is_descending=is_descending)
-    return Listing(metric=metric, overviews=items[:limit])
+    return CheckpointListing(metric=metric, overviews=items[:limit])
 
 
 def _sort_value(overview: Overview, sort_by: str) -> Any:

@@ -34,7 +34,7 @@ class NodePart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statistics:
+class CheckpointStatistics:
     """Sizes in bytes, times in seconds. The node "" is the machine of the run itself."""
 
     path: Path | None
@@ -112,14 +112,14 @@ class Statistics:
 
 def measure(
     which: str, directory: Path, prefix: str = "", clock: Callable[[], float] = time.perf_counter
-) -> Statistics:
+) -> CheckpointStatistics:
     """Loads a checkpoint and serialises it again. Raises CheckpointError as `find` does."""
     begin = clock()
     checkpoint = find(which, directory, prefix)
     loaded = clock()
     lines = [len(line) for line in checkpoint.lines()]
     serialised = clock()
-    return Statistics(
+    return CheckpointStatistics(
         path=checkpoint.path,
         damage_warnings=checkpoint.damage_warnings,
         size=sum(lines),

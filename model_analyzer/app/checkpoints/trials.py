@@ -15,8 +15,15 @@ from model_analyzer.reports.flat_files import to_table
 from model_analyzer.reports.formats import encode_rows
 from model_analyzer.reports.swept import parameters_of
 from model_analyzer.reports.tables import Table
-from model_analyzer.results.conditions import Condition, column_named
-from model_analyzer.results.flat_rows import NUMBERS, Row, Rows, pooled_rows, sort_rows
+from model_analyzer.results.flat_rows import (
+    NUMBERS,
+    Condition,
+    Row,
+    Rows,
+    column_named,
+    pooled_rows,
+    sort_rows,
+)
 from model_analyzer.state.checkpoint import Checkpoint
 
 _MEASUREMENTS = ("Measurements", "measurements")

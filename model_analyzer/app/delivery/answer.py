@@ -41,8 +41,7 @@ from model_analyzer.reports.tables import (
     server_table,
 )
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.answer import Answer, answers_of
-from model_analyzer.results.model_answer import ModelAnswer, by_model
+from model_analyzer.results.answer import Answer, ModelAnswer, answers_of, by_model
 from model_analyzer.results.ranking import Ranking, rank_across
 from model_analyzer.results.selection import top, top_with_default
 

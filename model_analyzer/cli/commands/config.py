@@ -9,11 +9,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from importlib import import_module
 
 import click
 
 from model_analyzer.cli.echo import complain, echo
 from model_analyzer.errors import EXIT_OK, EXIT_USAGE
+
+# The feature whose schema is here beside the others.
+_CAPACITY = "model_analyzer.features.capacity.capacity_document"
 
 
 @click.group("config", context_settings={"help_option_names": ["-h", "--help"]})
@@ -117,11 +121,13 @@ def schema(of_results: bool, of_capacity: bool) -> int:
       model-analyzer config schema > model-analyzer.json
     """
     from model_analyzer.config.json_schema import json_schema
-    from model_analyzer.reports.capacity_document import capacity_schema
     from model_analyzer.reports.document import results_schema
 
     if of_results and of_capacity:
         raise click.UsageError("--results and --capacity are two schemas: give one of them")
-    document = results_schema if of_results else capacity_schema if of_capacity else json_schema
-    echo(json.dumps(document(), indent=1))
+    if of_capacity:
+        document = import_module(_CAPACITY).capacity_schema()
+    else:
+        document = results_schema() if of_results else json_schema()
+    echo(json.dumps(document, indent=1))
     return EXIT_OK

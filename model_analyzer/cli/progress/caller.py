@@ -1,17 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A person at a terminal, who follows a run and may interrupt it."""
+"""A person at a terminal, who follows a run, answers questions and may interrupt it."""
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Sequence
+
+import click
 
 from model_analyzer.app.conceal import concealing
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.cli.console import TerminalView
-from model_analyzer.cli.questions import Terminal
-from model_analyzer.cli.signals import Interrupts
+from model_analyzer.cli.signals import SignalInterrupts
+from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.settings import ProfileSettings, ProgressMode
 
 
@@ -25,7 +29,7 @@ def caller_at_terminal(
     conceal = concealing(settings)
     on_stderr = on_stderr or mode is ProgressMode.JSON
     view = TerminalView(verbosity, on_stderr=on_stderr, conceal=conceal)
-    interrupts = Interrupts(view.say)
+    interrupts = SignalInterrupts(view.say)
     interrupts.install()
     sink = view.progress(mode, clock=time.monotonic, stopping=lambda: interrupts.requested)
     return Caller(
@@ -35,3 +39,18 @@ def caller_at_terminal(
         audience=view,
         conceal=conceal,
     )
+
+
+class Terminal:
+    """`app.ports.Questions` for a person, on standard error."""
+
+    def confirm(self, text: str) -> bool:
+        return not sys.stdin.isatty() or click.confirm(one_line(text), err=True)
+
+    def choose(self, text: str, choices: Sequence[str], default: str) -> str | None:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return None
+        *context, question = text.splitlines()
+        shown = "\n".join([one_line("\n".join(context)), question] if context else [question])
+        answer: str = click.prompt(shown, type=click.Choice(choices), default=default, err=True)
+        return answer

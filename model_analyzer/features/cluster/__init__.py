@@ -11,6 +11,6 @@
 * ray_cluster.py: these slots for the executor of the core
 * cluster_bench.py: the bench of a run whose slots are on a cluster: `profile --executor ray`
 * slot_bench.py: the bench on a node, built from what the driver sends
-* check.py, node_comparison.py, text.py: `cluster check`
+* check.py, node_comparison.py: `cluster check`
 * manifest.py: `cluster manifest`
 """

@@ -27,8 +27,8 @@ from model_analyzer.features.cluster.child_environment import (
 from model_analyzer.features.cluster.cluster_bench import slot_request
 from model_analyzer.features.cluster.node_comparison import (
     INSTALLED_BY_RUN,
-    Comparison,
     ExaminedNode,
+    NodeComparison,
     NodeReport,
     compare_nodes,
 )
@@ -41,7 +41,7 @@ from model_analyzer.features.cluster.ray_slots import (
     require_ray,
 )
 from model_analyzer.features.cluster.slot_bench import writing_to
-from model_analyzer.features.cluster.slot_places import GPU, Node, SlotPlace, plan_slots
+from model_analyzer.features.cluster.slot_places import GPU, ClusterNode, SlotPlace, plan_slots
 from model_analyzer.features.doctor.finding import Finding
 from model_analyzer.features.doctor.gpu_checks import read_driver
 from model_analyzer.features.doctor.machine_checks import read_governors
@@ -67,7 +67,7 @@ _GIB, _MIB_IN_GIB = 2**30, 2**10
 Examine = Callable[[Job], Iterator[tuple[str, Finding]]]
 
 
-def check_cluster(job: Job, examine: Examine) -> Comparison:
+def check_cluster(job: Job, examine: Examine) -> NodeComparison:
     """The comparison of the nodes that would get slots of this run. Raises ClusterError without a
     cluster.
     """
@@ -98,7 +98,7 @@ def check_cluster(job: Job, examine: Examine) -> Comparison:
     return compare_nodes(examined, without, placement.problem)
 
 
-def node_names(nodes: Sequence[Node]) -> Mapping[str, str]:
+def node_names(nodes: Sequence[ClusterNode]) -> Mapping[str, str]:
     """The hosts of the nodes, by id, with a number from the second node of a host on."""
     counts: Counter[str] = Counter()
     names = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +17,16 @@ from model_analyzer.cli.options import path_option
 from model_analyzer.cli.table_command import Invocation, table_command
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.table import DOCTOR
+from model_analyzer.domain.printable import printable
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
+from model_analyzer.features.cluster.node_comparison import NodeComparison, Row
+from model_analyzer.features.doctor.finding import Level
 
 _JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
 _EXECUTOR = "executor"
+
+_INDENT = " " * 11
 
 
 @click.group("cluster", context_settings={"help_option_names": ["-h", "--help"]})
@@ -82,7 +89,6 @@ def check(invocation: Invocation) -> int:
     """
     from model_analyzer.features.cluster.check import check_cluster
     from model_analyzer.features.cluster.node_comparison import document_of
-    from model_analyzer.features.cluster.text import lines_of
     from model_analyzer.features.doctor.examination import Examination, examine_slot
 
     where = "cluster check"
@@ -101,3 +107,53 @@ def check(invocation: Invocation) -> int:
 
 
 cluster.add_command(check, "check")
+
+
+def lines_of(comparison: NodeComparison, *, is_quiet: bool = False) -> Iterator[str]:
+    """The table, what the doctor found, and the verdict; only what is not fine if `is_quiet`."""
+    nodes = comparison.nodes
+    if nodes and not is_quiet:
+        slots = sum(node.slots for node in nodes)
+        yield f"{counted(slots, 'slot')} on {counted(len(nodes), 'node')}"
+    for name, reason in comparison.without:
+        yield f"  {'no slot':9}{printable(name)}: {printable(reason)}"
+    shown = [row for row in comparison.rows if not (is_quiet and row.level is Level.OK)]
+    names = max((len(row.name) for row in shown), default=0)
+    values = max((len(value) for row in shown for value in row.values), default=0)
+    for row in shown:
+        yield from map(printable, _row_lines(row, names, values, len(nodes)))
+    for subject, finding, hosts in comparison.findings:
+        where = ", ".join(hosts) if len(hosts) < len(nodes) else _all(len(nodes))
+        text = f"  {finding.level.value:9}{subject}, {finding.check} ({where}): {finding.found}"
+        yield printable(text)
+        if finding.fix:
+            yield printable(f"{_INDENT}→ {finding.fix}")
+    if comparison.problem:
+        yield printable(f"  {Level.PROBLEM.value:9}{comparison.problem}")
+    yield _verdict(comparison)
+
+
+def _row_lines(row: Row, names: int, values: int, nodes: int) -> Iterator[str]:
+    """A line for each value, the name and level in the first, and what to do."""
+    start = f"  {row.level.value:9}{row.name:{names}}"
+    for value, having in row.values.items():
+        where = ", ".join(having) if len(having) < nodes else _all(nodes)
+        yield f"{start}  {value:{values}}  {where}"
+        start = " " * len(start)
+    if row.fix:
+        yield f"{_INDENT}→ {row.fix}"
+
+
+def _all(nodes: int) -> str:
+    return f"all {nodes}" if nodes > 1 else "1 node"
+
+
+def _verdict(comparison: NodeComparison) -> str:
+    levels: Sequence[Level] = comparison.levels
+    problems = levels.count(Level.PROBLEM) + bool(comparison.problem)
+    warnings = levels.count(Level.WARNING)
+    about = counted(warnings, "warning") if warnings else ""
+    if problems:
+        count = counted(problems, "problem")
+        return f"{', '.join(filter(None, (count, about)))}: a run would not start."
+    return f"A run can start{'; ' + about if about else ''}."

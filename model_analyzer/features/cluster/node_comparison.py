@@ -93,7 +93,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class NodeComparison:
     """The nodes with slots; the others, each with the reason; the rows of the table; the warnings
     and problems of the doctor, with the nodes; and `problem`, why the slots do not fit, or "".
     """
@@ -117,9 +117,9 @@ class Comparison:
 
 def compare_nodes(
     nodes: Sequence[ExaminedNode], without: Sequence[tuple[str, str]], problem: str = ""
-) -> Comparison:
+) -> NodeComparison:
     """The comparison of all nodes that gave a report; `without` are nodes without a slot."""
-    return Comparison(
+    return NodeComparison(
         nodes=tuple(nodes),
         without=tuple(without),
         rows=(*_rows(nodes),),
@@ -278,7 +278,7 @@ def _grouped_findings(
     return tuple((subject, finding, names) for (subject, finding), names in hosts.items())
 
 
-def document_of(comparison: Comparison) -> Mapping[str, Any]:
+def document_of(comparison: NodeComparison) -> Mapping[str, Any]:
     """The comparison for programs."""
     return {
         "version": _VERSION,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_analyzer.errors import ClusterError, ModelAnalyzerError
 from model_analyzer.features.cluster.node_comparison import Clock
-from model_analyzer.features.cluster.slot_places import GPU, Node, SlotPlace, strategy
+from model_analyzer.features.cluster.slot_places import GPU, ClusterNode, SlotPlace, strategy
 from model_analyzer.features.cluster.slot_worker import SlotWorker
 
 if TYPE_CHECKING:
@@ -102,10 +102,10 @@ def _nothing_at(address: str) -> ClusterError:
     )
 
 
-def cluster_nodes() -> tuple[Node, ...]:
+def cluster_nodes() -> tuple[ClusterNode, ...]:
     """The nodes of the cluster, dead ones included."""
     return tuple(
-        Node(
+        ClusterNode(
             id=node["NodeID"],
             host=node["NodeManagerHostname"],
             resources=node["Resources"],
@@ -116,7 +116,7 @@ def cluster_nodes() -> tuple[Node, ...]:
     )
 
 
-def is_answering(node: Node, timeout_s: float) -> bool:
+def is_answering(node: ClusterNode, timeout_s: float) -> bool:
     """Whether a node runs something for us within this time."""
     ray = require_ray()
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy

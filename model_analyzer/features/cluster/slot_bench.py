@@ -17,9 +17,9 @@ from pathlib import Path
 
 from model_analyzer.app.bench.bench import make_runner
 from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.models import fetched
 from model_analyzer.app.bench.preflight import preflight
 from model_analyzer.app.bench.programs import provide_programs
-from model_analyzer.app.bench.repository import fetched
 from model_analyzer.app.bench.serving import make_server, serve
 from model_analyzer.app.bench.workplace import claim_output, prepare
 from model_analyzer.app.conceal import concealing
@@ -32,8 +32,7 @@ from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.runner.repository_copy import Snapshot
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
-from model_analyzer.state.node import NodeJournal
-from model_analyzer.state.slot_journal import SlotJournal
+from model_analyzer.state.node import NodeJournal, SlotJournal
 
 
 def slot_order(job: Job, run: str) -> SlotOrder:

@@ -26,7 +26,7 @@ _MOST_REASONS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class ClusterNode:
     """A node of the cluster. `resources` are all that it has, in use or not."""
 
     id: str
@@ -84,7 +84,7 @@ class SlotRequest:
 class SlotPlace:
     """A slot on a node, and the resources that it reserves: its bundle of a placement group."""
 
-    node: Node
+    node: ClusterNode
     bundle: Mapping[str, float]
 
     @property
@@ -106,8 +106,8 @@ class Placement:
     """
 
     places: tuple[SlotPlace, ...]
-    without: tuple[tuple[Node, str], ...]
-    sharing: tuple[Node, ...]
+    without: tuple[tuple[ClusterNode, str], ...]
+    sharing: tuple[ClusterNode, ...]
     problem: str
 
     @property
@@ -124,7 +124,7 @@ class Placement:
         )
 
 
-def plan_slots(nodes: Sequence[Node], request: SlotRequest) -> Placement:
+def plan_slots(nodes: Sequence[ClusterNode], request: SlotRequest) -> Placement:
     """Where slots go: one on each host before the second on any, and on the head's host last."""
     rooms = _filled(nodes, request)
     count = sum(room.slots for room in rooms)
@@ -153,7 +153,7 @@ def plan_slots(nodes: Sequence[Node], request: SlotRequest) -> Placement:
     )
 
 
-def place_slots(nodes: Sequence[Node], request: SlotRequest) -> tuple[SlotPlace, ...]:
+def place_slots(nodes: Sequence[ClusterNode], request: SlotRequest) -> tuple[SlotPlace, ...]:
     """The places of `plan_slots`. Raises ClusterError with what is asked and what is there, if the
     slots do not fit.
     """
@@ -163,7 +163,7 @@ def place_slots(nodes: Sequence[Node], request: SlotRequest) -> tuple[SlotPlace,
     return placement.places
 
 
-def _filled(nodes: Sequence[Node], request: SlotRequest) -> Sequence[_Room]:
+def _filled(nodes: Sequence[ClusterNode], request: SlotRequest) -> Sequence[_Room]:
     """The nodes with their slots."""
     is_offered = any(node.is_alive and node.units(SLOT_RESOURCE) for node in nodes)
     rooms = [
@@ -184,7 +184,7 @@ def _why_none(room: _Room, request: SlotRequest, *, is_sharing: bool) -> str:
 class _Room:
     """How many slots a node could have (`most`), why not more (`reason`), and how many it gets."""
 
-    def __init__(self, node: Node, request: SlotRequest, *, is_offered: bool) -> None:
+    def __init__(self, node: ClusterNode, request: SlotRequest, *, is_offered: bool) -> None:
         self.node, self.slots = node, 0
         self._request, self._is_offered = request, is_offered
         limits = list(self._limits())

@@ -14,11 +14,10 @@ from pathlib import Path
 from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.launch import launcher
-from model_analyzer.app.bench.models import read_models, repository_facts
+from model_analyzer.app.bench.models import fetched_for_user, read_models, repository_facts
 from model_analyzer.app.bench.packages import left_out_formats, missing_packages
 from model_analyzer.app.bench.preflight import without_gpus
 from model_analyzer.app.bench.programs import installs_load_generator, installs_server
-from model_analyzer.app.bench.repository import fetched_for_user
 from model_analyzer.app.bench.subjects import ineffective, infeasible
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
@@ -40,22 +39,26 @@ from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RepositoryError
 from model_analyzer.features.doctor.finding import Finding, Level, ok, problem, warning
 from model_analyzer.features.doctor.gpu_checks import check_gpus
-from model_analyzer.features.doctor.limit_checks import check_group, judge_ulimits, read_ulimits
 from model_analyzer.features.doctor.machine_checks import (
+    check_group,
     judge_governors,
     judge_load,
     judge_memory,
     judge_time_of_day,
+    judge_ulimits,
     read_governors,
     read_load,
     read_memory,
     read_synchronised,
+    read_ulimits,
 )
 from model_analyzer.features.doctor.model_checks import (
     FirstRequest,
     check_measuring,
     check_model,
+    check_served,
     check_tiny_model,
+    judge_served_gpus,
 )
 from model_analyzer.features.doctor.network_checks import check_docker, check_ports
 from model_analyzer.features.doctor.package_checks import check_packages
@@ -65,7 +68,6 @@ from model_analyzer.features.doctor.program_checks import (
     check_server,
     to_be_installed,
 )
-from model_analyzer.features.doctor.served_checks import check_served, judge_served_gpus
 from model_analyzer.features.doctor.storage_checks import (
     check_readable,
     check_store,

@@ -12,9 +12,9 @@ from typing import Any
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames, apply_parameters
 from model_analyzer.domain.trials import Failure, Workload
-from model_analyzer.results.change import Change as ChangeOfValue
+from model_analyzer.results.change import Change
 from model_analyzer.results.explain.chance import change_between, fell, rose
-from model_analyzer.results.explain.finding import Cause, Change, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
 from model_analyzer.results.explain.situation import Situation
 
 # Smaller changes (percent) do not matter; an interval that reaches further says nothing.
@@ -48,12 +48,12 @@ class Confirmation:
     after: Situation | Failure
 
     @property
-    def throughput(self) -> ChangeOfValue | None:
+    def throughput(self) -> Change | None:
         """The change of the throughput, with its interval; None if it could not be measured."""
         return self._change(DEFAULT_OBJECTIVE)
 
     @property
-    def p99(self) -> ChangeOfValue | None:
+    def p99(self) -> Change | None:
         """The same for the p99 latency."""
         return self._change("perf_latency_p99")
 
@@ -81,20 +81,20 @@ class Confirmation:
         is_confirmed = self.finding.cause in _WITHOUT_GAIN
         return self.effect is Effect.HARMS or (self.effect is Effect.NOTHING and not is_confirmed)
 
-    def _change(self, tag: str) -> ChangeOfValue | None:
+    def _change(self, tag: str) -> Change | None:
         if isinstance(self.after, Failure):
             return None
         return change_between(self.before, self.after, tag)
 
 
-def _sign(change: ChangeOfValue) -> int:
+def _sign(change: Change) -> int:
     """1 if a value rose by more than noise, -1 if it fell, 0 otherwise."""
     if abs(change.percent or 0.0) < _REAL:
         return 0
     return rose(change) - fell(change)
 
 
-def changed(work: Workload, change: Change, names: VariantNames) -> Workload:
+def changed(work: Workload, change: AdvisedChange, names: VariantNames) -> Workload:
     """The workload with a change of its variant, or of one that it calls, and of its flags."""
     variant = _changed(work.variant, change, names)
     flags: Mapping[str, Any] = work.flags
@@ -105,7 +105,7 @@ def changed(work: Workload, change: Change, names: VariantNames) -> Workload:
     return replace(work, variant=variant, flags=flags)
 
 
-def _changed(variant: ModelVariant, change: Change, names: VariantNames) -> ModelVariant:
+def _changed(variant: ModelVariant, change: AdvisedChange, names: VariantNames) -> ModelVariant:
     parts = [_changed(part, change, names) for part in variant.composing]
     parameters = change.parameters if variant.model == change.model else {}
     config = apply_parameters(variant.config, parameters)

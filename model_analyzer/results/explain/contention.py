@@ -12,7 +12,7 @@ from model_analyzer.domain.numbers import number_text
 from model_analyzer.results.explain.chance import change_between, fell, rose
 from model_analyzer.results.explain.finding import Cause, Finding
 from model_analyzer.results.explain.over_time import slowdown
-from model_analyzer.results.explain.picture import Pair, Picture, latest
+from model_analyzer.results.explain.picture import Pair, VariantPicture, latest
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, Station
 from model_analyzer.results.explain.texts import cpu_line, gpu_line, instances, ms
@@ -36,7 +36,7 @@ _WITHOUT_LOCK = (
 )
 
 
-def contention(picture: Picture) -> Iterator[Finding]:
+def contention(picture: VariantPicture) -> Iterator[Finding]:
     """Executions that take longer the more of them run at the same time: of the variant, or of a
     model that it calls.
     """
@@ -50,7 +50,7 @@ def contention(picture: Picture) -> Iterator[Finding]:
 
 
 def _contended(
-    picture: Picture, low: Situation, high: Situation, before: Station, after: Station
+    picture: VariantPicture, low: Situation, high: Situation, before: Station, after: Station
 ) -> Iterator[Finding]:
     own = after.execution_ms - _called_ms(high, after) + _called_ms(low, before) - high.noise_ms
     # what larger batches, and time, explain
@@ -104,7 +104,7 @@ def _of(situation: Situation, station: Station) -> str:
     return "" if station.variant is situation.variant else f" of {station.model}"
 
 
-def too_many(picture: Picture) -> Iterator[Finding]:
+def too_many(picture: VariantPicture) -> Iterator[Finding]:
     """Another variant with fewer instances that is better."""
     fewer = _fewer(picture)
     if fewer is None:
@@ -126,7 +126,7 @@ def too_many(picture: Picture) -> Iterator[Finding]:
     )
 
 
-def shared_lock(picture: Picture) -> Iterator[Finding]:
+def shared_lock(picture: VariantPicture) -> Iterator[Finding]:
     """More than one instance, measured, gained nothing, while cores and GPUs were free. From two
     on, this may only mean that their number is right.
     """
@@ -157,7 +157,7 @@ def shared_lock(picture: Picture) -> Iterator[Finding]:
     )
 
 
-def most_gained(picture: Picture) -> Pair | None:
+def most_gained(picture: VariantPicture) -> Pair | None:
     """The variant with more instances that gains most; None if there is none."""
     more = [pair for pair in picture.by_instances if pair.added > 0]
     return max(more, key=lambda pair: pair.gain, default=None)
@@ -173,7 +173,7 @@ def _slower(before: Station, after: Station) -> float:
     return after.execution_ms / before.execution_ms / max(after.batch / before.batch, 1.0)
 
 
-def _fewer(picture: Picture) -> Pair | None:
+def _fewer(picture: VariantPicture) -> Pair | None:
     """The best variant with fewer instances and as much throughput."""
     good = [
         pair

@@ -26,11 +26,11 @@ from model_analyzer.results.explain import (
 )
 from model_analyzer.results.explain.confirmation import Confirmation, changed
 from model_analyzer.results.explain.finding import CONSEQUENCES, Finding
-from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import Situation
 from model_analyzer.results.ranking import Ranking, VariantResult
 
-Rule = Callable[[Picture], Iterator[Finding]]
+Rule = Callable[[VariantPicture], Iterator[Finding]]
 
 _RULES: Sequence[Rule] = (
     over_time.growth,
@@ -95,7 +95,7 @@ def explain(
     )
 
 
-def causes(picture: Picture) -> tuple[tuple[Finding, ...], tuple[Confirmation, ...]]:
+def causes(picture: VariantPicture) -> tuple[tuple[Finding, ...], tuple[Confirmation, ...]]:
     """The causes that the measurements show, the most important one first, without those that
     others explain, and those whose advice is a variant that is worse by the goal; and those that
     measurements of their advice rule out, which explain nothing.
@@ -121,7 +121,7 @@ def causes(picture: Picture) -> tuple[tuple[Finding, ...], tuple[Confirmation, .
     return tuple(sorted(best.values(), key=lambda each: -each.weight)), tuple(ruled_out)
 
 
-def _tested(finding: Finding, picture: Picture) -> Confirmation | None:
+def _tested(finding: Finding, picture: VariantPicture) -> Confirmation | None:
     """What the advice of a finding changed, if it was measured."""
     if finding.change is None or not finding.change.parameters:
         return None
@@ -133,7 +133,7 @@ def _tested(finding: Finding, picture: Picture) -> Confirmation | None:
     return None
 
 
-def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> Picture:
+def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> VariantPicture:
     """The measurements that explain a variant. Raises ValueError as `explain` does."""
     result = _result(ranking, variant)
     make = partial(_situation, cores=cores)
@@ -147,7 +147,7 @@ def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> P
         for item in other.measured
         if _is_alike(_work(focus), _work(item))
     ]
-    return Picture(
+    return VariantPicture(
         loads=tuple(map(make, same)),
         focus=make(focus),
         course=tuple(
@@ -231,7 +231,7 @@ def _is_alike(one: Workload, other: Workload) -> bool:
     )
 
 
-def _lacks(picture: Picture) -> Iterator[str]:
+def _lacks(picture: VariantPicture) -> Iterator[str]:
     """Values that the measurements lack, and the causes that remain hidden without them."""
     if picture.focus.value(DEFAULT_OBJECTIVE) and not picture.focus.stations:
         yield "the server's counters (batches, instances, composing models)"

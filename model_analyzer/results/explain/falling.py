@@ -11,8 +11,8 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.statistics import BatchStatistics, added
 from model_analyzer.results.explain.chance import change_between, fell
-from model_analyzer.results.explain.finding import Cause, Change, Finding
-from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS
 from model_analyzer.results.explain.texts import ms
 
@@ -23,7 +23,7 @@ _OFTEN, _CHEAPER = 5, 0.7
 _FALLEN = 0.8
 
 
-def large_batches(picture: Picture) -> Iterator[Finding]:
+def large_batches(picture: VariantPicture) -> Iterator[Finding]:
     """Batches that cost more than they gain: with smaller ones, more requests are answered."""
     situation = picture.highest
     for station in situation.stations:
@@ -45,7 +45,7 @@ def large_batches(picture: Picture) -> Iterator[Finding]:
                 *_fallen(picture),
             ),
             advice=f"make max_batch_size {best.size} instead of {limit}",
-            change=Change(
+            change=AdvisedChange(
                 model=station.model,
                 parameters={
                     "max_batch_size": best.size,
@@ -55,7 +55,7 @@ def large_batches(picture: Picture) -> Iterator[Finding]:
         )
 
 
-def _best_batch(picture: Picture, model: str) -> BatchStatistics | None:
+def _best_batch(picture: VariantPicture, model: str) -> BatchStatistics | None:
     """The batch size with the most inferences for its time, of those that were often executed."""
     counts = added(each.measurement.statistics for each in picture.loads).get(model)
     often = [each for each in counts.batches if each.count >= _OFTEN] if counts else []
@@ -71,7 +71,7 @@ def _preferred_up_to(size: int, config: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"dynamic_batching": {"preferred_batch_size": allowed}}
 
 
-def collapse(picture: Picture) -> Iterator[Finding]:
+def collapse(picture: VariantPicture) -> Iterator[Finding]:
     """A throughput that falls when the load rises."""
     best = max(picture.loads, key=lambda each: each.throughput)
     for text in _fallen(picture):
@@ -85,7 +85,7 @@ def collapse(picture: Picture) -> Iterator[Finding]:
         )
 
 
-def _fallen(picture: Picture) -> Iterator[str]:
+def _fallen(picture: VariantPicture) -> Iterator[str]:
     """That the throughput falls under the highest load, by more than noise."""
     high = picture.highest
     best = max(picture.loads, key=lambda each: each.throughput)

@@ -77,7 +77,7 @@ CONSEQUENCES: Mapping[Cause, Set[Cause]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class AdvisedChange:
     """A change that tests an advice: `parameters` of the configuration of a `model` (the variant's
     own or one that it calls), and perf_analyzer's `flags`.
     """
@@ -101,4 +101,4 @@ class Finding:
     weight: float
     evidence: tuple[str, ...]
     advice: str
-    change: Change | None = None
+    change: AdvisedChange | None = None

@@ -16,8 +16,8 @@ from model_analyzer.domain.lag import SEND_LAG, sent_late
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.trials import Workload
 from model_analyzer.domain.words import size_text
-from model_analyzer.results.explain.finding import Cause, Change, Finding
-from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
 from model_analyzer.results.explain.texts import ms, percent
 
@@ -41,7 +41,7 @@ _SIZES: Mapping[str, int] = {
 }  # fmt: skip
 
 
-def late_client(picture: Picture) -> Iterator[Finding]:
+def late_client(picture: VariantPicture) -> Iterator[Finding]:
     """A load generator that cannot send the requests of a rate, while instances are free."""
     behind = [each for each in picture.loads if _is_behind(each)]
     if not behind:
@@ -70,7 +70,9 @@ def late_client(picture: Picture) -> Iterator[Finding]:
         advice="send requests without waiting for responses (async: true in perf_analyzer_flags)"
         if is_waiting
         else "use a faster machine for the load generator, or several of them",
-        change=Change(model=picture.variant.model, flags={"async": "true"}) if is_waiting else None,
+        change=AdvisedChange(model=picture.variant.model, flags={"async": "true"})
+        if is_waiting
+        else None,
     )
 
 
@@ -91,7 +93,7 @@ def _is_behind(situation: Situation) -> bool:
     )
 
 
-def busy_client(picture: Picture) -> Iterator[Finding]:
+def busy_client(picture: VariantPicture) -> Iterator[Finding]:
     """A load generator that uses the cores that the server needs."""
     situation = picture.highest
     use, cores = situation.measurement.resources, situation.cores
@@ -120,7 +122,7 @@ def busy_client(picture: Picture) -> Iterator[Finding]:
     )
 
 
-def tensors(picture: Picture) -> Iterator[Finding]:
+def tensors(picture: VariantPicture) -> Iterator[Finding]:
     """Time for copying and (de)serialising tensors, which grows with their size."""
     situation = picture.calmest
     times, tensors = situation.times, tensors_of(situation.work)
@@ -146,7 +148,7 @@ def tensors(picture: Picture) -> Iterator[Finding]:
         ),
         advice="send less: smaller types (FP16, UINT8), encoded images that the server decodes, or"
         f" only the outputs that are used; on the same machine, use shared memory{allowed}",
-        change=Change(
+        change=AdvisedChange(
             model=situation.variant.model,
             flags={"shared-memory": "system", "output-shared-memory-size": str(max(response, 1))},
         )

@@ -13,7 +13,7 @@ from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.chance import window_noise
 from model_analyzer.results.explain.finding import Cause, Finding
-from model_analyzer.results.explain.picture import Picture, earliest, latest
+from model_analyzer.results.explain.picture import VariantPicture, earliest, latest
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
 from model_analyzer.results.explain.texts import ms
 
@@ -36,7 +36,7 @@ _LOST, _FALLS, _STEADY = 0.25, 0.05, 1.03
 _DEVIATIONS = 2.0
 
 
-def cold(picture: Picture) -> tuple[Sequence[Situation], Finding | None]:
+def cold(picture: VariantPicture) -> tuple[Sequence[Situation], Finding | None]:
     """The measurements in which the model was still slow after loading, and what they show."""
     slow = [index for index, each in enumerate(picture.course) if _was_slow(each, picture, index)]
     if not slow or slow != list(range(len(slow))):
@@ -68,7 +68,7 @@ def cold(picture: Picture) -> tuple[Sequence[Situation], Finding | None]:
     )
 
 
-def _was_slow(situation: Situation, picture: Picture, index: int) -> bool:
+def _was_slow(situation: Situation, picture: VariantPicture, index: int) -> bool:
     """Whether the model was slower in a measurement than in all later ones, or became faster
     within it.
     """
@@ -128,7 +128,7 @@ def _seconds(course: Sequence[Situation]) -> str:
     return f"{sum(each.measurement.duration_s for each in course):.0f} s"
 
 
-def growth(picture: Picture) -> Iterator[Finding]:
+def growth(picture: VariantPicture) -> Iterator[Finding]:
     """Memory that grows with the requests."""
     uses = [
         (use, top.inferences)
@@ -162,7 +162,7 @@ def growth(picture: Picture) -> Iterator[Finding]:
     )
 
 
-def slowing(picture: Picture) -> Iterator[Finding]:
+def slowing(picture: VariantPicture) -> Iterator[Finding]:
     """Executions that become slower with time, under the same load: in most measurements, or in
     one that was repeated after others.
     """
@@ -190,7 +190,7 @@ def slowing(picture: Picture) -> Iterator[Finding]:
     )
 
 
-def _repeated(picture: Picture) -> Iterator[str]:
+def _repeated(picture: VariantPicture) -> Iterator[str]:
     """That the lowest load was slower after the others; or that the highest one was faster when it
     was measured before them.
     """
@@ -207,7 +207,7 @@ def _repeated(picture: Picture) -> Iterator[str]:
             )
 
 
-def slowdown(picture: Picture, low: Situation, high: Situation) -> float:
+def slowdown(picture: VariantPicture, low: Situation, high: Situation) -> float:
     """How many times as long an execution takes under the `high` load only because time has passed
     since the `low` one: by what the measurements in between lost within themselves.
     """

@@ -13,7 +13,7 @@ from model_analyzer.results.explain.situation import Situation
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture:
+class VariantPicture:
     """The measurements of a variant, and what else is known.
 
     `loads` has the situations with arrivals and client batch size as in `focus`, by ascending
@@ -60,7 +60,7 @@ class Picture:
         calm = [each for each in self.loads if each.times.share(each.times.queue) < waiting + _CALM]
         return max(calm, key=_requests)
 
-    def without(self, unusual: Sequence[Situation]) -> Picture:
+    def without(self, unusual: Sequence[Situation]) -> VariantPicture:
         """The picture without measurements that are not representative; the picture itself if
         nothing would be left.
         """

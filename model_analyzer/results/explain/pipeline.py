@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.results.explain.finding import Cause, Change, Finding
-from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS
 from model_analyzer.results.explain.texts import instances, ms, percent
 
@@ -24,7 +24,7 @@ _WAITING, _LESS, _AS_BUSY = 0.3, 0.5, 0.9
 _SERIAL, _LONGEST = 0.75, 0.75
 
 
-def bottleneck(picture: Picture) -> Iterator[Finding]:
+def bottleneck(picture: VariantPicture) -> Iterator[Finding]:
     """A called model for which requests wait, because its instances are always busy."""
     situation = picture.highest
     latency = situation.times.total
@@ -68,7 +68,7 @@ def bottleneck(picture: Picture) -> Iterator[Finding]:
     )
 
 
-def serial_calls(picture: Picture) -> Iterator[Finding]:
+def serial_calls(picture: VariantPicture) -> Iterator[Finding]:
     """A model that calls others one after the other, and does nothing else meanwhile."""
     situation = picture.calmest
     top, called = situation.top, situation.called
@@ -97,8 +97,8 @@ def serial_calls(picture: Picture) -> Iterator[Finding]:
     )
 
 
-def more_instances(variant: ModelVariant, count: int) -> Change:
+def more_instances(variant: ModelVariant, count: int) -> AdvisedChange:
     """The change that gives the first instance group of a variant so many instances."""
     groups: list[Mapping[str, Any]] = [*variant.config.get("instance_group", ())] or [{}]
     changed = [{**groups[0], "count": count}, *groups[1:]]
-    return Change(model=variant.model, parameters={"instance_group": changed})
+    return AdvisedChange(model=variant.model, parameters={"instance_group": changed})

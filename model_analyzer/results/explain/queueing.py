@@ -11,8 +11,8 @@ from model_analyzer.domain.models import queue_delay_us
 from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.results.explain.chance import explained_wait
 from model_analyzer.results.explain.contention import most_gained
-from model_analyzer.results.explain.finding import Cause, Change, Finding
-from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, Station
 from model_analyzer.results.explain.texts import cpu_line, gpu_line, instances, ms, percent
@@ -38,7 +38,7 @@ _LATE = 0.05
 _FILLED = 0.5
 
 
-def queue_delay(picture: Picture) -> Iterator[Finding]:
+def queue_delay(picture: VariantPicture) -> Iterator[Finding]:
     """Requests that wait for a batch to fill, while instances are free, under the load that is
     explained: under lower ones, batches cannot fill.
     """
@@ -62,14 +62,14 @@ def queue_delay(picture: Picture) -> Iterator[Finding]:
                 f" {station.batch:.3g} of at most {station.variant.max_batch_size} inferences",
             ),
             advice="lower max_queue_delay_microseconds: 0 still makes batches of what waits",
-            change=Change(
+            change=AdvisedChange(
                 model=station.model,
                 parameters={"dynamic_batching": {"max_queue_delay_microseconds": 0}},
             ),
         )
 
 
-def queue_policy(picture: Picture) -> Iterator[Finding]:
+def queue_policy(picture: VariantPicture) -> Iterator[Finding]:
     """Requests that wait although each one finds a free instance, where the queue has priorities or
     a policy: then Triton wakes its batcher up to half a second late
     (`findings/tritonserver-queue-policies-wait.sh`).
@@ -100,7 +100,7 @@ def queue_policy(picture: Picture) -> Iterator[Finding]:
         )
 
 
-def batches(picture: Picture) -> Iterator[Finding]:
+def batches(picture: VariantPicture) -> Iterator[Finding]:
     """Requests that wait although one execution could take several of them."""
     situation = picture.highest
     top, limit = situation.top, situation.variant.max_batch_size
@@ -123,11 +123,11 @@ def batches(picture: Picture) -> Iterator[Finding]:
         ),
         advice="set dynamic_batching {}: requests that wait are executed together, which gains"
         " nothing if the model processes them one by one",
-        change=Change(model=situation.variant.model, parameters={"dynamic_batching": {}}),
+        change=AdvisedChange(model=situation.variant.model, parameters={"dynamic_batching": {}}),
     )
 
 
-def arrivals(picture: Picture) -> Iterator[Finding]:
+def arrivals(picture: VariantPicture) -> Iterator[Finding]:
     """Requests that wait because several come at once, although instances are free on average."""
     situation = picture.focus
     top, times = situation.top, situation.times
@@ -164,7 +164,7 @@ def arrivals(picture: Picture) -> Iterator[Finding]:
     )
 
 
-def held_back(picture: Picture) -> Iterator[Finding]:
+def held_back(picture: VariantPicture) -> Iterator[Finding]:
     """Requests that wait although instances are free, and neither the arrivals nor a delay for
     batches explains it.
     """
@@ -240,7 +240,7 @@ def _holder(situation: Situation, station: Station) -> tuple[Sequence[str], str]
     return [], "look for what the server waits for: its log, priorities, other models"
 
 
-def instance_limit(picture: Picture) -> Iterator[Finding]:
+def instance_limit(picture: VariantPicture) -> Iterator[Finding]:
     """Instances that are always busy: whether more of them would help, and why."""
     situation = picture.highest
     top = situation.top

@@ -10,7 +10,7 @@ from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.chance import Wait, explained_wait
 from model_analyzer.results.explain.finding import Cause, Finding
-from model_analyzer.results.explain.picture import Picture
+from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
 from model_analyzer.results.explain.texts import ms, percent
 
@@ -25,7 +25,7 @@ _INSIDE = 0.3
 _BEYOND = 2.0
 
 
-def slow_requests(picture: Picture) -> Iterator[Finding]:
+def slow_requests(picture: VariantPicture) -> Iterator[Finding]:
     """Few requests that take much longer in the model, whatever the load."""
     situation = picture.calm
     tail = _tail(situation)
@@ -75,7 +75,7 @@ def _standing(situation: Situation) -> Wait | None:
     return wait
 
 
-def noise(picture: Picture) -> Iterator[Finding]:
+def noise(picture: VariantPicture) -> Iterator[Finding]:
     """Other programs on the machine, by the time that they may explain."""
     measured = sum(len(each.runs) for each in picture.loads)
     disturbed = sum(each.disturbed for each in picture.loads)

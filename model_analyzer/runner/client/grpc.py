@@ -19,7 +19,7 @@ from model_analyzer.runner.client.interface import (
     PHASES,
     QUICK_S,
     STATISTICS_S,
-    Answer,
+    InferenceAnswer,
     ServerCallError,
     config_of,
     input_tensors,
@@ -103,12 +103,14 @@ class GrpcClient:
             for version in answer.model_stats
         )
 
-    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
+    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> InferenceAnswer:
         result = self._call(self._client.infer, config["name"], _zeros(config), timeout_s=timeout_s)
         response = result.get_response()
         names = [output.name for output in response.outputs]
         # raw bytes: converting too few of them to an array raises
-        return Answer(dict(zip(names, map(len, response.raw_output_contents), strict=False)))
+        return InferenceAnswer(
+            dict(zip(names, map(len, response.raw_output_contents), strict=False))
+        )
 
     def _call(
         self, method: Callable[..., T], *arguments: Any, timeout_s: float = QUICK_S, **options: Any

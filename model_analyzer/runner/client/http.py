@@ -25,7 +25,7 @@ from model_analyzer.runner.client.interface import (
     PHASES,
     QUICK_S,
     STATISTICS_S,
-    Answer,
+    InferenceAnswer,
     ServerCallError,
     config_of,
     input_tensors,
@@ -108,13 +108,13 @@ class HttpClient:
                 for version in answer["model_stats"]
             )
 
-    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
+    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> InferenceAnswer:
         path = f"/v2/models/{quote(config['name'])}/infer"
         header, body = _zeros(config)
         lengths = {_HEADER_LENGTH: str(len(header))}
         text = self._exchange("POST", path, header + body, timeout_s, lengths)
         with _expected(f"the answer of {config['name']}"):
-            return Answer(
+            return InferenceAnswer(
                 {
                     text_of(output["name"]): int(
                         output.get("parameters", {}).get("binary_data_size", 0)

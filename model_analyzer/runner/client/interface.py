@@ -43,7 +43,7 @@ class ServerCallError(ServerError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class InferenceAnswer:
     """The outputs of one inference: the number of bytes by name."""
 
     sizes: Mapping[str, int]
@@ -82,7 +82,7 @@ class ServerClient(Protocol):
     def statistics(self, name: str) -> ModelStatistics:
         """The server's statistics of a loaded model, for all its versions together."""
 
-    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
+    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> InferenceAnswer:
         """The answer to a request of zeros (or empty texts). All shapes must be fixed."""
 
 

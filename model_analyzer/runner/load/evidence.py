@@ -10,7 +10,7 @@ import numpy as np
 
 from model_analyzer.domain.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
 from model_analyzer.domain.measurements import Values
-from model_analyzer.runner.load.intended import Intended
+from model_analyzer.runner.load.intended import IntendedTimes
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.schedule import Times
 
@@ -32,7 +32,7 @@ def evidence_of(export: Export) -> Values:
     return values
 
 
-def rates_of(export: Export, moved: Intended, *, is_whole: bool) -> Values:
+def rates_of(export: Export, moved: IntendedTimes, *, is_whole: bool) -> Values:
     """How many requests per second of an open load were due, were sent and were answered: within
     perf_analyzer's windows, or of a whole load from the first to the last.
     """

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Detects options of a model that cannot work, before the first measurement."""
+"""Detects options of a model that cannot work, before the first measurement; and GPU instances on a
+machine without GPUs, where the server refuses to load them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.model_config_rules import limits_rates
@@ -28,7 +31,7 @@ from model_analyzer.domain.settings import (
     ServerSettings,
 )
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.domain.words import first_few
+from model_analyzer.domain.words import counted, first_few
 from model_analyzer.errors import Problem
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.file_trees import why_unreadable
@@ -42,6 +45,13 @@ from model_analyzer.runner.load.shapes import shape_problems, shape_remarks
 
 # The server flags that each give it a response cache.
 _CACHES = frozenset({"cache-config", "response-cache-byte-size"})
+
+_GROUPS = "instance_group"
+_PARAMETERS = "model_config_parameters"
+_HINT = "use KIND_CPU, or remove kind to let the server choose"
+
+# Returns the place of an option of the model.
+Place = Callable[[str], str]
 
 
 def impossible(
@@ -300,3 +310,47 @@ def _is_limited(config: ModelConfig) -> bool:
 def _mistakes(model: ModelSettings, facts: ModelFacts, user_directory: Path) -> Sequence[Mistake]:
     flags = model.perf_analyzer_flags
     return input_mistakes(flags, facts, model.batch_sizes, user_directory)
+
+
+def without_any(
+    model: ModelSettings, facts: ModelFacts, *, search: SearchSettings, place: Place
+) -> Iterator[Problem]:
+    """A problem if no variant of the model can run on a machine without a GPU."""
+    original = facts.config.get(_GROUPS)
+    if not _on_gpu(original):
+        return
+    if not model.parameters and not search.disable:
+        return  # the search itself sets instances, on CPUs
+    listed = model.parameters.get(_GROUPS, (None,))
+    if all(_on_gpu(original if groups is None else groups) for groups in listed):
+        yield Problem(
+            where=place(_PARAMETERS),
+            message=f"model {model.name}: all its instances are KIND_GPU, and this machine has no"
+            " GPU",
+            hint=_HINT,
+        )
+
+
+def without_some(model: ModelSettings, facts: ModelFacts, *, place: Place) -> Iterator[Problem]:
+    """Variants of the model that cannot run on a machine without a GPU."""
+    listed = model.parameters.get(_GROUPS, ())
+    refused = sum(map(_on_gpu, listed))
+    if refused:
+        yield Problem(
+            where=place(_PARAMETERS),
+            message=f"model {model.name}: {refused} of {counted(len(listed), 'instance_group')} to"
+            " try have KIND_GPU, and this machine has no GPU: the server will refuse them",
+            hint=_HINT,
+        )
+    for part in facts.with_parts():
+        if _on_gpu(part.config.get(_GROUPS)):
+            yield Problem(
+                where=place(""),
+                message=f"model {part.name}: its config.pbtxt has instances of KIND_GPU, and this"
+                " machine has no GPU: the server will refuse this configuration",
+                hint=_HINT,
+            )
+
+
+def _on_gpu(groups: Sequence[Mapping[str, Any]] | None) -> bool:
+    return any(group.get("kind") == "KIND_GPU" for group in groups or ())

@@ -20,7 +20,7 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Workload
 from model_analyzer.domain.windows import Window
 from model_analyzer.runner.load.ended import Ended
-from model_analyzer.runner.load.intended import Intended
+from model_analyzer.runner.load.intended import IntendedTimes
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.requests import Requests
 from model_analyzer.runner.load.schedule import Times
@@ -119,14 +119,14 @@ def joined_exports(exports: Sequence[Export], *, is_whole: bool) -> Export:
     )
 
 
-def joined_times(parts: Sequence[Intended], *, is_whole: bool) -> Intended:
+def joined_times(parts: Sequence[IntendedTimes], *, is_whole: bool) -> IntendedTimes:
     """The requests of all generators at their intended times."""
     if len(parts) == 1:
         return parts[0]
     ended = np.concatenate([part.export.requests.ended for part in parts])
     order = np.argsort(ended, kind="stable")
     export = joined_exports([part.export for part in parts], is_whole=is_whole)
-    return Intended(
+    return IntendedTimes(
         export,
         np.concatenate([part.lags for part in parts])[order],
         np.sort(np.concatenate([part.due for part in parts])),

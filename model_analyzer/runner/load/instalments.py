@@ -43,7 +43,7 @@ from model_analyzer.runner.load.generators import (
 from model_analyzer.runner.load.input_data import InputFile
 from model_analyzer.runner.load.intended import (
     LEAD_S,
-    Intended,
+    IntendedTimes,
     histograms_of_sending,
     intended,
     remarks_on_sending,
@@ -372,7 +372,7 @@ def _measured(
 
 
 def _evidence(
-    generators: Sequence[Generator], sent: Export | None, moved: Intended | None
+    generators: Sequence[Generator], sent: Export | None, moved: IntendedTimes | None
 ) -> Values:
     is_whole = generators[0].whole
     if sent is None:
@@ -393,7 +393,7 @@ def _during(runs: Sequence[Ended]) -> tuple[float, float] | None:
 
 def _requests(
     generators: Sequence[Generator], runs: Sequence[Ended]
-) -> tuple[Export | None, Intended | None, Offered | None]:
+) -> tuple[Export | None, IntendedTimes | None, Offered | None]:
     """All requests of a workload, as they were sent; for an open load also at their intended times,
     and what was offered at a rate. None if not all requests are known.
     """

@@ -44,7 +44,7 @@ NOT_EXPORTED = (
 
 
 @dataclass(frozen=True)
-class Intended:
+class IntendedTimes:
     """An export whose requests are `sent` at their intended times, and how much later each one was
     really sent (ms), in the same order; and when requests were `due`, answered or not.
     """
@@ -63,7 +63,7 @@ class Intended:
         """How long each request took from the moment of sending on (ms)."""
         return self.latencies - self.lags
 
-    def ended_within(self, begin: int, end: int) -> Intended:
+    def ended_within(self, begin: int, end: int) -> IntendedTimes:
         """The part of it that ended within a period (ns)."""
         requests = self.export.requests
         ended = requests.ended_within(begin, end)
@@ -83,7 +83,7 @@ def intervals_text(due: Times) -> str:
     return "\n".join(map(str, [*gaps.tolist(), _NEVER_US])) + "\n"
 
 
-def intended(export: Export, due: Times) -> Intended:
+def intended(export: Export, due: Times) -> IntendedTimes:
     """The requests with the times at which they were due, as they are sent in this order.
 
     The earliest one, compared with its time, was sent on time. Requests beyond `due` are left out.
@@ -94,14 +94,14 @@ def intended(export: Export, due: Times) -> Intended:
     offsets = requests.sent - origin - due[: len(requests)]
     lags = offsets - offsets.min()
     order = np.argsort(requests.ended, kind="stable")
-    return Intended(
+    return IntendedTimes(
         replace(export, requests=replace(requests, sent=requests.sent - lags).take(order)),
         lags[order] / _NS_PER_MS,
         due + (origin + int(offsets.min())),
     )
 
 
-def values_of_sending(moved: Intended) -> Values:
+def values_of_sending(moved: IntendedTimes) -> Values:
     """What the client did: how late it sent, and the latency from the moment of sending (ms)."""
     return {
         SEND_LAG: round(float(np.percentile(moved.lags, 99)), _DECIMALS),
@@ -109,7 +109,7 @@ def values_of_sending(moved: Intended) -> Values:
     }
 
 
-def histograms_of_sending(moved: Intended) -> Mapping[str, Histogram]:
+def histograms_of_sending(moved: IntendedTimes) -> Mapping[str, Histogram]:
     """The histograms of the same two, with which instalments are pooled."""
     return {
         PERCENTILES[SEND_LAG][0]: Histogram.of(moved.lags.tolist()),

@@ -25,8 +25,7 @@ from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.client.interface import has_fixed_shapes
-from model_analyzer.runner.load.answer_watch import LOOK_S, AnswerWatch
-from model_analyzer.runner.load.child import Child, most_memory_of_each
+from model_analyzer.runner.load.child import LOOK_S, AnswerWatch, Child, most_memory_of_each
 from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import (
     EXPORT,

@@ -13,6 +13,7 @@ from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.trials import Failure, Workload
+from model_analyzer.errors import unwritable
 from model_analyzer.runner.load.careful import CarefulMeasuring
 from model_analyzer.runner.load.instalments import InstalmentMeasuring
 from model_analyzer.runner.load.launches import MOST_BYTES, Launches, Reading
@@ -82,3 +83,18 @@ class PerfAnalyzer:
             for run in ended:
                 self._transcript(run.transcript)
         return outcome
+
+
+class Transcript:
+    """Appends texts to a file. Raises OutputError if it cannot be written."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.add("")
+
+    def add(self, text: str) -> None:
+        try:
+            with open(self._path, "a", encoding="utf-8") as file:
+                file.write(f"{text}\n" if text else "")
+        except OSError as error:
+            raise unwritable(self._path, error, "--perf-output-path") from error

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""CPU time and memory of a local server and of the load generators, before and after a load.
+"""What a local server and the load generators use: CPU time and memory before and after a load, and
+samples of the server's memory during it.
 
-Two readings are enough, so nothing disturbs the measurement between them.
+Two readings of CPU time are enough, so nothing disturbs the measurement between them.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from types import TracebackType
 import psutil
 
 from model_analyzer.domain.measurements import Observation
+from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.runner.monitors.neighbours import read_usage
+from model_analyzer.runner.monitors.sampler import Sampler
 
 _MB = 1e6
 
@@ -90,3 +93,41 @@ class ResourceMonitor:
     @property
     def observation(self) -> Observation:
         return Observation(resources=self._use)
+
+
+class CpuMonitor(Sampler):
+    """Samples RAM while entered; `processes` returns the server's process tree.
+
+    Used memory is the memory that only these processes use (unique set size), so memory that
+    instances share is not counted several times.
+    """
+
+    def __init__(
+        self, processes: Callable[[], Sequence[psutil.Process]], interval_s: float
+    ) -> None:
+        super().__init__(self._read, interval_s)
+        self._processes = processes
+        self._samples: dict[str, list[float]] = {"cpu_used_ram": [], "cpu_available_ram": []}
+
+    @property
+    def observation(self) -> Observation:
+        return Observation(
+            host={
+                tag: round(METRICS[tag].over_time.apply(samples), 1)
+                for tag, samples in self._samples.items()
+                if samples
+            }
+        )
+
+    def _read(self) -> None:
+        used = sum(map(_unique_bytes, self._processes()))
+        if used:
+            self._samples["cpu_used_ram"].append(used / _MB)
+        self._samples["cpu_available_ram"].append(psutil.virtual_memory().available / _MB)
+
+
+def _unique_bytes(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_full_info().uss)
+    except psutil.Error:
+        return 0  # it has just ended

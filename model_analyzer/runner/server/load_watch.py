@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
-from model_analyzer.runner.stubs import State, read_state
+from model_analyzer.runner.stubs import ProcessState, read_state
 
 _LOOK_S = 1.0
 # The time that a stub may wait for its server: if it failed, other instances may still start.
@@ -28,7 +28,7 @@ class LoadWatch:
         stubs: Callable[[], Sequence[int]],
         end: Callable[[], None],
         *,
-        read: Callable[[int], State | None] = read_state,
+        read: Callable[[int], ProcessState | None] = read_state,
         look_s: float = _LOOK_S,
         collected_s: float = _COLLECTED_S,
     ) -> None:

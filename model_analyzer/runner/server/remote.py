@@ -17,7 +17,7 @@ from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Interrupted, ServerError
 from model_analyzer.runner.client.connect import connect
-from model_analyzer.runner.client.interface import Answer, ServerCallError, ServerClient
+from model_analyzer.runner.client.interface import InferenceAnswer, ServerCallError, ServerClient
 from model_analyzer.runner.server.endpoints import (
     Endpoints,
     remote_endpoints,
@@ -166,7 +166,7 @@ class _Passing:
     def statistics(self, name: str) -> ModelStatistics:
         return self._client.statistics(name)
 
-    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
+    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> InferenceAnswer:
         return self._client.infer_zeros(config, timeout_s)
 
 

@@ -37,7 +37,7 @@ from model_analyzer.search.plan import (
     recorded,
     side_by_side,
 )
-from model_analyzer.search.plateau import are_noisy, has_plateaued, times_in_a_row
+from model_analyzer.search.refine import are_noisy, has_plateaued, times_in_a_row
 from model_analyzer.search.variants import (
     brute_groups,
     count_brute_variants,

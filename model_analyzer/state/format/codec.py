@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import WITHOUT_GPU, Device, Machine
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -28,7 +27,7 @@ from model_analyzer.domain.models import ModelVariant, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
-from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import (

@@ -26,7 +26,6 @@ from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.histograms import Histogram, is_histogram
 from model_analyzer.domain.joint_histogram import JointHistogram, is_joint_histogram
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.laws.catalogue import judged
 from model_analyzer.domain.measurements import (
     Measurement,
@@ -39,7 +38,7 @@ from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freez
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
-from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.traffic import Stage, Traffic
 from model_analyzer.domain.trials import (

@@ -18,9 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.slots import Slot
+from model_analyzer.domain.slots import Lane, Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.profiling.events import Event, TrialFinished, TrialLost
 from model_analyzer.profiling.loop import profile as measure_all

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.features.cluster.command import lines_of
 from model_analyzer.features.cluster.node_comparison import (
     INSTALLED_BY_RUN,
     Clock,
-    Comparison,
     ExaminedNode,
+    NodeComparison,
     NodeReport,
     Row,
     compare_nodes,
     document_of,
 )
-from model_analyzer.features.cluster.text import lines_of
 from model_analyzer.features.doctor.finding import Level, ok, problem, warning
 
 REPORT = NodeReport(
@@ -49,12 +49,12 @@ def node(name: str, offset_ms: float = 1.0, **changes: Any) -> ExaminedNode:
     return ExaminedNode(name=name, slots=1, clock=clock, report=replace(REPORT, **changes))
 
 
-def compared(**changes: Any) -> Comparison:
+def compared(**changes: Any) -> NodeComparison:
     """Two nodes, of which the second has these changes."""
     return compare_nodes([node("a"), node("b", **changes)], [])
 
 
-def row(comparison: Comparison, name: str) -> Row:
+def row(comparison: NodeComparison, name: str) -> Row:
     return next(row for row in comparison.rows if row.name == name)
 
 

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from model_analyzer.features.cluster.ray_cluster import node_names, slot_names
-from model_analyzer.features.cluster.slot_places import Node, SlotPlace
+from model_analyzer.features.cluster.slot_places import ClusterNode, SlotPlace
 
 
 def places(*hosts: str) -> list[SlotPlace]:
     return [
-        SlotPlace(node=Node(id=str(number), host=host, resources={}), bundle={})
+        SlotPlace(node=ClusterNode(id=str(number), host=host, resources={}), bundle={})
         for number, host in enumerate(hosts)
     ]
 

@@ -10,7 +10,7 @@ import pytest
 
 from model_analyzer.errors import ClusterError, ConfigError
 from model_analyzer.features.cluster.slot_places import (
-    Node,
+    ClusterNode,
     SlotPlace,
     SlotRequest,
     place_slots,
@@ -21,19 +21,21 @@ from model_analyzer.features.cluster.slot_places import (
 H100 = {"ray.io/accelerator-type": "H100"}
 
 
-def node(host: str, *, cpus: float = 8, gpus: float = 0, slots: float = 0, **options) -> Node:
+def node(
+    host: str, *, cpus: float = 8, gpus: float = 0, slots: float = 0, **options
+) -> ClusterNode:
     resources = {"CPU": cpus, "GPU": gpus, "model_analyzer_slot": slots, "memory": 1e9}
     offered = {name: amount for name, amount in resources.items() if amount}
     if options.pop("is_head", False):
         offered["node:__internal_head__"] = 1.0
-    return Node(id=options.pop("id", f"id-{host}"), host=host, resources=offered, **options)
+    return ClusterNode(id=options.pop("id", f"id-{host}"), host=host, resources=offered, **options)
 
 
 def placed(places: tuple[SlotPlace, ...]) -> list[tuple[str, dict[str, float]]]:
     return [(place.node.host, dict(place.bundle)) for place in places]
 
 
-def refusal(nodes: list[Node], **request) -> str:
+def refusal(nodes: list[ClusterNode], **request) -> str:
     with pytest.raises(ClusterError) as raised:
         place_slots(nodes, SlotRequest(**request))
     assert "\n" not in str(raised.value)
@@ -183,7 +185,7 @@ def test_where_nothing_fits_the_error_says_what_is_asked_and_what_is_there() -> 
         ([node(str(n), cpus=0) for n in range(9)], {}, "3 has 0 CPUs and 5 more;"),
     ],
 )
-def test_one_line_says_why_too_few_fit(nodes: list[Node], request_, part: str) -> None:
+def test_one_line_says_why_too_few_fit(nodes: list[ClusterNode], request_, part: str) -> None:
     assert part in refusal(nodes, **request_)
 
 
@@ -227,5 +229,7 @@ def test_nodes_without_a_slot_have_a_reason() -> None:
         ([node("a", gpus=1)], False),
     ],
 )
-def test_slots_per_host_is_suggested_only_where_it_helps(nodes: list[Node], helps: bool) -> None:
+def test_slots_per_host_is_suggested_only_where_it_helps(
+    nodes: list[ClusterNode], helps: bool
+) -> None:
     assert ("change --slots-per-host, --slots," in refusal(nodes, slots=2)) == helps

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.repository import fetched
+from model_analyzer.app.bench.models import fetched
 from model_analyzer.app.bench.setups import server_setups
 from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.config.given_options import GivenOptions

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.features.doctor.finding import Finding, Level
-from model_analyzer.features.doctor.limit_checks import (
+from model_analyzer.features.doctor.machine_checks import (
     Ulimits,
     check_group,
     judge_group,
     judge_ulimits,
     read_ulimits,
 )
-from model_analyzer.runner.host import Group, read_group
+from model_analyzer.runner.host import ControlGroup, read_group
 
 GIB = 2**30
 
@@ -45,7 +45,7 @@ def tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path)
 
 
-def judged(group: Group) -> dict[str, Finding]:
+def judged(group: ControlGroup) -> dict[str, Finding]:
     return {finding.check: finding for finding in judge_group(group, cores=8, memory=32 * GIB)}
 
 
@@ -56,7 +56,9 @@ def test_version_2_of_a_container_that_sees_its_own_group_as_the_top(tree: Tree)
         memory__max=str(4 * GIB), memory__current=str(GIB), pids__max="max", pids__current="9",
     )  # fmt: skip
 
-    assert read_group(tree.root) == Group(cores=2.5, memory=4 * GIB, memory_used=GIB, throttled=7)
+    assert read_group(tree.root) == ControlGroup(
+        cores=2.5, memory=4 * GIB, memory_used=GIB, throttled=7
+    )
 
 
 def test_the_tightest_group_above_counts(tree: Tree) -> None:
@@ -67,7 +69,7 @@ def test_the_tightest_group_above_counts(tree: Tree) -> None:
         pids__max="100", pids__current="40",
     )  # fmt: skip
 
-    assert read_group(tree.root) == Group(
+    assert read_group(tree.root) == ControlGroup(
         cores=1, memory=GIB, memory_used=0, tasks=100, tasks_used=40
     )
 
@@ -77,7 +79,7 @@ def test_version_1_with_the_path_of_the_host(tree: Tree) -> None:
     tree.group("cpu,cpuacct", cpu__cfs_quota_us="150000", cpu__cfs_period_us="100000")
     tree.group("memory", memory__limit_in_bytes=str(GIB), memory__usage_in_bytes="5")
 
-    assert read_group(tree.root) == Group(cores=1.5, memory=GIB, memory_used=5)
+    assert read_group(tree.root) == ControlGroup(cores=1.5, memory=GIB, memory_used=5)
 
 
 def test_version_1_without_limits(tree: Tree) -> None:
@@ -85,31 +87,31 @@ def test_version_1_without_limits(tree: Tree) -> None:
     tree.group("cpu", cpu__cfs_quota_us="-1", cpu__cfs_period_us="100000")
     tree.group("memory", memory__limit_in_bytes="9223372036854771712")
 
-    assert read_group(tree.root) == Group()
+    assert read_group(tree.root) == ControlGroup()
 
 
 def test_no_control_groups_at_all(tmp_path: Path) -> None:
-    assert read_group(tmp_path) == Group()
+    assert read_group(tmp_path) == ControlGroup()
 
 
 def test_less_cpu_time_than_cores_gets_a_warning() -> None:
-    finding = judged(Group(cores=2.5, throttled=7))["CPU limit"]
+    finding = judged(ControlGroup(cores=2.5, throttled=7))["CPU limit"]
 
     assert finding.level is Level.WARNING
     assert finding.found.startswith("2.5 of 8 cores, reached 7 times so far")
 
 
 def test_limits_above_what_there_is_are_none() -> None:
-    assert judged(Group(cores=8, memory=64 * GIB, tasks=10_000)) == {}
+    assert judged(ControlGroup(cores=8, memory=64 * GIB, tasks=10_000)) == {}
 
 
 @pytest.mark.parametrize(("used", "level"), [(GIB, Level.OK), (int(3.5 * GIB), Level.WARNING)])
 def test_memory_that_is_nearly_used_up_gets_a_warning(used: int, level: Level) -> None:
-    assert judged(Group(memory=4 * GIB, memory_used=used))["memory limit"].level is level
+    assert judged(ControlGroup(memory=4 * GIB, memory_used=used))["memory limit"].level is level
 
 
 def test_few_processes_get_a_warning() -> None:
-    finding = judged(Group(tasks=600, tasks_used=200))["process limit"]
+    finding = judged(ControlGroup(tasks=600, tasks_used=200))["process limit"]
 
     assert finding.found.startswith("only 400 more processes")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import click
 import pytest
 
+from model_analyzer.features.doctor.command import lines_of
 from model_analyzer.features.doctor.finding import (
     Finding,
     document_of,
@@ -15,7 +16,6 @@ from model_analyzer.features.doctor.finding import (
     verdict,
     warning,
 )
-from model_analyzer.features.doctor.text import lines_of
 
 LONG = problem(
     "packages of the models",

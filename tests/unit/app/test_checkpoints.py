@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 
 from model_analyzer.app.checkpoints.best import best_variants
-from model_analyzer.app.checkpoints.export import export_checkpoint
+from model_analyzer.app.checkpoints.files import (
+    export_checkpoint,
+    merge_into,
+    start_directory,
+    verify_files,
+)
 from model_analyzer.app.checkpoints.listing import list_checkpoints
-from model_analyzer.app.checkpoints.merge import merge_into
 from model_analyzer.app.checkpoints.metadata import read_metadata, remove_metadata, set_metadata
 from model_analyzer.app.checkpoints.show import content_tables
-from model_analyzer.app.checkpoints.start import start_directory
 from model_analyzer.app.checkpoints.stats import measure
 from model_analyzer.app.checkpoints.transfer import (
     Damaged,
@@ -27,7 +30,6 @@ from model_analyzer.app.checkpoints.transfer import (
     upload_checkpoints,
 )
 from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
-from model_analyzer.app.checkpoints.verify import verify_files
 from model_analyzer.domain.goals import Constraint, GoalOverride
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.shared_hosts import SharedHost, Shift

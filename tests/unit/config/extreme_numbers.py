@@ -24,11 +24,10 @@ from model_analyzer.config.options import options_of
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.sweeps import ModelConfigParameters
 from model_analyzer.config.table import PROFILE, REPORT, Option
-from model_analyzer.config.traffic import Load
+from model_analyzer.config.traffic import OpenLoad
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ranges import MOST_INTEGER, MOST_NUMBER, MOST_RATE
-from model_analyzer.domain.trials import Load as TrialLoad
-from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial, Workload
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.errors import ConfigError
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.decoder import Decoder
@@ -103,7 +102,7 @@ def is_refused_or_stored(example: Mapping[str, Any]) -> None:
             for part in kind.parse(node_of(text, value)):
                 assert_that_a_bound_is_stored(part)
         elif of in LOADS:
-            assert_that_a_load_is_stored(Load().parse(node_of(of, value)))
+            assert_that_a_load_is_stored(OpenLoad().parse(node_of(of, value)))
         else:
             assert_that_fields_are_stored(ModelConfigParameters().parse(node_of(of, value)))
     except ConfigError as error:
@@ -153,7 +152,7 @@ def assert_that_a_bound_is_stored(part: Any) -> None:
 def assert_that_a_load_is_stored(given: Any) -> None:
     for rate in given.values[-1:]:
         assert rate <= MOST_RATE
-        load = TrialLoad(kind=LoadKind.REQUEST_RATE, value=rate)
+        load = Load(kind=LoadKind.REQUEST_RATE, value=rate)
         work = Workload(variant=variant(), load=load, traffic=given.traffic)
         trial = Trial(workloads=(work,), setup=ServerSetup())
         assert read_back(TrialRecord(trial, measurement())).trial == trial
@@ -162,6 +161,6 @@ def assert_that_a_load_is_stored(given: Any) -> None:
 def assert_that_fields_are_stored(sweep: Mapping[str, Any]) -> None:
     """The first configuration of a sweep."""
     fields = {name: alternatives[0] for name, alternatives in sweep.items()}
-    work = Workload(variant=variant(**fields), load=TrialLoad(value=1))
+    work = Workload(variant=variant(**fields), load=Load(value=1))
     trial = Trial(workloads=(work,), setup=ServerSetup())
     assert read_back(TrialRecord(trial, measurement())).trial == trial

@@ -12,7 +12,6 @@ import pytest
 
 from model_analyzer.config.kinds import (
     Boolean,
-    Choice,
     Duration,
     Endpoint,
     Environment,
@@ -27,6 +26,7 @@ from model_analyzer.config.kinds import (
     Label,
     ListOf,
     Number,
+    OneOf,
     PathOrUrl,
     Text,
 )
@@ -48,7 +48,7 @@ EVERY_KIND: list[Kind] = [
     Number(),
     Duration(),
     Boolean(),
-    Choice(Colour),
+    OneOf(Colour),
     ListOf(Text(), "NAMES"),
     IntegerOr("auto", 1),
     Label(),
@@ -214,12 +214,12 @@ def test_other_words_are_neither_true_nor_false(written: str) -> None:
 
 
 def test_a_choice_gives_the_value_of_the_enum() -> None:
-    assert Choice(Colour).parse(flag("green")) is Colour.GREEN
-    assert Choice(Colour).metavar == "[red|green]"
+    assert OneOf(Colour).parse(flag("green")) is Colour.GREEN
+    assert OneOf(Colour).metavar == "[red|green]"
 
 
 def test_a_choice_may_have_further_names() -> None:
-    colours = Choice(Colour, {"vert": Colour.GREEN})
+    colours = OneOf(Colour, {"vert": Colour.GREEN})
     assert colours.parse(flag("Vert")) is colours.parse(yaml("green")) is Colour.GREEN
     assert (colours.metavar, colours.words) == ("[red|green]", ("red", "green"))
     assert ListOf(colours, "COLOURS").parse(flag("red,vert")) == (Colour.RED, Colour.GREEN)
@@ -229,14 +229,14 @@ def test_a_choice_may_have_further_names() -> None:
 
 
 def test_a_wrong_choice_names_the_choices_and_the_nearest() -> None:
-    problem = parse_problem(Choice(Colour), yaml("gren"))
+    problem = parse_problem(OneOf(Colour), yaml("gren"))
     assert problem.message == "expected one of red, green, found 'gren'"
     assert problem.hint == "did you mean 'green'?"
 
 
 @pytest.mark.parametrize("written", ["[red]", "{red: 1}", "''"])
 def test_a_choice_refuses(written: str) -> None:
-    assert parse_problem(Choice(Colour), yaml(written)).message.startswith("expected one of")
+    assert parse_problem(OneOf(Colour), yaml(written)).message.startswith("expected one of")
 
 
 # --------------------------------------------------------------------------------------- lists

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.config.model_options import Models
+from model_analyzer.config.model_options import ModelNames
 from model_analyzer.config.resolve import resolve_report, search_settings
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.model_patterns import unmatched
@@ -25,7 +25,7 @@ from tests.unit.builders import (
 
 
 def names(written: str) -> list[str]:
-    return [model.name for model in Models().parse(yaml(written))]
+    return [model.name for model in ModelNames().parse(yaml(written))]
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_every_form_names_the_models_in_order(written: str) -> None:
 
 
 def test_models_on_the_command_line_are_text_with_commas() -> None:
-    assert [model.name for model in Models().parse(flag("a, b,c"))] == ["a", "b", "c"]
+    assert [model.name for model in ModelNames().parse(flag("a, b,c"))] == ["a", "b", "c"]
 
 
 def test_a_model_named_twice_is_one_model_as_named_last() -> None:
-    (model,) = Models().parse(yaml("[a, {a: {cpu_only: true}}]"))
+    (model,) = ModelNames().parse(yaml("[a, {a: {cpu_only: true}}]"))
     assert model.given.values == {"cpu_only": True}
 
 
@@ -62,30 +62,30 @@ def test_odd_names_are_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["a/b", "..", ".", ""])
 def test_a_name_that_cannot_be_a_directory_is_refused(name: str) -> None:
-    problem = parse_problem(Models(), yaml(f"{{'{name}': {{}}}}"))
+    problem = parse_problem(ModelNames(), yaml(f"{{'{name}': {{}}}}"))
     assert problem.where == "f.yaml:1:2"
     assert problem.message == f"{name!r} is not a valid model name"
 
 
 @pytest.mark.parametrize("written", ["[]", "{}"])
 def test_at_least_one_model_is_named(written: str) -> None:
-    assert parse_problem(Models(), yaml(written)).message == "contains no model name"
+    assert parse_problem(ModelNames(), yaml(written)).message == "contains no model name"
 
 
 def test_the_options_of_a_model_are_a_mapping() -> None:
-    problem = parse_problem(Models(), yaml("a: 3"))
+    problem = parse_problem(ModelNames(), yaml("a: 3"))
     assert problem.where == "f.yaml:1:4"
     assert problem.message == "expected the options of model 'a', found 3"
 
 
 def test_the_place_of_a_model_is_the_place_of_its_name() -> None:
-    first, second = Models().parse(yaml("- a\n- b: {}"))
+    first, second = ModelNames().parse(yaml("- a\n- b: {}"))
     assert (first.where, second.where) == ("f.yaml:1:3", "f.yaml:2:3")
 
 
 def test_problems_of_all_models_are_reported_together() -> None:
     problems = parse_problems(
-        Models(),
+        ModelNames(),
         yaml(
             "a:\n"
             "  cpu_onyl: true\n"
@@ -109,26 +109,28 @@ def test_problems_of_all_models_are_reported_together() -> None:
 
 
 def test_an_unknown_option_of_a_model_lists_those_there_are_if_none_is_near() -> None:
-    problem = parse_problem(Models(), yaml("a: {zzz: 1}"))
+    problem = parse_problem(ModelNames(), yaml("a: {zzz: 1}"))
     assert problem.hint.startswith("one of: cpu_only, parameters, load, objectives")
 
 
 @pytest.mark.parametrize("written", ["3", "[1]", "text"])
 def test_parameters_are_a_mapping(written: str) -> None:
-    problem = parse_problem(Models(), yaml(f"a: {{parameters: {written}}}"))
+    problem = parse_problem(ModelNames(), yaml(f"a: {{parameters: {written}}}"))
     assert problem.where == "f.yaml:1:17"
     assert problem.message.startswith("expected a mapping, found")
 
 
 def test_the_smallest_batch_and_load_are_one() -> None:
-    (model,) = Models().parse(yaml("a: {parameters: {batch_sizes: 1, concurrency: '1:2'}}"))
+    (model,) = ModelNames().parse(yaml("a: {parameters: {batch_sizes: 1, concurrency: '1:2'}}"))
     assert model.given.values["parameters"].values == {"batch_sizes": (1,), "concurrency": (1, 2)}
-    problems = parse_problems(Models(), yaml("a: {parameters: {batch_sizes: 0, concurrency: 0}}"))
+    problems = parse_problems(
+        ModelNames(), yaml("a: {parameters: {batch_sizes: 0, concurrency: 0}}")
+    )
     assert [problem.message for problem in problems] == ["must be at least 1, found 0"] * 2
 
 
 def test_empty_options_of_a_model_are_not_given() -> None:
-    (model,) = Models().parse(yaml("a: {cpu_only: , parameters: {concurrency: }}"))
+    (model,) = ModelNames().parse(yaml("a: {cpu_only: , parameters: {concurrency: }}"))
     assert set(model.given.values) == {"parameters"}
     assert model.given.values["parameters"].values == {}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from model_analyzer.config.traffic import Load
+from model_analyzer.config.traffic import OpenLoad
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
 from tests.unit.builders import model_settings, plain, profile_problems, resolved, yaml
@@ -173,8 +173,8 @@ profile_models: {m: {load: {arrivals: constant, rate: 7}}}
 )
 def test_the_schema_accepts_what_is_read(text: str) -> None:
     node = yaml(text)
-    Load().parse(node)
-    jsonschema.validate(plain(node), dict(Load().schema()))
+    OpenLoad().parse(node)
+    jsonschema.validate(plain(node), dict(OpenLoad().schema()))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_the_schema_accepts_what_is_read(text: str) -> None:
 )
 def test_the_schema_refuses_what_is_refused(text: str) -> None:
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(plain(yaml(text)), dict(Load().schema()))
+        jsonschema.validate(plain(yaml(text)), dict(OpenLoad().schema()))
 
 
 def test_several_generators_send_an_open_load() -> None:

@@ -11,7 +11,7 @@ import pytest
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.forecast.expectation.sizes import Sizes
+from model_analyzer.forecast.expectation.expectation import Sizes
 from tests.unit.builders import trial
 
 STAGES = Traffic(arrivals=Arrivals.STAGES, stages=(Stage(rate=2, seconds=30),))

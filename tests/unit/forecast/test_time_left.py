@@ -14,9 +14,9 @@ import pytest
 
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.first_look import FIRST_LOOK_S, first_look_s
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.durations import AROUND_S
 from model_analyzer.forecast.expectation.expectation import expectation as expectation_of

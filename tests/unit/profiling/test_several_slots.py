@@ -12,9 +12,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.simulated_executor import SimulatedExecutor
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.slots import Lost, Slot
+from model_analyzer.domain.slots import Lane, Lost, Slot
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.profiling.events import (
     Event,

@@ -11,8 +11,8 @@ import pytest
 from model_analyzer.reports.build import Summary
 from model_analyzer.reports.plots import Chart
 from model_analyzer.results.ranking import Ranking
+from tests.features.capacity.replicas import capacity, closed_load
 from tests.unit.builders import measurement, ranking, record, summary_page, variant
-from tests.unit.results.replicas import capacity, closed_load
 
 DEFAULT = variant("m_config_default")
 LARGE = variant("m_config_0", max_batch_size=8)

@@ -18,7 +18,7 @@ from model_analyzer.reports.explain_text import (
     explain_lines,
 )
 from model_analyzer.results.explain.confirmation import Confirmation
-from model_analyzer.results.explain.finding import Cause, Change, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import Situation
 from tests.drawn import NOT_DRAWN
@@ -165,7 +165,7 @@ def situation(measured: TrialRecord) -> Situation:
     return Situation(work=measured.trial.workloads[0], runs=(measured.outcome,))
 
 
-def text_of(change: Change, after: TrialRecord | Failure) -> str:
+def text_of(change: AdvisedChange, after: TrialRecord | Failure) -> str:
     faster = model(count=2, suffix="config_0")
     finding = Finding(
         cause=Cause.TOO_FEW_INSTANCES,
@@ -192,7 +192,9 @@ def test_a_tested_advice_says_what_it_changed() -> None:
 
 
 def test_a_change_of_the_client_names_its_flags() -> None:
-    text = text_of(Change(model="m", flags={"async": "true"}), observed(ONE, 8, 49, 20, queue=140))
+    text = text_of(
+        AdvisedChange(model="m", flags={"async": "true"}), observed(ONE, 8, 49, 20, queue=140)
+    )
 
     assert "perf_analyzer with async: true, at concurrency 8" in text
     assert text.endswith("it changes nothing.")

@@ -21,8 +21,7 @@ from model_analyzer.reports.fleet import (
     render_fleet,
 )
 from model_analyzer.reports.sparkline import HEIGHT, WIDTH, sparkline
-from model_analyzer.results.answer import answer_of
-from model_analyzer.results.model_answer import ModelAnswer
+from model_analyzer.results.answer import ModelAnswer, answer_of
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_most,

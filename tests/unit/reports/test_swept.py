@@ -16,9 +16,8 @@ from model_analyzer.reports.build import state_answer
 from model_analyzer.reports.fleet import FleetModel, fleet_page
 from model_analyzer.reports.kubernetes import manifest
 from model_analyzer.reports.tables import answer_table, summary_table
-from model_analyzer.results.answer import answer_of
+from model_analyzer.results.answer import ModelAnswer, answer_of
 from model_analyzer.results.flat_rows import rows_of
-from model_analyzer.results.model_answer import ModelAnswer
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.api import Checkpoint
 from model_analyzer.state.profile_state import ProfileState

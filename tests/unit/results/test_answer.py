@@ -10,11 +10,11 @@ import pytest
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.hardware import Machine
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline

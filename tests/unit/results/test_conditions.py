@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.results.conditions import Condition, column_named
-from model_analyzer.results.flat_rows import Row
+from model_analyzer.results.flat_rows import Condition, Row, column_named
 
 ROW: Row = {"model": "m", "variant": "m_config_3", "concurrency": 8, "perf_latency_p99": 20.0}
 

@@ -9,13 +9,12 @@ from dataclasses import replace
 import pytest
 
 from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.remarks import remarks_of
-from model_analyzer.results.answer import answer_of
+from model_analyzer.results.answer import answer_of, by_model
 from model_analyzer.results.circumstances import Circumstances, Intended, Wanted
-from model_analyzer.results.model_answer import by_model
 from model_analyzer.results.ranking import Ranking, rank, rank_across
 from tests.unit.builders import conclusion, failure, goal, measurement, record, trial, variant
 

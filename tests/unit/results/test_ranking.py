@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of

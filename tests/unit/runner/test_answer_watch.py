@@ -12,7 +12,7 @@ import pytest
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.windows import Window
-from model_analyzer.runner.load.answer_watch import AnswerWatch
+from model_analyzer.runner.load.child import AnswerWatch
 from model_analyzer.runner.load.generators import Generator
 from tests.unit.builders import trial
 

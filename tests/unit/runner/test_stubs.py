@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from model_analyzer.runner.server.load_watch import LoadWatch
-from model_analyzer.runner.stubs import State, StubWatch
+from model_analyzer.runner.stubs import ProcessState, StubWatch
 
 KILLED, EXITED_WITH_3 = 9, 3 << 8
 LIMIT_S = 10.0
@@ -24,7 +24,7 @@ class Machine:
 
     def __init__(self, *pids: int) -> None:
         self.now = 100.0
-        self.table = {pid: State(started=pid, is_zombie=False, status=0) for pid in pids}
+        self.table = {pid: ProcessState(started=pid, is_zombie=False, status=0) for pid in pids}
         self.collects: dict[int, float] = {}
 
     def watch(self) -> StubWatch:
@@ -37,7 +37,7 @@ class Machine:
         )
 
     def end(self, pid: int, status: int = KILLED) -> None:
-        self.table[pid] = State(started=pid, is_zombie=True, status=status)
+        self.table[pid] = ProcessState(started=pid, is_zombie=True, status=status)
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -108,7 +108,7 @@ def test_a_process_that_has_got_the_number_of_another_is_not_watched() -> None:
     machine = Machine(1)
     watch = machine.watch()
 
-    machine.table[1] = State(started=7, is_zombie=True, status=KILLED)
+    machine.table[1] = ProcessState(started=7, is_zombie=True, status=KILLED)
 
     assert looks(machine, watch, 60) == ""
 
@@ -139,7 +139,9 @@ def test_nothing_is_waited_for_where_all_live() -> None:
     assert machine.now == 100
 
 
-def load_watch(table: Mapping[int, State], end: threading.Event, collected_s: float) -> LoadWatch:
+def load_watch(
+    table: Mapping[int, ProcessState], end: threading.Event, collected_s: float
+) -> LoadWatch:
     return LoadWatch(
         lambda: list(table), end.set, read=table.get, look_s=0.001, collected_s=collected_s
     )
@@ -147,10 +149,10 @@ def load_watch(table: Mapping[int, State], end: threading.Event, collected_s: fl
 
 def test_a_stub_that_dies_during_a_load_ends_the_server() -> None:
     ended = threading.Event()
-    table = {1: State(started=1, is_zombie=False, status=0)}
+    table = {1: ProcessState(started=1, is_zombie=False, status=0)}
 
     with load_watch(table, ended, 0.01) as watch:
-        table[2] = State(started=2, is_zombie=True, status=KILLED)
+        table[2] = ProcessState(started=2, is_zombie=True, status=KILLED)
         assert ended.wait(60)
 
     assert watch.has_ended_it
@@ -159,8 +161,8 @@ def test_a_stub_that_dies_during_a_load_ends_the_server() -> None:
 def test_stubs_that_run_or_are_collected_do_not_end_a_server_that_loads() -> None:
     ended = threading.Event()
     table = {
-        1: State(started=1, is_zombie=False, status=0),
-        2: State(started=2, is_zombie=True, status=KILLED),
+        1: ProcessState(started=1, is_zombie=False, status=0),
+        2: ProcessState(started=2, is_zombie=True, status=KILLED),
     }
 
     with load_watch(table, ended, 3600) as watch:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_analyzer.search.neighbourhood import Neighbourhood
+from model_analyzer.search.climb import Neighbourhood
 from model_analyzer.search.space import INSTANCES, Coordinate, Dimension, Space
 
 

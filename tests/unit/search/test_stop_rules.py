@@ -15,7 +15,7 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, Trial
 from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.modes.brute import is_flat
-from model_analyzer.search.plateau import has_plateaued
+from model_analyzer.search.refine import has_plateaued
 from tests.unit.search.surfaces import (
     Respond,
     batch_limit,

@@ -12,9 +12,9 @@ from types import MappingProxyType
 import pytest
 
 from model_analyzer.domain.hardware import Device, Machine, kind_of
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelVariant, VariantNames
+from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.domain.conclusions import StopReason
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.slots import Lane
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.format.header import decode_header

@@ -15,8 +15,7 @@ from model_analyzer.errors import CheckpointError, ConfigError
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.stores.checkpointer import copy
 from model_analyzer.state.stores.directory import DirectoryCheckpointer
-from model_analyzer.state.stores.opening import GROUP, open_store
-from model_analyzer.state.stores.storage import StorageCheckpointer
+from model_analyzer.state.stores.opening import GROUP, StorageCheckpointer, open_store
 from tests.contract.user_store import UserStore
 from tests.unit.state.samples import measurement, trial
 

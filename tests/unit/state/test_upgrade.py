@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.hardware import Device
-from model_analyzer.domain.lanes import Lane
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.state.checkpoint import load, read_file
 from model_analyzer.state.format.codec import (

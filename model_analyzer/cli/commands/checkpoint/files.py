@@ -48,7 +48,7 @@ def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -
     Example:
       model-analyzer checkpoint verify -s start/checkpoints
     """
-    from model_analyzer.app.checkpoints.verify import verify_files
+    from model_analyzer.app.checkpoints.files import verify_files
 
     verification = verify_files(paths, directory, prefix)
     if as_json:
@@ -101,7 +101,7 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
     Example:
       model-analyzer checkpoint merge monday/checkpoints tuesday/checkpoints --output-dir both
     """
-    from model_analyzer.app.checkpoints.merge import merge_into
+    from model_analyzer.app.checkpoints.files import merge_into
 
     if len(sources) < 2:
         raise wrong("A B", "give at least two checkpoints to merge")
@@ -137,7 +137,7 @@ def import_(file: Path, directory: Path, prefix: str) -> None:
     Example:
       model-analyzer checkpoint import old/4.ckpt -s checkpoints
     """
-    from model_analyzer.app.checkpoints.start import start_directory
+    from model_analyzer.app.checkpoints.files import start_directory
 
     imported = start_directory(file, directory, prefix)
     warn_all(imported.remarks)
@@ -165,7 +165,7 @@ def export(which: str, directory: Path, prefix: str, form: str, output: Path | N
     Example:
       model-analyzer checkpoint export --format parquet -o trials.parquet
     """
-    from model_analyzer.app.checkpoints.export import export_checkpoint
+    from model_analyzer.app.checkpoints.files import export_checkpoint
 
     check_printable(form, output)
     exported = export_checkpoint(open_checkpoint(which, directory, prefix), form)

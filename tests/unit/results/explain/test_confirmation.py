@@ -12,7 +12,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, LoadKind, Workload
 from model_analyzer.results.explain.confirmation import Confirmation, Effect, changed
-from model_analyzer.results.explain.finding import Cause, Change, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import Situation
 from tests.unit.builders import failure, variant
@@ -93,7 +93,9 @@ def test_a_client_that_does_not_wait_needs_no_threads() -> None:
     flags = {"sync": "true", "max-threads": "2", "percentile": "99"}
     work = work_of(observed(ONE, 200, 90, 20, kind=LoadKind.REQUEST_RATE, flags=flags))
 
-    new = changed(work, Change(model="m", flags={"async": "true"}), VariantNames.known([ONE]))
+    new = changed(
+        work, AdvisedChange(model="m", flags={"async": "true"}), VariantNames.known([ONE])
+    )
 
     assert new == replace(work, flags={"percentile": "99", "async": "true"})
 

@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A run as lines, one for each thing that happens: log lines for people, or JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from model_analyzer.app.progress.document import document_of
+from model_analyzer.app.progress.events import (
+    BestChanged,
+    Event,
+    ModelStarted,
+    Phase,
+    PhaseStarted,
+    StillMeasuring,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from model_analyzer.cli.progress.values import duration, expectation_text, values_text
+from model_analyzer.domain.hardware import place_text
+from model_analyzer.domain.loads import trial_words
+from model_analyzer.domain.numbers import percent_text
+from model_analyzer.domain.trials import Trial
+
+log = logging.getLogger(__name__)
+
+_PHASES = {
+    Phase.REFINING: "Refining the best of %s",
+    Phase.FINALISTS: "Measuring the best of %s again",
+}
+
+
+class Lines:
+    """Logs what happens."""
+
+    def __init__(self) -> None:
+        self._tags: tuple[str, ...] = ()
+        self._best: dict[str, str] = {}  # by kind of hardware, "" if there is one
+
+    def show(self, event: Event) -> None:
+        match event:
+            case ModelStarted():
+                self._tags, self._best = event.tags, {}
+                if event.kinds:
+                    log.info("Searching %s on %s", event.model, ", and on ".join(event.kinds))
+                if event.of > 1:
+                    log.info("Model %d of %d: %s", event.number, event.of, event.model)
+            case PhaseStarted() if event.phase in _PHASES:
+                log.info(_PHASES[event.phase], event.model)
+            case TrialStarted():
+                place = f" on {event.slot}" if event.slot else ""
+                # scripts count the lines of new trials
+                line = (
+                    "Measuring %s again: %s%s" if event.trial.repetition else "Profiling %s: %s%s"
+                )
+                for work in event.trial.workloads:
+                    log.info(line, work.variant.name, work.load_text, place)
+            case StillMeasuring():
+                log.info(
+                    "Still measuring: %s%s, for %s; %s",
+                    trial_words(event.trial),
+                    f" on {event.slot}" if event.slot else "",
+                    duration(event.for_s),
+                    expectation_text(event),
+                )
+            case TrialFinished():
+                self._finished(event)
+            case TrialFailed(resumed=True):
+                # it failed in an earlier run, or as its variant did under another load
+                log.info("Skipping profile of %s: %s", event.trial, event.failure.message)
+            case BestChanged():
+                self._best[event.kind] = _best_text(event, self._tags)
+
+    def paused(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _finished(self, event: TrialFinished) -> None:
+        if event.resumed:
+            _skipped(event.trial)
+            return
+        for doubt in event.measurement.doubts:
+            log.warning(doubt.sentence)
+        values = values_text(event.measurement, self._tags, separator=", ")
+        kind = event.trial.setup.kind
+        own = self._best.get(kind) or self._best.get("")
+        place = f" {place_text(kind)}" if kind in self._best else ""
+        best = f"; best so far{place} {own}" if own else ""
+        left = "" if event.time_left_s is None else f"; about {duration(event.time_left_s)} left"
+        log.info(
+            "  %s  (measurement %d of about %d%s%s)",
+            values,
+            event.number,
+            event.expected_trials,
+            best,
+            left,
+        )
+
+
+def _skipped(trial: Trial) -> None:
+    # scripts look for this line
+    log.info("Existing measurement found for run config. Skipping profile of %s", trial)
+
+
+def _best_text(event: BestChanged, tags: Sequence[str]) -> str:
+    parts = [values_text(event.measurement, tags, separator=", ")]
+    if event.shortfall_percent:
+        parts.append(f"misses the constraints by {percent_text(event.shortfall_percent)}")
+    if event.times == 1:
+        parts.append("measured once")
+    return ", ".join(parts)
+
+
+class JsonLines:
+    """Writes a line for each event."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+
+    def show(self, event: Event) -> None:
+        self._write(json.dumps(document_of(event), separators=(",", ":")) + "\n")
+
+    def paused(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def close(self) -> None:
+        """Every line was written whole."""

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The replicas for a load that changes over time: a fixed number, or what an autoscaler starts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from model_analyzer.domain.prices import Fleet
+from model_analyzer.features.capacity.facts.autoscaling import SYNC_S, Autoscaler, Moment, simulated
+from model_analyzer.features.capacity.facts.replica import Carried, replicas_for
+from model_analyzer.features.capacity.facts.sizing import Demand
+from model_analyzer.features.capacity.facts.traces import LoadTrace
+
+# Periods to show.
+_PERIODS = 24
+
+_HOUR_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """A part of the trace, from its first row: the highest rate in it, the replicas that this rate
+    needs, and the most that the autoscaler has.
+    """
+
+    label: str
+    rate: float
+    needed: int
+    autoscaled: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayPlan:
+    """Replicas over a trace of `hours`.
+
+    `fixed` replicas serve the peak all the time. `autoscaled` are the replicas of the autoscaler,
+    each for an equal part of the time; for `short_s` seconds, those that are ready carry less than
+    the load, which has so many `requests`.
+    """
+
+    hours: float
+    requests: float
+    fixed: int
+    autoscaled: tuple[int, ...]
+    short_s: float
+    periods: tuple[Period, ...]
+
+    @property
+    def fixed_hours(self) -> float:
+        """The replica-hours of the fixed number."""
+        return self.fixed * self.hours
+
+    @property
+    def autoscaled_hours(self) -> float:
+        """The replica-hours of the autoscaler."""
+        return sum(self.autoscaled) * self.hours / len(self.autoscaled)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCost:
+    """What the fixed number of replicas, and those of the autoscaler, cost over a trace."""
+
+    fixed: Decimal
+    autoscaled: Decimal
+
+
+def day_cost(day: DayPlan, fleet: Fleet) -> DayCost | None:
+    """The cost of both, on whole nodes of the same type; None if the prices are unknown."""
+    if fleet.price is None:
+        return None
+    part = Decimal(repr(day.hours)) / len(day.autoscaled)
+    amounts = (
+        (fleet.amount(replicas) or Decimal()) * count
+        for replicas, count in Counter(day.autoscaled).items()
+    )
+    return DayCost(
+        fixed=(fleet.amount(day.fixed) or Decimal()) * Decimal(repr(day.hours)),
+        autoscaled=sum(amounts, Decimal()) * part,
+    )
+
+
+def day_plan(trace: LoadTrace, carried: Carried, demand: Demand, scaler: Autoscaler) -> DayPlan:
+    """The plan for a trace. The `demand` is its peak."""
+    fixed = replicas_for(demand.with_headroom, carried.rate)
+    first = replicas_for(trace.rates[0] / scaler.target, 1)
+    replicas = max(scaler.fewest, min(first, scaler.most))
+    moments = list(
+        simulated(scaler, trace.rate, until_s=max(0.0, trace.end_s - SYNC_S), replicas=replicas)
+    )
+    short = [moment for moment in moments if moment.load > moment.ready * carried.rate]
+    hours = trace.end_s / _HOUR_S
+    share = hours / len(moments)  # of each moment
+    return DayPlan(
+        hours=hours,
+        requests=trace.requests,
+        fixed=fixed,
+        autoscaled=tuple(moment.wanted for moment in moments),
+        short_s=len(short) * share * _HOUR_S,
+        periods=tuple(_periods(trace, carried, demand, moments)),
+    )
+
+
+def _periods(
+    trace: LoadTrace, carried: Carried, demand: Demand, moments: Sequence[Moment]
+) -> Iterator[Period]:
+    size = -(-len(trace.rates) // _PERIODS)
+    for start in range(0, len(trace.rates), size):
+        rate = max(trace.rates[start : start + size])
+        until_s = [*trace.times_s, trace.end_s][min(start + size, len(trace.rates))]
+        within = [each for each in moments if trace.times_s[start] <= each.at_s < until_s]
+        yield Period(
+            label=trace.labels[start],
+            rate=rate,
+            needed=replicas_for(rate * (1 + demand.headroom), carried.rate),
+            autoscaled=max((each.wanted for each in within), default=0),
+        )

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How many replicas serve a rate, from the measurements of one server."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.app.selection.circumstances import ranked, run_of
+from model_analyzer.app.selection.goals import goals_of
+from model_analyzer.app.selection.prices import priced
+from model_analyzer.app.selection.subjects import chosen_subjects
+from model_analyzer.config.kinds import Integer, Number
+from model_analyzer.config.nodes import Node
+from model_analyzer.domain.goals import GoalOverride
+from model_analyzer.domain.hardware import with_place
+from model_analyzer.domain.prices import Fleet, fleet_for
+from model_analyzer.domain.ranges import MOST_DEMAND
+from model_analyzer.domain.settings import ReportSettings
+from model_analyzer.errors import UnusableCheckpoint, wrong
+from model_analyzer.features.capacity.capacity_text import CapacityReport
+from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
+from model_analyzer.features.capacity.facts.capacity import ModelCapacity, capacity_of
+from model_analyzer.features.capacity.facts.day import day_cost, day_plan
+from model_analyzer.features.capacity.facts.sizing import Demand, Sizing, sizing_of
+from model_analyzer.features.capacity.facts.traces import LoadTrace
+from model_analyzer.results.ranking import Ranking
+from model_analyzer.state.checkpoint import Checkpoint
+
+log = logging.getLogger(__name__)
+
+_PERCENT = re.compile(r"\s*([0-9]{1,4}(?:\.[0-9]*)?)\s*%\s*")
+_DEMAND = Number(0, MOST_DEMAND, above=True)
+
+
+def parse_demand(
+    rate: str | None, trace: LoadTrace | None, headroom: str, per_node: str | None
+) -> Demand:
+    """The demand of --rate, or the peak of --trace; with --headroom and --replicas-per-node. Raises
+    ConfigError.
+    """
+    if rate is None and trace is None:
+        raise wrong("--rate", "give the rate that the replicas must serve, or a --trace of it")
+    if rate is not None and trace is not None:
+        raise wrong("--rate", "not together with --trace, whose peak takes its place: remove one")
+    match = _PERCENT.fullmatch(headroom)
+    if match is None:
+        raise wrong("--headroom", f"expected a percentage such as 20%, found {headroom!r}")
+    return Demand(
+        rate=_DEMAND.parse(Node(rate, "--rate")) if trace is None else trace.peak,
+        headroom=float(match[1]) / 100,
+        per_node=None
+        if per_node is None
+        else Integer(1).parse(Node(per_node, "--replicas-per-node")),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked about a checkpoint.
+
+    The `demand` is the peak of the `trace`, if there is one. `model` is None for the only model of
+    the checkpoint, `variant` is None for the one that carries most. Requests have `batch_size`
+    inferences; None means as many as those of the recommended measurement. The goals are those
+    that are `asked` for, then those of the YAML file and of the run. `circumstances` is the number
+    of the group to use; None means that of the YAML file.
+    """
+
+    demand: Demand
+    trace: LoadTrace | None = None
+    model: str | None = None
+    variant: str | None = None
+    batch_size: int | None = None
+    asked: GoalOverride
+    circumstances: int | None = None
+
+
+def capacity(
+    checkpoint: Checkpoint,
+    question: Question,
+    settings: ReportSettings | None = None,
+    config_file: Path | None = None,
+) -> Sequence[CapacityReport]:
+    """The answer for each kind of hardware; `settings` are those of the `config_file`. Raises
+    ConfigError or UnusableCheckpoint.
+    """
+    prices = None if settings is None else settings.prices
+    profile = priced(checkpoint.profile, prices, question.asked)
+    (name,) = chosen_subjects(checkpoint, question.model, several=False)
+    goals, _ = goals_of(checkpoint, [name], question.asked, settings)
+    rankings = ranked(profile, name, goals[name], question.circumstances, run_of(config_file))
+    batch_size = question.batch_size or _usual_batch(rankings[0])
+    known, problems = [], []
+    for ranking in rankings:
+        try:
+            known.append(
+                capacity_of(
+                    profile,
+                    ranking,
+                    batch_size=batch_size,
+                    needed=question.demand.with_headroom,
+                    variant=question.variant,
+                )
+            )
+        except ValueError as error:
+            problems.append(f"{with_place(name, ranking.hardware)} {error}")
+    if not known:
+        raise UnusableCheckpoint(f"{checkpoint.path}: {problems[0]}")
+    for problem in problems:
+        log.warning("%s", problem)
+    return [capacity_report(each, question.demand, question.trace) for each in known]
+
+
+def capacity_report(
+    capacity: ModelCapacity, demand: Demand, trace: LoadTrace | None = None
+) -> CapacityReport:
+    """The answer for a demand, and for the `trace` of which it is the peak."""
+    replica = capacity.replica
+    carried, scaler, day = replica.carried, None, None
+    sizing = sizing_of(capacity, demand)
+    fleet = None if sizing is None else _fleet(capacity, sizing)
+    if carried is not None:
+        lowest = None if trace is None else trace.lowest
+        scaler = autoscaler_of(carried, demand, loading_s=replica.loading_s, lowest=lowest)
+        day = None if trace is None else day_plan(trace, carried, demand, scaler)
+    return CapacityReport(
+        capacity=capacity,
+        demand=demand,
+        sizing=sizing,
+        scaler=scaler,
+        day=day,
+        cost=None if sizing is None or fleet is None else fleet.cost(sizing.replicas.number),
+        day_cost=None if day is None or fleet is None else day_cost(day, fleet),
+    )
+
+
+def _fleet(capacity: ModelCapacity, sizing: Sizing) -> Fleet | None:
+    """How the replicas are rented; None without prices."""
+    if capacity.prices is None:
+        return None
+    return fleet_for(
+        capacity.prices,
+        capacity.replica.resources,
+        sizing.replicas.number,
+        per_node=sizing.demand.per_node,
+    )
+
+
+def _usual_batch(ranking: Ranking) -> int:
+    """The client batch size of the recommended measurement."""
+    if not ranking.results:
+        return 1
+    return ranking.results[0].best.trial.workloads[0].load.batch_size

@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The changes between two rankings of a model: of the best, and of all common trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from model_analyzer.domain.hardware import with_place
+from model_analyzer.domain.metrics import METRICS, Better
+from model_analyzer.domain.models import fingerprint
+from model_analyzer.domain.noise import (
+    Interval,
+    Noise,
+    around,
+    log_ratio,
+    ratio_noise,
+    spread_of_groups,
+    widest,
+)
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import Trial
+from model_analyzer.results.change import Change, ChangeVerdict, change, median_change
+from model_analyzer.results.ranking import Ranking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedPair:
+    """A measurement of each side, and the change of each metric by its tag.
+
+    `new_values` are the 95 % intervals of the metrics of the new side; None if unknown.
+    """
+
+    base: MeasuredTrial
+    new: MeasuredTrial
+    changes: Mapping[str, Change]
+    new_values: Mapping[str, Interval | None]
+
+    @property
+    def is_of_one_trial(self) -> bool:
+        """Whether both are the same configuration under the same load, under whatever names."""
+        keys = {_key(item.trial, verified=False) for item in (self.base, self.new)}
+        return len(keys) == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelComparison:
+    """The comparison of a model (or of several, measured together) by the metrics `tags`.
+
+    `hardware` is the kind of hardware, if a side has several, otherwise "". `best` is None if the
+    new side has only failures. `trials` are the common trials, the largest regression first.
+    Measurements that the new side took over from the base are not in `trials`; `taken_over` is
+    their number. `overall` is the median change of the trials.
+    """
+
+    model: str
+    tags: tuple[str, ...]
+    best: ComparedPair | None
+    trials: tuple[ComparedPair, ...]
+    taken_over: int
+    overall: Mapping[str, Change]
+    hardware: str = ""
+
+    @property
+    def name(self) -> str:
+        """The model, and the hardware if a side has several kinds."""
+        return with_place(self.model, self.hardware)
+
+
+def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> ModelComparison:
+    """Compares two rankings by the same goal, preferably on the same kind of hardware; the base
+    must have a measurement.
+
+    The noise of a change is the wider of two estimates: the noise of both measurements (see
+    `NoiseModel`), and the spread of the changes of a configuration over its loads, which shows the
+    noise between the two checkpoints (see `spread_of_groups`).
+    """
+    tags = tuple(dict.fromkeys(tags))
+    common = list(_common(base, new))
+    fresh = [(old, later) for old, later in common if old.measurement != later.measurement]
+    ratios = {tag: _ratios(fresh, tag) for tag in tags}
+    spreads = {tag: spread_of_groups(ratios[tag]) for tag in tags}
+
+    def pair(old: MeasuredTrial, later: MeasuredTrial) -> ComparedPair:
+        noises = {
+            tag: (base.noise_model.of(old.runs, tag), new.noise_model.of(later.runs, tag))
+            for tag in tags
+        }
+        return _pair(old, later, noises, spreads)
+
+    pairs = [pair(old, later) for old, later in fresh]
+    best = pair(base.results[0].best, new.results[0].best) if new.results else None
+    return ModelComparison(
+        model=base.model,
+        hardware=base.hardware or new.hardware,
+        tags=tags,
+        best=best,
+        trials=tuple(sorted(pairs, key=lambda pair: _gain(pair, tags[0]))),
+        taken_over=len(common) - len(fresh),
+        overall={tag: median_change([*chain(*ratios[tag])]) for tag in tags},
+    )
+
+
+def verdict(tag: str, change: Change) -> ChangeVerdict:
+    """The verdict on the change of a metric."""
+    return change.verdict(is_higher_better=METRICS[tag].better is Better.HIGHER)
+
+
+def _common(base: Ranking, new: Ranking) -> Iterator[tuple[MeasuredTrial, MeasuredTrial]]:
+    """The common trials: same models, configurations and loads. Model files and circumstances may
+    differ; these differences are reported separately.
+    """
+    exact = {_key(item.trial, verified=True): item for item in new.measured}
+    alike = {_key(item.trial, verified=False): item for item in new.measured}
+    seen = set()
+    for item in base.measured:
+        key = _key(item.trial, verified=False)
+        other = exact.get(_key(item.trial, verified=True)) or alike.get(key)
+        if other is not None and key not in seen:  # a configuration may have several names
+            seen.add(key)
+            yield item, other
+
+
+def _key(trial: Trial, *, verified: bool) -> str:
+    return fingerprint(
+        [
+            [
+                work.variant.identity if verified else work.variant.unverified_identity,
+                [work.load.kind.value, work.load.value, work.load.batch_size],
+            ]
+            for work in trial.workloads
+        ]
+    )
+
+
+def _ratios(
+    pairs: Sequence[tuple[MeasuredTrial, MeasuredTrial]], tag: str
+) -> Sequence[Sequence[float]]:
+    """The changes as logarithms, grouped by configuration."""
+    groups: dict[str, list[float]] = {}
+    for old, later in pairs:
+        ratio = log_ratio(old.measurement.value(tag), later.measurement.value(tag))
+        if ratio is not None:
+            groups.setdefault(old.trial.content, []).append(ratio)
+    return list(groups.values())
+
+
+def _pair(
+    old: MeasuredTrial,
+    later: MeasuredTrial,
+    noises: Mapping[str, tuple[Noise | None, Noise | None]],
+    spreads: Mapping[str, Noise | None],
+) -> ComparedPair:
+    """`noises` are by tag for (old, later), `spreads` are the noise between the checkpoints."""
+    base, new = old.measurement, later.measurement
+    changes: dict[str, Change] = {}
+    values: dict[str, Interval | None] = {}
+    for tag, spread in spreads.items():
+        noise = widest(ratio_noise(*noises[tag]), spread)
+        if base == new:
+            noise = Noise(error=0, freedom=1)
+        changes[tag] = change(base.value(tag), new.value(tag), noise)
+        value = new.value(tag)
+        # a change has the noise of two values
+        noise_of_value = widest(noises[tag][1], None if spread is None else spread.of_mean(2))
+        values[tag] = None if value is None else around(value, noise_of_value)
+    return ComparedPair(base=old, new=later, changes=changes, new_values=values)
+
+
+def _gain(pair: ComparedPair, tag: str) -> float:
+    """The gain in percent; 0 if the change is unknown."""
+    return METRICS[tag].gain(pair.changes[tag].percent or 0.0, 0.0)

@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Replicas over a trace of the load."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from model_analyzer.domain.prices import NodeType, Prices, Resources, fleet_for
+from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
+from model_analyzer.features.capacity.facts.day import DayCost, DayPlan, day_cost, day_plan
+from model_analyzer.features.capacity.facts.replica import Carried
+from model_analyzer.features.capacity.facts.sizing import Demand
+from model_analyzer.features.capacity.facts.traces import LoadTrace
+
+HOUR_S = 3600
+
+# one replica carries 50 requests/s
+CARRIED = Carried(rate=50, low=48, high=52, first=None, kept=48, broken=52)
+
+
+def plan(*rates: float, every_s: float = HOUR_S, loading_s: float = 0) -> DayPlan:
+    times = tuple(every_s * index for index in range(len(rates)))
+    trace = LoadTrace(times_s=times, rates=rates, labels=tuple(map(str, times)))
+    demand = Demand(rate=trace.peak, headroom=0.25)
+    scaler = autoscaler_of(CARRIED, demand, loading_s=loading_s, lowest=trace.lowest)
+    return day_plan(trace, CARRIED, demand, scaler)
+
+
+def test_a_constant_load_takes_as_much_with_an_autoscaler() -> None:
+    day = plan(400, 400, 400)
+
+    assert (day.hours, day.fixed, day.fixed_hours) == (3, 10, 30)
+    assert day.autoscaled_hours == pytest.approx(30)
+    assert day.short_s == 0
+
+
+def test_an_autoscaler_takes_less_where_the_load_falls() -> None:
+    day = plan(400, 80, 80, 400)
+
+    assert day.fixed_hours == 40
+    # 10 replicas for two hours, 2 for two hours, and 10 until the window for removal has passed
+    assert 24 < day.autoscaled_hours < 26
+    assert [period.needed for period in day.periods] == [10, 2, 2, 10]
+    assert [period.autoscaled for period in day.periods] == [10, 10, 2, 10]
+
+
+def test_replicas_are_too_few_while_others_start() -> None:
+    quick, slow = plan(100, 400), plan(100, 400, loading_s=300)
+
+    assert 0 < quick.short_s <= 90
+    assert slow.short_s >= 300
+
+
+def test_a_long_trace_is_shown_in_parts() -> None:
+    day = plan(*range(1, 97), every_s=900)
+
+    assert len(day.periods) == 24
+    assert [period.rate for period in day.periods] == list(range(4, 97, 4))
+    assert day.periods[1].label == "3600"
+
+
+def test_a_trace_shorter_than_a_look_of_the_controller_is_planned() -> None:
+    day = plan(100, 50, every_s=1)
+
+    assert day.autoscaled_hours == pytest.approx(day.fixed_hours)
+
+
+def test_both_are_priced_by_whole_nodes_of_the_same_type() -> None:
+    """Of four replicas on a node, ten need three, and two need one: not a half."""
+    day = plan(400, 80, 80, 400)
+    four = NodeType(name="four", price=Decimal(8), gpus={"GPU": 4})
+    single = NodeType(name="single", price=Decimal(3), gpus={"GPU": 1})
+    fleet = fleet_for(
+        Prices(currency="USD", date="", nodes=(four, single)), Resources(gpus=("GPU",)), day.fixed
+    )
+
+    cost = day_cost(day, fleet)
+
+    assert fleet.unit == "four"
+    assert cost is not None
+    assert cost.fixed == 3 * 8 * 4
+    by_whole_nodes = [-(-replicas // 4) * 8 for replicas in day.autoscaled]
+    assert float(cost.autoscaled) == pytest.approx(4 * sum(by_whole_nodes) / len(by_whole_nodes))
+    assert float(cost.autoscaled) > 2 * day.autoscaled_hours
+
+
+def test_a_constant_load_costs_as_much_with_an_autoscaler() -> None:
+    day = plan(400, 400)
+    fleet = fleet_for(
+        Prices(currency="USD", date="", gpus={"GPU": Decimal("0.3")}),
+        Resources(gpus=("GPU",)),
+        day.fixed,
+    )
+
+    assert day_cost(day, fleet) == DayCost(fixed=Decimal(6), autoscaled=Decimal(6))
+
+
+def test_the_requests_of_a_trace_are_counted_over_its_time() -> None:
+    assert plan(400, 80, 80, 400).requests == 960 * HOUR_S
