@@ -12,15 +12,20 @@ from typing import Any
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import Models, fetched_for_user
 from model_analyzer.app.bench.preflight import Preflight, preflight
-from model_analyzer.app.bench.subjects import examined_subjects, with_complete_models
+from model_analyzer.app.bench.searched_subjects import examined_subjects, with_complete_models
 from model_analyzer.app.resume import starting_point
 from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.settings import CheckpointSettings, LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem
 from model_analyzer.forecast.durations import trial_seconds
-from model_analyzer.forecast.plan_document import document_of
-from model_analyzer.forecast.run_plan import Plan, Resumed, server_starts, within_budget
+from model_analyzer.forecast.run_plan import (
+    Plan,
+    Resumed,
+    document_of,
+    server_starts,
+    within_budget,
+)
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.plan import Subject
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from model_analyzer.reading.log_rows import LogProblem
-from model_analyzer.reading.request_log import RequestLog, parse_log
+from model_analyzer.runner.load.logged_requests import RequestLog, parse_log
 from tests.unit.reading.logs import (
     AIPERF_EXPORT,
     AIPERF_PAYLOADS,
