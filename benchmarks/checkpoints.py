@@ -36,7 +36,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, ServerSetup, Trial, Workload
-from model_analyzer.features.upstream.writing import write_upstream
+from model_analyzer.features.upstream.writer import write_upstream
 from model_analyzer.state.checkpoint import Checkpoint, read_file
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header

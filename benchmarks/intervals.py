@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.app.bench.searched_subjects import searched_subjects
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.measurements import Measurement

@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.app.bench.searched_subjects import searched_subjects
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.measurements import Measurement

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.features.upstream.writing import write_upstream
+from model_analyzer.features.upstream.writer import write_upstream
 from model_analyzer.state.checkpoint import load
 from tests.sizes import small_and_full
 

@@ -25,7 +25,7 @@ from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.errors import ConfigError
 from model_analyzer.profiling.loop import profile
 from model_analyzer.results.ranking import rank
-from model_analyzer.runner.executors.local import LocalExecutor
+from model_analyzer.runner.executors.one_slot import LocalExecutor
 from model_analyzer.runner.load.rates import RequestRates
 from model_analyzer.search.choose import check, choose
 

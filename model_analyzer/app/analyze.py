@@ -12,8 +12,8 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
 from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import originals_of
+from model_analyzer.app.selection.asked_goals import given_or_of_run, other_goals
 from model_analyzer.app.selection.circumstances import ranked
-from model_analyzer.app.selection.goals import given_or_of_run, other_goals
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members, group_name

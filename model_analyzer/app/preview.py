@@ -12,7 +12,7 @@ from typing import Any
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import Models, fetched_for_user
 from model_analyzer.app.bench.preflight import Preflight, preflight
-from model_analyzer.app.bench.subjects import examined_subjects, with_complete_models
+from model_analyzer.app.bench.searched_subjects import examined_subjects, with_complete_models
 from model_analyzer.app.resume import starting_point
 from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.settings import CheckpointSettings, LaunchMode, ProfileSettings

@@ -16,10 +16,10 @@ from model_analyzer.app.delivery.files import (
     write_detail,
     write_measurements,
 )
+from model_analyzer.app.selection.asked_goals import given_or_of_run
 from model_analyzer.app.selection.circumstances import ranked, run_of
-from model_analyzer.app.selection.goals import given_or_of_run
 from model_analyzer.app.selection.subjects import measured_subjects
-from model_analyzer.config.prices import read_prices
+from model_analyzer.config.price_files import read_prices
 from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile

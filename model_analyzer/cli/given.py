@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from model_analyzer.cli.echo import echo
-from model_analyzer.config.environment import misspelled
+from model_analyzer.config.environment_options import misspelled
 from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.config.nodes import Entry
 

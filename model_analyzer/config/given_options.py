@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.config.environment import read_environment
+from model_analyzer.config.environment_options import read_environment
 from model_analyzer.config.kinds import FilePath
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.origins import OptionOrigin, origins

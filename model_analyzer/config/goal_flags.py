@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from model_analyzer.config.goals import Constraints, Objectives, Tag, bound_of, wrong_limit
+from model_analyzer.config.goal_kinds import Constraints, Objectives, Tag, bound_of, wrong_limit
 from model_analyzer.config.kinds import Number
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.resolve import shorthand_bounds, tightest

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS
 from model_analyzer.config.flag_values import PERF_ANALYZER_VALUES, TRITON_SERVER_VALUES
 from model_analyzer.config.fragments import NAME, NULL, Schema, any_of, array, mapping, with_commas
-from model_analyzer.config.goals import Constraints, Objectives
+from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
     Environment,
@@ -35,7 +35,7 @@ from model_analyzer.config.table import (
     read,
     schema,
 )
-from model_analyzer.config.traffic import OpenLoad
+from model_analyzer.config.traffic_options import OpenLoad
 from model_analyzer.domain.flags import (
     GENAI_PERF_FLAGS,
     PERF_ANALYZER_FLAGS,

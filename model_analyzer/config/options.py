@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, Mount
-from model_analyzer.config.goals import Constraints, Objectives
+from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
     Duration,
@@ -34,7 +34,7 @@ from model_analyzer.config.kinds import (
     Url,
 )
 from model_analyzer.config.model_options import GENAI_PERF, PERF_ANALYZER, TRITON_SERVER, ModelNames
-from model_analyzer.config.plots import Plots, ReportedVariants
+from model_analyzer.config.plot_options import Plots, ReportedVariants
 from model_analyzer.config.table import (
     ANALYZE,
     BEST,
@@ -54,7 +54,7 @@ from model_analyzer.config.table import (
     SERVER,
     Option,
 )
-from model_analyzer.config.traffic import OpenLoad
+from model_analyzer.config.traffic_options import OpenLoad
 from model_analyzer.domain.ranges import LEAST_INTERVAL, MOST_RATE, MOST_SECONDS
 from model_analyzer.domain.settings import (
     ExecutorKind,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from model_analyzer.config.goals import SHORTHANDS
+from model_analyzer.config.goal_kinds import SHORTHANDS
 from model_analyzer.config.table import Given
 from model_analyzer.domain.model_patterns import entry_for
 

@@ -15,14 +15,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeGuard, TypeVar
 
-from model_analyzer.config.goals import SHORTHANDS
+from model_analyzer.config.goal_kinds import SHORTHANDS
 from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS, options_of
 from model_analyzer.config.placeholders import check_filled
 from model_analyzer.config.places import Places
-from model_analyzer.config.plots import ReportedVariant
+from model_analyzer.config.plot_options import ReportedVariant
 from model_analyzer.config.rules import (
     CONCURRENCIES,
     REQUEST_RATES,
@@ -34,7 +34,7 @@ from model_analyzer.config.rules import (
     with_bounds_in_order,
 )
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
-from model_analyzer.config.traffic import GivenLoad
+from model_analyzer.config.traffic_options import GivenLoad
 from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.flags import (
     PERF_ANALYZER_CARE,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.config.flag_values import ignored_part
-from model_analyzer.config.goals import SHORTHANDS
+from model_analyzer.config.goal_kinds import SHORTHANDS
 from model_analyzer.config.model_options import PERF_ANALYZER, TRITON_SERVER, ModelEntry
 from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
 from model_analyzer.domain.client_shm import NEEDS_FLAG, shares_memory

@@ -13,7 +13,7 @@ from model_analyzer.domain.models import instance_groups, kind_of_group
 from model_analyzer.domain.protocols import State
 from model_analyzer.domain.slots import Lost, Slot
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
-from model_analyzer.profiling.events import GivenUp
+from model_analyzer.profiling.loop_events import GivenUp
 
 # The number of failures before the first success after which a model is given up: then the model or
 # the machine is the cause, not the configuration.

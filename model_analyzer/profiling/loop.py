@@ -11,14 +11,14 @@ from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import Finished, Lane, Lost, Slot, Unfinished
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
-from model_analyzer.profiling.events import (
+from model_analyzer.profiling.failures import LostTrials
+from model_analyzer.profiling.loop_events import (
     Event,
     TrialFinished,
     TrialLost,
     TrialOverdue,
     TrialStarted,
 )
-from model_analyzer.profiling.failures import LostTrials
 from model_analyzer.profiling.questions import RunningLane
 
 

@@ -18,8 +18,8 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import NOTHING_NOW, Asked, Lane, Slot
 from model_analyzer.domain.trials import Trial
-from model_analyzer.profiling.events import GivenUp
 from model_analyzer.profiling.failures import Foresight, SearchPatience
+from model_analyzer.profiling.loop_events import GivenUp
 
 
 class SearchQuestions:

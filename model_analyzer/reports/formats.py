@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from model_analyzer.domain.settings import OutputFormat
-from model_analyzer.reports import html, markdown, pdf
+from model_analyzer.reports import html, markdown
 from model_analyzer.reports.build import Detail, Page
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.flat_files import to_csv, to_json, to_parquet
@@ -50,7 +50,7 @@ class Format(NamedTuple):
 _FORMATS: Mapping[OutputFormat, Format] = {
     OutputFormat.HTML: Format(pages=Pages(html.render_summary, html.render_detail)),
     OutputFormat.PDF: Format(
-        pages=Pages(pdf.paper_of_summary, pdf.paper_of_detail), are_printed=True
+        pages=Pages(html.on_paper, html.on_paper), are_printed=True
     ),
     OutputFormat.MARKDOWN: Format(
         pages=Pages(markdown.render_summary, markdown.render_detail), have_images=True

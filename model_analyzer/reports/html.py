@@ -4,7 +4,8 @@
 
 A page has each chart twice: as a static image, for print and without scripts, and as an
 interactive chart. Its security policy allows its own scripts, by their hashes, and nothing else.
-The library of the charts is compressed: a page unpacks it by itself.
+The library of the charts is compressed: a page unpacks it by itself. PDF is the same page on paper,
+without scripts.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from model_analyzer.reports.build import Detail, Page
 from model_analyzer.reports.images import Drawings
 from model_analyzer.reports.latencies import latency_charts
 from model_analyzer.reports.plots import Chart, chart_config
-from model_analyzer.reports.tables import Table
 from model_analyzer.reports.templating import render
 from model_analyzer.results.answer import SAFE_CHANCE
 from model_analyzer.results.ranking import RANKING_RULES
@@ -48,16 +48,19 @@ _MOST_FAILURES = 50
 
 def render_summary(report: Page, drawings: Drawings) -> str:
     """The summary page of a model."""
-    first = report.explorer.first(_MOST_ROWS)
     budgets = [part.budget and part.budget.to_data() for part in report.parts]
     alternatives = [part.alternatives.to_data() for part in report.parts]
-    return _render("summary.html.j2", report, drawings, first, {"budgets": budgets}, alternatives)
+    return _render(report, drawings, {"budgets": budgets}, alternatives)
 
 
 def render_detail(report: Detail, drawings: Drawings) -> str:
     """The page of a detailed report."""
-    first = report.explorer.first(_MOST_ROWS_OF_VARIANT)
-    return _render("detailed.html.j2", report, drawings, first, {"budgets": []})
+    return _render(report, drawings, {"budgets": []})
+
+
+def on_paper(report: Page | Detail, drawings: Drawings) -> str:
+    """The same page to be printed: without scripts and what is only for them."""
+    return render_page(_template(report), (), has_charts=False, **_content(report, drawings))
 
 
 def render_page(
@@ -88,11 +91,22 @@ def charts_data(
     return _as_data(json.dumps({"configs": configs, "specs": specs}, separators=(",", ":")))
 
 
+def _template(report: Page | Detail) -> str:
+    return "summary.html.j2" if isinstance(report, Page) else "detailed.html.j2"
+
+
+def _content(report: Page | Detail, drawings: Drawings) -> Mapping[str, Any]:
+    """What a page shows without scripts."""
+    most = _MOST_ROWS if isinstance(report, Page) else _MOST_ROWS_OF_VARIANT
+    first = report.explorer.first(most)
+    return {
+        "report": report, "drawings": drawings, "first": first, "most_failures": _MOST_FAILURES,
+    }  # fmt: skip
+
+
 def _render(
-    template: str,
     report: Page | Detail,
     drawings: Drawings,
-    first: Table,
     instruments: Mapping[str, Any],
     alternatives: Sequence[Any] = (),
 ) -> str:
@@ -101,12 +115,9 @@ def _render(
     """
     times = SERVER_TIMES if report.explorer.times_add_up else ()
     return render_page(
-        template,
+        _template(report),
         _SCRIPTS,
-        report=report,
-        drawings=drawings,
-        first=first,
-        most_failures=_MOST_FAILURES,
+        **_content(report, drawings),
         charts=charts_data(report.charts, latency_charts()),
         rows=_as_data(report.explorer.to_json()),
         alternatives=_compressed(json.dumps(alternatives, separators=(",", ":")).encode()),

@@ -22,8 +22,8 @@ from typing import Any
 
 from model_analyzer.domain.foreign_json import MOST_BYTES, parse_json
 from model_analyzer.domain.models import step_models
-from model_analyzer.domain.places import cache_directory
 from model_analyzer.domain.secrets import masked_url
+from model_analyzer.domain.user_directories import cache_directory
 from model_analyzer.domain.words import size_text
 from model_analyzer.errors import RepositoryError
 from model_analyzer.reading import read_regular

@@ -77,7 +77,7 @@ from model_analyzer.state.upgrade import Upgrade
 _END = "end"
 
 # What reads checkpoints of upstream (Triton Model Analyzer): a feature, imported for such a file.
-_UPSTREAM_READER = "model_analyzer.features.upstream.reading"
+_UPSTREAM_READER = "model_analyzer.features.upstream.reader"
 _FIRST_KEY_OF_UPSTREAM = re.compile(rb'\s*\{\s*"[A-Z][A-Za-z]*\.[a-z_]+"')
 
 # the metadata key for values that only upstream uses

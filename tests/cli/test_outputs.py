@@ -21,7 +21,6 @@ from conftest import without_charts
 from model_analyzer import __version__
 from tests.cli.conftest import StringOutput, in_process
 from tests.cli.measured import CHECKPOINTS, MODELS, write_base
-from tests.conftest import TESTS
 from tests.goldens import check_folder
 
 # The commands, by the name of their golden file.
@@ -37,7 +36,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "fleet.txt": ("report", "--fleet", "-e", "fleet"),
 }
 ANALYZE = (
-    "analyze", "-m", "models", "-e", "out", "-o", "html,md,pdf,csv,json",
+    "analyze", "-m", "models", "-e", "out", "-o", "html,md,csv,json",
     "--num-configs-per-model", "1", "--profile-models",
 )  # fmt: skip
 COMPARE = ("compare", "../base", "checkpoints", "--fail-on", "perf_throughput<-3%", "--format")
@@ -121,7 +120,7 @@ def written(directory: Path) -> Iterator[tuple[str, str]]:
     for path in sorted({*paths, *directory.glob("*.html")}):
         place = path.relative_to(directory).parts
         name = "_".join(place[3 if "reports" in place else 2 :]) or path.name
-        if path.suffix in (".html", ".pdf"):
+        if path.suffix == ".html":
             yield f"{name}.txt", text_of(path.read_text())
         elif path.name == "results.json":
             yield name, compact(path.read_text())
@@ -135,7 +134,6 @@ def test_what_commands_say_is_as_ever(tmp_path: Path, name: str) -> None:
     CHECKPOINTS[name](directory / "checkpoints")
     write_base(tmp_path / "base")
     environment = without_charts({**os.environ, "COLUMNS": "160"})
-    environment["PYTHONPATH"] += f":{TESTS / 'fakes' / 'paper'}"
     outputs = {}
 
     for file, command in {

@@ -16,14 +16,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from model_analyzer.config.prices import read_prices
+from model_analyzer.config.price_files import read_prices
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.domain.json_stream import TooLong
 from model_analyzer.domain.log_rows import LogProblem
 from model_analyzer.domain.request_log import parse_log
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.features.capacity.trace_files import parse_trace
-from model_analyzer.runner.completion import RememberedConfigs
+from model_analyzer.runner.config_completion import RememberedConfigs
 from model_analyzer.runner.load.input_check import Expected, Tensor, check_data
 from model_analyzer.runner.load.input_data import parse_entries
 from model_analyzer.runner.load.profile_export import read_export

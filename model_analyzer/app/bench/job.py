@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from model_analyzer.config.places import Places
-from model_analyzer.config.prices import read_prices
+from model_analyzer.config.price_files import read_prices
 from model_analyzer.config.resolve import Resolved
 from model_analyzer.domain.model_patterns import is_pattern, unmatched
 from model_analyzer.domain.prices import Prices

@@ -15,7 +15,7 @@ from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import Models, read_models
 from model_analyzer.app.bench.packages import left_out_formats, missing_docker_sdk, missing_packages
-from model_analyzer.app.bench.subjects import ineffective, infeasible
+from model_analyzer.app.bench.searched_subjects import ineffective, infeasible
 from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings

@@ -14,8 +14,8 @@ from model_analyzer.app.bench.bench import Bench, make_runner
 from model_analyzer.app.bench.devices import Devices, served_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import facts_from_server
+from model_analyzer.app.bench.searched_subjects import log_kinds, on_each_kind, searched_subjects
 from model_analyzer.app.bench.serving import Serving, machine_of, triton_server
-from model_analyzer.app.bench.subjects import log_kinds, on_each_kind, searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.conceal import Conceal
 from model_analyzer.domain.hardware import Machine

@@ -15,7 +15,7 @@ from model_analyzer.app.bench.devices import Devices, served_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.launch import embedded_server, launcher
 from model_analyzer.app.bench.models import facts_from_server
-from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.app.bench.searched_subjects import searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelFacts

@@ -13,7 +13,7 @@ from pathlib import Path
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import repository_facts
 from model_analyzer.app.bench.preflight import Preflight
-from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.app.bench.searched_subjects import searched_subjects
 from model_analyzer.domain.models import ModelFacts, empty
 from model_analyzer.domain.settings import LaunchMode, ModelType, ProfileSettings
 from model_analyzer.errors import unwritable

@@ -22,7 +22,7 @@ from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.verify import FileVerdict, files_of, verify
 
 UPSTREAM = "upstream"
-_UPSTREAM_WRITER = "model_analyzer.features.upstream.writing"
+_UPSTREAM_WRITER = "model_analyzer.features.upstream.writer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from model_analyzer.app.selection.asked_goals import completed_records, wishes_of_runs
 from model_analyzer.app.selection.circumstances import circumstances_tables, default_rankings
-from model_analyzer.app.selection.goals import completed_records, wishes_of_runs
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.hardware import Machine, with_place

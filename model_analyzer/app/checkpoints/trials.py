@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model_analyzer.app.selection.goals import completed_records, wishes_of_runs
+from model_analyzer.app.selection.asked_goals import completed_records, wishes_of_runs
 from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong

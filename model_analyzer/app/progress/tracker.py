@@ -38,7 +38,7 @@ from model_analyzer.domain.slots import Overdue, Slot
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.expectation import TrialStage
 from model_analyzer.forecast.time_left import TimeLeft
-from model_analyzer.profiling import events
+from model_analyzer.profiling import loop_events as events
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.selection import Gain, gain_over
 from model_analyzer.search.plan import Subject, by_name
@@ -99,7 +99,7 @@ class Tracker:
         self._hypothetically = hypothetically
         self._began = clock()
         self._last_outcome: dict[str, float] = {}  # when, by kind of hardware
-        self._left: TimeLeft | None = None
+        self._rest: _Rest | None = None
         self._subjects: Sequence[Sequence[Subject]] = ()  # each on all kinds of hardware
         self._model = ""
         self._best: dict[str, _Best] = {}  # by kind
@@ -109,8 +109,6 @@ class Tracker:
         self._latest: Trial | None = None  # what was started last
         self._slots: tuple[str, ...] = ()  # empty if there is one
         self._is_replaying = False
-        self._expected = 0
-        self._end_s = 0.0  # when the run is expected to end
 
     def run_started(self, models: Sequence[str]) -> None:
         self._sink.show(
@@ -131,7 +129,7 @@ class Tracker:
         """
         self._subjects = by_name(subjects)
         with self._hypothetically():
-            self._left = estimate(subjects)
+            self._rest = _Rest(estimate(subjects), self._hypothetically)
 
     def model_started(self, index: int, slots: Sequence[Slot] = ()) -> None:
         """The searches for the subject with this index begin, on these slots."""
@@ -143,16 +141,16 @@ class Tracker:
         self._count, self._failures, self._given_up = 0, 0, False
         self._under_way = 0
         self._last_outcome = dict.fromkeys(self._best, self._clock())
-        self._estimate.begin(index)
-        self._update_estimate()
+        self._expected.left.begin(index)
+        self._expected.update(self._elapsed_s)
         self._sink.show(
             ModelStarted(
                 elapsed_s=self._elapsed_s,
-                time_left_s=self._time_left_s,
+                time_left_s=self._expected.time_left_s(self._elapsed_s),
                 model=subject.name,
                 number=index + 1,
                 of=len(self._subjects),
-                most_trials=self._estimate.most_trials,
+                most_trials=self._expected.left.most_trials,
                 goal=subject.goal,
                 tags=shown_tags(subject),
                 slots=self._slots,
@@ -230,19 +228,19 @@ class Tracker:
         if self._is_replaying:
             self._is_replaying = False
             self._last_outcome = dict.fromkeys(self._best, self._clock())
-            self._update_estimate()
-        self.phase(_PHASES[self._estimate.stage_of(trial)], self._model)
-        self._estimate.start(trial)
+            self._expected.update(self._elapsed_s)
+        self.phase(_PHASES[self._expected.left.stage_of(trial)], self._model)
+        self._expected.left.start(trial)
         self._under_way += 1
         self._latest = trial
         self._best[trial.setup.kind].outlook = outlook
         self._sink.show(
             TrialStarted(
                 elapsed_s=self._elapsed_s,
-                time_left_s=self._time_left_s,
+                time_left_s=self._expected.time_left_s(self._elapsed_s),
                 trial=trial,
                 number=self._count + self._under_way,
-                expected_trials=max(self._expected, self._count + self._under_way),
+                expected_trials=max(self._expected.trials, self._count + self._under_way),
                 slot=self._name_of(slot),
                 outlook=outlook,
             )
@@ -267,12 +265,12 @@ class Tracker:
         self._under_way -= not resumed
         kind = trial.setup.kind
         seconds = None if resumed else time - self._last_outcome[kind]
-        self._estimate.record(trial, outcome, seconds, self._name_of(slot))
+        self._expected.left.record(trial, outcome, seconds, self._name_of(slot))
         self._last_outcome[kind] = time
         if resumed:
             self._is_replaying = True  # one estimate is enough, after the replay
         elif self._count % max(self._count // _ESTIMATES, 1) == 0:
-            self._update_estimate()
+            self._expected.update(self._elapsed_s)
         if isinstance(outcome, Failure):
             self._failed(trial, outcome, slot)
         else:
@@ -288,10 +286,10 @@ class Tracker:
         self._sink.show(
             TrialFailed(
                 elapsed_s=self._elapsed_s,
-                time_left_s=self._time_left_s,
+                time_left_s=self._expected.time_left_s(self._elapsed_s),
                 trial=trial,
                 number=self._count,
-                expected_trials=max(self._expected, self._count),
+                expected_trials=max(self._expected.trials, self._count),
                 failure=failure,
                 resumed=slot is None,
                 slot=self._name_of(slot),
@@ -304,10 +302,10 @@ class Tracker:
         self._sink.show(
             TrialFinished(
                 elapsed_s=self._elapsed_s,
-                time_left_s=self._time_left_s,
+                time_left_s=self._expected.time_left_s(self._elapsed_s),
                 trial=trial,
                 number=self._count,
-                expected_trials=max(self._expected, self._count),
+                expected_trials=max(self._expected.trials, self._count),
                 goal=best_so_far.goal,
                 measurement=outcome,
                 resumed=slot is None,
@@ -332,23 +330,36 @@ class Tracker:
     def _name_of(self, slot: Slot | None) -> str:
         return slot.name if slot is not None and self._slots else ""
 
-    def _update_estimate(self) -> None:
-        with self._hypothetically():
-            self._expected = round(self._estimate.trials())
-            self._end_s = self._elapsed_s + self._estimate.seconds()
-
     @property
-    def _time_left_s(self) -> float:
-        return round(max(self._end_s - self._elapsed_s, 0.0), 1)
-
-    @property
-    def _estimate(self) -> TimeLeft:
-        assert self._left is not None, "call `searches` first"
-        return self._left
+    def _expected(self) -> _Rest:
+        assert self._rest is not None, "call `searches` first"
+        return self._rest
 
     @property
     def _elapsed_s(self) -> float:
         return round(self._clock() - self._began, 3)
+
+
+class _Rest:
+    """What is expected of a run: the `trials` of the model under way, and when it ends. It
+    changes only by an update.
+    """
+
+    def __init__(
+        self, left: TimeLeft, hypothetically: Callable[[], AbstractContextManager[None]]
+    ) -> None:
+        self.left = left
+        self.trials = 0
+        self._hypothetically = hypothetically
+        self._end_s = 0.0
+
+    def update(self, elapsed_s: float) -> None:
+        with self._hypothetically():
+            self.trials = round(self.left.trials())
+            self._end_s = elapsed_s + self.left.seconds()
+
+    def time_left_s(self, elapsed_s: float) -> float:
+        return round(max(self._end_s - elapsed_s, 0.0), 1)
 
 
 class _Best:

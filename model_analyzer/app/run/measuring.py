@@ -16,12 +16,12 @@ from model_analyzer.app.bench.bench import Bench, set_up
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.serving import Serving, serve
 from model_analyzer.app.bench.workplace import Workplace, claim_output
+from model_analyzer.app.examine_shared_hosts import examine_shared_hosts
 from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.resume import log_changed_secrets, open_state, settle_differences
 from model_analyzer.app.run.beginning import Beginning
 from model_analyzer.app.run.caller import Caller
-from model_analyzer.app.shared_hosts import examine_shared_hosts
 from model_analyzer.config.resolve import search_settings
 from model_analyzer.domain.energy import with_metered_power
 from model_analyzer.domain.groups import group_members, group_name
@@ -29,8 +29,8 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExecutorKind, ProfileSettings
 from model_analyzer.forecast.time_left import time_left
-from model_analyzer.profiling.events import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
+from model_analyzer.profiling.loop_events import TrialFinished
 from model_analyzer.runner.host import core_count, describe_host, whole_seconds
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose, refused_variants

@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from model_analyzer.app.bench.searched_subjects import inputs_of
 from model_analyzer.app.bench.setups import server_setups
-from model_analyzer.app.bench.subjects import inputs_of
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.domain.goals import Goal, ModelGoal

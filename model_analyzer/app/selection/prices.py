@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.config.prices import read_prices
+from model_analyzer.config.price_files import read_prices
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.metrics import Source, metric_of
 from model_analyzer.domain.profiles import Profile

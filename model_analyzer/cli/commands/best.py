@@ -12,7 +12,8 @@ import click
 
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import complain, echo, echo_data
-from model_analyzer.cli.options import (
+from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
+from model_analyzer.cli.shared_options import (
     allow_miss_option,
     checkpoint_argument,
     circumstances_option,
@@ -26,7 +27,6 @@ from model_analyzer.cli.options import (
     remarks_option,
     shows_remarks,
 )
-from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
@@ -115,7 +115,7 @@ def best(
     form = _form(ctx, form, diff=diff)
 
     from model_analyzer.app.recommend import parse_throughput, recommend
-    from model_analyzer.app.selection.settings import result_settings
+    from model_analyzer.app.selection.result_settings import result_settings
 
     has_files = output_dir is not None
     needed = parse_throughput(throughput, has_manifest=has_files or form == _KUBERNETES)

@@ -42,7 +42,7 @@ def profile(invocation: Invocation) -> int:
         return show_preview(job, as_json=as_json)
 
     from model_analyzer.app.profile import profile as measure
-    from model_analyzer.cli.progress.caller import caller_at_terminal
+    from model_analyzer.cli.progress.at_terminal import caller_at_terminal
 
     return measure(job, caller_at_terminal(job.settings, invocation.verbosity))
 

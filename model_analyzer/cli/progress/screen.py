@@ -131,7 +131,7 @@ class Screen:
         if isinstance(event, TrialFinished) and self.tags:
             value = event.measurement.value(self.tags[0])
         self.series = (*self.series, (load_words(event.trial), value))[-_VALUES:]
-        if isinstance(event, TrialFinished) and (dot := self._dot(event.measurement)) is not None:
+        if isinstance(event, TrialFinished) and (dot := self.dot(event.measurement)) is not None:
             self.dots = (*self.dots, dot)[-_VALUES:]
         self._expect(event)
 
@@ -149,29 +149,61 @@ class Screen:
     def tags(self) -> tuple[str, ...]:
         return self.model.tags if self.model is not None else ()
 
-    # -- lines ---------------------------------------------------------------------------------
+    @property
+    def kinds(self) -> Sequence[str]:
+        return (self.model.kinds if self.model is not None else ()) or ("",)
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """The metrics of the chart: a latency, the constrained one if any, and a throughput."""
+        latencies = [tag for tag in self.tags if METRICS[tag].unit is Unit.MILLISECONDS]
+        others = [tag for tag in self.tags if METRICS[tag].better is Better.HIGHER]
+        return (*latencies, "perf_latency_p99")[0], (*others, "perf_throughput")[0]
+
+    def dot(self, measurement: Measurement) -> Dot | None:
+        """Its place in the chart; None if it lacks a metric of the axes."""
+        x, y = (measurement.value(tag) for tag in self.axes)
+        return None if x is None or y is None else Dot(x, y, self.passes(measurement))
+
+    def passes(self, measurement: Measurement) -> bool:
+        return self.model is None or self.model.goal.passes(measurement)
 
     def lines(self, width: int, height: int, elapsed_s: float, *, stopping: bool) -> list[Text]:
         """At most `width` cells wide, and fewer than `height`."""
+        return _Drawing(self, width, elapsed_s, stopping=stopping).lines(height)
+
+
+class _Drawing:
+    """What is known of a run at one moment, drawn for a width in cells."""
+
+    def __init__(self, run: Screen, width: int, elapsed_s: float, *, stopping: bool) -> None:
+        self._run = run
+        self._width = width
+        self._elapsed_s = elapsed_s
+        self._stopping = stopping
+
+    def lines(self, height: int) -> list[Text]:
+        """Fewer lines than `height`."""
+        width = self._width
         goals = [*self._limits(""), *self._chance()] if height >= _WITH_LIMITS else []
-        room = height - _OTHERS - 2 * (len(self._kinds) - 1) - len(goals)
-        now = [*self._now(width, elapsed_s, most_slots=max(room, 1))]
-        chart = self._chart(width) if width >= _WIDE and height >= _TALL else []
+        room = height - _OTHERS - 2 * (len(self._run.kinds) - 1) - len(goals)
+        now = [*self._now(most_slots=max(room, 1))]
+        chart = self._chart() if width >= _WIDE and height >= _TALL else []
         most_outcomes = _MORE_OUTCOMES if height >= _TALL else _OUTCOMES
         most = max(min(room + 1 - len(now) - len(chart), most_outcomes), 0)
-        ended = [*self._ended_lines(self.outcomes[-most:] if most else (), width)]
+        ended = [*self._ended_lines(self._run.outcomes[-most:] if most else ())]
         if goals and any(_MISSES in line.plain for line in (*chart, *ended)):
             goals = [*self._limits(f"   {_MISSES} misses it"), *self._chance()]
         lines = [
             _rule(self._title(), self._phase_text(), width),
-            self._bar(width, elapsed_s, stopping=stopping),
+            self._bar(),
             *now,
-            *self._best_lines(width),
+            *self._best_lines(),
             *goals,
-            *self._spark(width),
+            *self._spark(),
             *chart,
             *ended,
-            *self._advice(stopping=stopping),
+            *self._advice(),
         ]
         lines = lines[: max(height - 1, 1)]
         for line in lines:
@@ -180,104 +212,116 @@ class Screen:
         return lines
 
     def _title(self) -> Text:
-        if self.model is None:
-            return Text.assemble((", ".join(self.models) or "model-analyzer", "bold"))
-        title = Text.assemble((self.model.model, "bold"))
-        if self.model.of > 1:
-            title.append(f"  model {self.model.number} of {self.model.of}", style="dim")
+        if self._run.model is None:
+            return Text.assemble((", ".join(self._run.models) or "model-analyzer", "bold"))
+        title = Text.assemble((self._run.model.model, "bold"))
+        if self._run.model.of > 1:
+            title.append(f"  model {self._run.model.number} of {self._run.model.of}", style="dim")
         return title
 
     def _phase_text(self) -> Text:
-        return Text(_PHASES[self.phase] if self.phase else "preparing", style="cyan")
+        return Text(_PHASES[self._run.phase] if self._run.phase else "preparing", style="cyan")
 
-    def _bar(self, width: int, elapsed_s: float, *, stopping: bool) -> Text:
+    def _bar(self) -> Text:
         """How far the whole run is, in time."""
-        left_s = None if self.end_s is None else max(self.end_s - elapsed_s, 0.0)
-        count = f"measurement {self.number} of about {self.expected}" if self.number else ""
-        if self.phase is Phase.REPORTS or left_s is None or stopping:
+        elapsed_s = self._elapsed_s
+        left_s = None if self._run.end_s is None else max(self._run.end_s - elapsed_s, 0.0)
+        count = (
+            f"measurement {self._run.number} of about {self._run.expected}"
+            if self._run.number
+            else ""
+        )
+        if self._run.phase is Phase.REPORTS or left_s is None or self._stopping:
             left = ""
         elif left_s < 1:
             left = "nearly done"
         else:
             left = f"about {duration(left_s)} left"
         told = "   ".join(filter(None, (count, left or clock(elapsed_s))))
-        room = max(min(width - cell_len(told) - 3, 40), 0)
+        room = max(min(self._width - cell_len(told) - 3, 40), 0)
         share = 0.0 if left_s is None else elapsed_s / max(elapsed_s + left_s, 1e-9)
-        if self.phase is Phase.REPORTS:
+        if self._run.phase is Phase.REPORTS:
             share = 1.0
         done = round(share * room)
         bar = Text.assemble(("━" * done, "green"), ("─" * (room - done), "dim"))
         return bar.append("   " if room else "").append(told)
 
-    def _now(self, width: int, elapsed_s: float, *, most_slots: int) -> Iterator[Text]:
+    def _now(self, *, most_slots: int) -> Iterator[Text]:
         """What is measured: a line for each slot, if there are several, and their use."""
-        slots = self.model.slots if self.model is not None else ()
+        slots = self._run.model.slots if self._run.model is not None else ()
         if not slots:
-            current = next(iter(self.under_way.values()), None)
-            yield _labelled("now", self._slot_text(current, elapsed_s, width - _LABEL))
+            current = next(iter(self._run.under_way.values()), None)
+            yield _labelled("now", self._slot_text(current, self._width - _LABEL))
             return
-        yield _labelled("slots", Text(self._use(slots, elapsed_s), style="dim"))
+        yield _labelled("slots", Text(self._use(slots), style="dim"))
         shown = slots if len(slots) <= most_slots else slots[: most_slots - 1]
         column = max(map(cell_len, shown), default=0)
         for slot in shown:
             name = (f"{slot.ljust(column)}  ", "cyan")
-            room = width - _LABEL - column - 2
-            text = self._slot_text(self.under_way.get(slot), elapsed_s, room)
+            room = self._width - _LABEL - column - 2
+            text = self._slot_text(self._run.under_way.get(slot), room)
             yield _labelled("", Text.assemble(name, text))
         if len(shown) < len(slots):
             yield _labelled("", Text(f"and {len(slots) - len(shown)} more", style="dim"))
 
-    def _use(self, slots: Sequence[str], elapsed_s: float) -> str:
+    def _use(self, slots: Sequence[str]) -> str:
         """How many slots measure, and the share of the time in which all of them did."""
-        assert self.model is not None
-        running_s = sum(elapsed_s - event.elapsed_s for event in self.under_way.values())
-        whole_s = max(elapsed_s - self.model.elapsed_s, 1e-9) * len(slots)
-        share = min((self.busy_s + running_s) / whole_s, 1.0)
-        return f"{len(self.under_way)} of {len(slots)} measuring, {share:.0%} of their time used"
+        assert self._run.model is not None
+        running_s = sum(self._elapsed_s - event.elapsed_s for event in self._run.under_way.values())
+        whole_s = max(self._elapsed_s - self._run.model.elapsed_s, 1e-9) * len(slots)
+        share = min((self._run.busy_s + running_s) / whole_s, 1.0)
+        return (
+            f"{len(self._run.under_way)} of {len(slots)} measuring, {share:.0%} of their time used"
+        )
 
-    def _slot_text(self, event: TrialStarted | None, elapsed_s: float, room: int) -> Text:
+    def _slot_text(self, event: TrialStarted | None, room: int) -> Text:
         if event is None:
-            return Text("idle" if self.model and self.model.slots else self._between(), style="dim")
-        since = clock(max(elapsed_s - event.elapsed_s, 0.0))
+            return Text(
+                "idle" if self._run.model and self._run.model.slots else self._between(),
+                style="dim",
+            )
+        since = clock(max(self._elapsed_s - event.elapsed_s, 0.0))
         again = " again" if event.trial.repetition else ""
         named = _named(event.trial, room - cell_len(since) - cell_len(again) - 2)
         text = Text.assemble((f"{since}  ", "dim"), named + again)
-        overdue = self.overdue.get(event.slot)
+        overdue = self._run.overdue.get(event.slot)
         if overdue is not None and overdue.trial is event.trial:
             text.append(f"  still measuring: {expectation_text(overdue)}", style="yellow")
         return text
 
     def _between(self) -> str:
         """What is done while nothing is measured."""
-        if self.phase in (Phase.MEASURING, Phase.REFINING, Phase.FINALISTS):
+        if self._run.phase in (Phase.MEASURING, Phase.REFINING, Phase.FINALISTS):
             return "choosing the next configuration"
-        return "ranking the measurements" if self.phase is Phase.REPORTS else "…"
+        return "ranking the measurements" if self._run.phase is Phase.REPORTS else "…"
 
-    def _advice(self, *, stopping: bool) -> Iterator[Text]:
-        if self.phase is not Phase.REPORTS:
-            yield Text(_STOPPING, style="bold yellow") if stopping else Text(_STOPS, style="dim")
+    def _advice(self) -> Iterator[Text]:
+        if self._run.phase is not Phase.REPORTS:
+            yield (
+                Text(_STOPPING, style="bold yellow")
+                if self._stopping
+                else Text(_STOPS, style="dim")
+            )
 
-    def _best_lines(self, width: int) -> Iterator[Text]:
+    def _best_lines(self) -> Iterator[Text]:
         """The best trial, and which it is; of each kind of hardware, if there are several."""
         label = "best"
-        for kind in self._kinds:
-            best = self.best.get(kind)
+        for kind in self._run.kinds:
+            best = self._run.best.get(kind)
             text = Text("none yet", style="dim") if best is None else self._best_text(best)
             place = (f"{kind}  " if kind else "", "cyan")
             yield _labelled(label, Text.assemble(place, text))
             yield (
-                Text() if best is None else _labelled("", Text(_named(best.trial, width - _LABEL)))
+                Text()
+                if best is None
+                else _labelled("", Text(_named(best.trial, self._width - _LABEL)))
             )
             label = ""
-
-    @property
-    def _kinds(self) -> Sequence[str]:
-        return (self.model.kinds if self.model is not None else ()) or ("",)
 
     def _best_text(self, best: BestChanged) -> Text:
         misses = best.shortfall_percent
         color = "yellow" if misses else "green"
-        text = Text.assemble((values_text(best.measurement, self.tags), f"bold {color}"))
+        text = Text.assemble((values_text(best.measurement, self._run.tags), f"bold {color}"))
         if misses:
             text.append(f"  misses the constraints by {percent_text(misses)}", style=color)
         elif best.gain is not None:
@@ -294,15 +338,15 @@ class Screen:
 
     def _limits(self, legend: str) -> Iterator[Text]:
         """The constraints, and how a measurement that misses them is marked, if any is shown."""
-        models = () if self.model is None else self.model.goal.models
+        models = () if self._run.model is None else self._run.model.goal.models
         limits = "; ".join(dict.fromkeys(str(each) for goal in models for each in goal.constraints))
         if limits:
             yield _labelled("limit", Text.assemble(limits, (legend, "yellow")))
 
     def _chance(self) -> Iterator[Text]:
         """What the search expects of further trials; each kind of hardware has a search."""
-        outlook = self.outlook
-        if outlook is None or len(self._kinds) > 1:
+        outlook = self._run.outlook
+        if outlook is None or len(self._run.kinds) > 1:
             return
         better = f"is more than {100 * outlook.margin:.0f} % better"
         told = better if outlook.feasible else "meets the constraints"
@@ -310,37 +354,27 @@ class Screen:
         text = f"{chance} chance that another configuration {told}"
         yield _labelled("", Text(text, style="dim"))
 
-    def _chart(self, width: int) -> list[Text]:
+    def _chart(self) -> list[Text]:
         """The chart of all measurements, on a large terminal."""
-        best = self.best.get(self._kinds[0])
-        marked = None if best is None else self._dot(best.measurement)
-        across, up = (METRICS[tag].header for tag in self._axes)
-        return scatter(self.dots, marked, (across, up), min(width, _WIDEST_CHART), _CHART)
+        best = self._run.best.get(self._run.kinds[0])
+        marked = None if best is None else self._run.dot(best.measurement)
+        across, up = (METRICS[tag].header for tag in self._run.axes)
+        return scatter(
+            self._run.dots, marked, (across, up), min(self._width, _WIDEST_CHART), _CHART
+        )
 
-    @property
-    def _axes(self) -> tuple[str, str]:
-        """The metrics of the chart: a latency, the constrained one if any, and a throughput."""
-        latencies = [tag for tag in self.tags if METRICS[tag].unit is Unit.MILLISECONDS]
-        others = [tag for tag in self.tags if METRICS[tag].better is Better.HIGHER]
-        return (*latencies, "perf_latency_p99")[0], (*others, "perf_throughput")[0]
-
-    def _dot(self, measurement: Measurement) -> Dot | None:
-        x, y = (measurement.value(tag) for tag in self._axes)
-        passes = self.model is None or self.model.goal.passes(measurement)
-        return None if x is None or y is None else Dot(x, y, passes)
-
-    def _spark(self, width: int) -> Iterator[Text]:
+    def _spark(self) -> Iterator[Text]:
         """The first metric of all measurements at the load of the best, which can be compared."""
-        best = self.best.get(self._kinds[0])
+        best = self._run.best.get(self._run.kinds[0])
         load = "" if best is None else load_words(best.trial)
-        values = [value for own, value in self.series if own == load]
+        values = [value for own, value in self._run.series if own == load]
         measured = [value for value in values if value is not None]
-        if not measured or not self.tags:
+        if not measured or not self._run.tags:
             yield Text()
             return
         lowest = f"{number_text(min(measured))} to " if len(measured) > 1 else ""
-        told = f"  {lowest}{value_text(self.tags[0], max(measured))} at {load}"
-        room = max(width - _LABEL - cell_len(told), 8)
+        told = f"  {lowest}{value_text(self._run.tags[0], max(measured))} at {load}"
+        room = max(self._width - _LABEL - cell_len(told), 8)
         text = Text()
         for value in values[-room:]:
             if value is None:
@@ -349,11 +383,9 @@ class Screen:
                 text.append(_block(value, max(measured)), style="cyan")
         yield _labelled("trend", text.append(told, style="dim"))
 
-    def _ended_lines(
-        self, events: Sequence[TrialFinished | TrialFailed], width: int
-    ) -> Iterator[Text]:
+    def _ended_lines(self, events: Sequence[TrialFinished | TrialFailed]) -> Iterator[Text]:
         values = [
-            values_text(event.measurement, self.tags[:2])
+            values_text(event.measurement, self._run.tags[:2])
             if isinstance(event, TrialFinished)
             else ""
             for event in events
@@ -366,18 +398,15 @@ class Screen:
                 continue
             resumed = " (resumed)" if event.resumed else ""
             doubtful = " (doubtful)" if event.measurement.doubts else ""
-            passes = self._passes(event)
+            passes = self._run.passes(event.measurement)
             noted = f"{resumed}{doubtful}"
-            room = width - column - len(place) - len(noted) - 3
+            room = self._width - column - len(place) - len(noted) - 3
             yield Text.assemble(
                 ("✓", "green") if passes else (_MISSES, "yellow"),
                 (place, "dim"),
                 (text.ljust(column), "" if passes else "yellow"),
                 (f"  {_named(event.trial, room)}{noted}", "dim"),
             )
-
-    def _passes(self, event: TrialFinished) -> bool:
-        return self.model is None or self.model.goal.passes(event.measurement)
 
 
 def _block(value: float, largest: float) -> str:

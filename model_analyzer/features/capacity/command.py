@@ -15,7 +15,9 @@ import click
 
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.options import (
+from model_analyzer.cli.output import open_checkpoint, print_table, print_tables, put, warn_all
+from model_analyzer.cli.run_options import given_run_options, run_options
+from model_analyzer.cli.shared_options import (
     checkpoint_argument,
     circumstances_option,
     config_file_option,
@@ -27,8 +29,6 @@ from model_analyzer.cli.options import (
     path_option,
     prices_option,
 )
-from model_analyzer.cli.output import open_checkpoint, print_table, print_tables, put, warn_all
-from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def capacity(
       model-analyzer capacity --model-repository models --rate 5000 --measure --budget 10m
       model-analyzer capacity --trace day.csv --constraint 'perf_latency_p99<50'
     """
-    from model_analyzer.app.selection.settings import result_settings
+    from model_analyzer.app.selection.result_settings import result_settings
     from model_analyzer.features.capacity.question import capacity as answer
 
     if form == _TABLE and output is not None:
@@ -215,7 +215,7 @@ def _measure(
 ) -> int:
     """Takes the missing measurements; the exit status."""
     from model_analyzer.app.bench.job import Job
-    from model_analyzer.cli.progress.caller import caller_at_terminal
+    from model_analyzer.cli.progress.at_terminal import caller_at_terminal
     from model_analyzer.config.kinds import Duration
     from model_analyzer.config.nodes import Node
     from model_analyzer.features.capacity.measure import MeasureOrder, measure_capacity

@@ -42,7 +42,7 @@ from model_analyzer.features.cluster.ray_slots import (
 )
 from model_analyzer.features.cluster.slot_bench import writing_to
 from model_analyzer.features.cluster.slot_places import GPU, ClusterNode, SlotPlace, plan_slots
-from model_analyzer.features.doctor.finding import Finding
+from model_analyzer.features.doctor.findings import Finding
 from model_analyzer.features.doctor.gpu_checks import read_driver
 from model_analyzer.features.doctor.machine_checks import read_governors
 from model_analyzer.features.doctor.program_checks import (

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from model_analyzer.cli.echo import echo, echo_data
-from model_analyzer.cli.options import path_option
+from model_analyzer.cli.shared_options import path_option
 from model_analyzer.cli.table_command import Invocation, table_command
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.table import DOCTOR
@@ -21,7 +21,7 @@ from model_analyzer.domain.printable import printable
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 from model_analyzer.features.cluster.node_comparison import NodeComparison, Row
-from model_analyzer.features.doctor.finding import Level
+from model_analyzer.features.doctor.findings import Level
 
 _JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
 _EXECUTOR = "executor"

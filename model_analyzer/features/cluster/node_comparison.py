@@ -10,7 +10,7 @@ from typing import Any
 
 from model_analyzer.domain.hardware import WITHOUT_GPU, kind_text
 from model_analyzer.domain.numbers import with_error
-from model_analyzer.features.doctor.finding import Finding, Level
+from model_analyzer.features.doctor.findings import Finding, Level
 
 # the layout that docs/guides/cluster.md describes
 _VERSION = 1

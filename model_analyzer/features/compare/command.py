@@ -12,8 +12,8 @@ import click
 
 from model_analyzer.cli.complete import complete_metrics
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.options import directory_options, goal_options, output_option
 from model_analyzer.cli.output import open_checkpoint, print_tables, put, warn_all
+from model_analyzer.cli.shared_options import directory_options, goal_options, output_option
 from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, UnusableCheckpoint
 
 if TYPE_CHECKING:

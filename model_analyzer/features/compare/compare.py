@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.app.selection.goals import goal_text, goals_of, require_limits
+from model_analyzer.app.selection.asked_goals import goal_text, goals_of, require_limits
 from model_analyzer.app.selection.subjects import measured_subjects
-from model_analyzer.config.goals import Tag
+from model_analyzer.config.goal_kinds import Tag
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import Goal, GoalOverride
 from model_analyzer.domain.hardware import WITHOUT_GPU, with_place

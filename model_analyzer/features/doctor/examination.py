@@ -18,7 +18,7 @@ from model_analyzer.app.bench.models import fetched_for_user, read_models, repos
 from model_analyzer.app.bench.packages import left_out_formats, missing_packages
 from model_analyzer.app.bench.preflight import without_gpus
 from model_analyzer.app.bench.programs import installs_load_generator, installs_server
-from model_analyzer.app.bench.subjects import ineffective, infeasible
+from model_analyzer.app.bench.searched_subjects import ineffective, infeasible
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
 from model_analyzer.config.given_options import GivenOptions
@@ -37,7 +37,7 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RepositoryError
-from model_analyzer.features.doctor.finding import Finding, Level, ok, problem, warning
+from model_analyzer.features.doctor.findings import Finding, Level, ok, problem, warning
 from model_analyzer.features.doctor.gpu_checks import check_gpus
 from model_analyzer.features.doctor.machine_checks import (
     check_group,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from model_analyzer.features.doctor.finding import Finding, ok, warning
+from model_analyzer.features.doctor.findings import Finding, ok, warning
 from model_analyzer.runner.host import ControlGroup, kernel_text, read_group
 
 _LOOK_S = 0.3

@@ -21,7 +21,7 @@ from model_analyzer.domain.trials import Failure, FailureReason, Load, ServerSet
 from model_analyzer.domain.windows import Window
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import ModelAnalyzerError
-from model_analyzer.features.doctor.finding import Finding, Level, ok, problem, warning
+from model_analyzer.features.doctor.findings import Finding, Level, ok, problem, warning
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient, has_fixed_shapes
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.input_files import input_mistakes

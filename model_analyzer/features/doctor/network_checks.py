@@ -10,7 +10,7 @@ from pathlib import Path
 
 from model_analyzer.domain.settings import LaunchMode, ServerSettings
 from model_analyzer.errors import RuntimeNotFound
-from model_analyzer.features.doctor.finding import Finding, ok, problem, warning
+from model_analyzer.features.doctor.findings import Finding, ok, problem, warning
 from model_analyzer.runner.server.docker import Engine, look_at_engine
 from model_analyzer.runner.server.endpoints import (
     each_server,

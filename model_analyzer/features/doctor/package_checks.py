@@ -12,7 +12,7 @@ from pathlib import Path
 
 from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.features.doctor.finding import Finding, ok, problem
+from model_analyzer.features.doctor.findings import Finding, ok, problem
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import INSTALL, Program

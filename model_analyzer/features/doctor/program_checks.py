@@ -11,7 +11,7 @@ from pathlib import Path
 
 from model_analyzer.domain.settings import LaunchMode, ServerSettings
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, RuntimeNotFound
-from model_analyzer.features.doctor.finding import Finding, Level, ok, problem
+from model_analyzer.features.doctor.findings import Finding, Level, ok, problem
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import (
     INSTALL,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from model_analyzer.domain.secrets import masked_url
 from model_analyzer.errors import ConfigError, RepositoryError
-from model_analyzer.features.doctor.finding import Finding, ok, problem, warning
+from model_analyzer.features.doctor.findings import Finding, ok, problem, warning
 from model_analyzer.runner.host import Destination
 from model_analyzer.runner.repository import LAYOUT
 from model_analyzer.runner.repository_copy import list_repository

@@ -14,15 +14,15 @@ import click
 
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import complain, echo
-from model_analyzer.cli.options import (
+from model_analyzer.cli.output import open_checkpoint, print_json
+from model_analyzer.cli.run_options import given_run_options, run_options
+from model_analyzer.cli.shared_options import (
     circumstances_option,
     config_file_option,
     directory_options,
     given_result_options,
     goal_options,
 )
-from model_analyzer.cli.output import open_checkpoint, print_json
-from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.errors import EXIT_OK, wrong
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def explain(
       model-analyzer explain -f start/config.yaml --confirm
       model-analyzer explain sim_gpu_config_default -s start/checkpoints --format json
     """
-    from model_analyzer.app.selection.settings import result_settings
+    from model_analyzer.app.selection.result_settings import result_settings
     from model_analyzer.features.explain.explanation import ExplainQuestion, explain_checkpoint
     from model_analyzer.reports.explain_text import explain_document, explain_lines
 
@@ -127,7 +127,7 @@ def _confirm(
 ) -> tuple[int, Sequence[Confirmation]]:
     """Tests the advice of the only report; the exit status, and what it changed."""
     from model_analyzer.app.bench.job import Job
-    from model_analyzer.cli.progress.caller import caller_at_terminal
+    from model_analyzer.cli.progress.at_terminal import caller_at_terminal
     from model_analyzer.features.explain.confirm_advice import AdviceOrder, confirm_advice
 
     if len(reports) > 1:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from model_analyzer.app.selection.asked_goals import goals_of
 from model_analyzer.app.selection.circumstances import ranked, run_of
-from model_analyzer.app.selection.goals import goals_of
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.domain.goals import Goal, GoalOverride
 from model_analyzer.domain.settings import ReportSettings

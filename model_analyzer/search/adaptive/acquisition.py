@@ -15,7 +15,7 @@ from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, canonical
-from model_analyzer.search.adaptive.queueing import Floats
+from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.surrogate import Predictions
 
 # The gain of the first feasible trial: as much as doubling the objective.

@@ -16,7 +16,7 @@ import numpy as np
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.statistics import ModelStatistics
-from model_analyzer.search.adaptive.queueing import Floats, Flow
+from model_analyzer.search.adaptive.queueing_model import Floats, Flow
 
 # A model with a higher busy share makes its caller wait.
 _BUSY = 0.7

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from model_analyzer.domain.first_look import first_look_s
-from model_analyzer.search.adaptive.queueing import Floats
+from model_analyzer.search.adaptive.queueing_model import Floats
 
 # Fewer measurements allow no estimate.
 _MIN_MEASUREMENTS = 3

@@ -22,7 +22,7 @@ from model_analyzer.domain.models import (
 )
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.adaptive.bottleneck import busy_shares
-from model_analyzer.search.adaptive.queueing import Floats, Settings
+from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import Points
 from model_analyzer.search.plan import SearchedModel, Subject, VariedModel
 from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, Coordinate, Space

@@ -44,10 +44,10 @@ from model_analyzer.search.adaptive.duration import (
     relative_durations,
 )
 from model_analyzer.search.adaptive.encoding import Encoding
-from model_analyzer.search.adaptive.failures import success_chances
-from model_analyzer.search.adaptive.goodput import with_goodput
+from model_analyzer.search.adaptive.failure_model import success_chances
+from model_analyzer.search.adaptive.goodput_model import with_goodput
 from model_analyzer.search.adaptive.precision import relative_errors
-from model_analyzer.search.adaptive.queueing import Floats
+from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
 from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import PartialPlan, Subject, recorded

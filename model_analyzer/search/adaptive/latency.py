@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from model_analyzer.search.adaptive.queueing import Floats, Settings
+from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.regression import Prior
 
 _WEIGHTS = [1.0, 0.4, 0.4, 0.1, 0.05]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.search.adaptive.queueing import Floats
+from model_analyzer.search.adaptive.queueing_model import Floats
 
 _FREQUENCIES = 128
 

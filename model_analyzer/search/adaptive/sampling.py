@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.search.adaptive.queueing import Floats
+from model_analyzer.search.adaptive.queueing_model import Floats
 
 _BLUR = 0.02  # random part of differential steps: makes every point reachable
 _RENEWED = 2  # parameters that a step towards the prior changes, on average

@@ -22,7 +22,7 @@ from model_analyzer.search.adaptive.latency import (
     closed_tail,
     open_tail,
 )
-from model_analyzer.search.adaptive.queueing import (
+from model_analyzer.search.adaptive.queueing_model import (
     Floats,
     Flow,
     Settings,

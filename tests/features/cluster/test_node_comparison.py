@@ -21,7 +21,7 @@ from model_analyzer.features.cluster.node_comparison import (
     compare_nodes,
     document_of,
 )
-from model_analyzer.features.doctor.finding import Level, ok, problem, warning
+from model_analyzer.features.doctor.findings import Level, ok, problem, warning
 
 REPORT = NodeReport(
     analyzer="0.1.0",

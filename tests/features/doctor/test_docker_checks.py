@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from model_analyzer.features.doctor.finding import Level
+from model_analyzer.features.doctor.findings import Level
 from model_analyzer.features.doctor.network_checks import check_docker, judge_engine, judge_silence
 from model_analyzer.runner.server.docker import Engine
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from model_analyzer.domain.hardware import Device
-from model_analyzer.features.doctor.finding import Finding, Level
+from model_analyzer.features.doctor.findings import Finding, Level
 from model_analyzer.features.doctor.gpu_checks import Driver, GpuState, judge_driver
 from model_analyzer.runner.gpus import Gpu
 

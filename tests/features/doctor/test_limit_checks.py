@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.features.doctor.finding import Finding, Level
+from model_analyzer.features.doctor.findings import Finding, Level
 from model_analyzer.features.doctor.machine_checks import (
     Ulimits,
     check_group,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.features.doctor.finding import Level
+from model_analyzer.features.doctor.findings import Level
 from model_analyzer.features.doctor.model_checks import judge_refusal, sized, telling
 from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes
 

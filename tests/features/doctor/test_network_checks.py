@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from model_analyzer.domain.settings import LaunchMode, ServerSettings
-from model_analyzer.features.doctor.finding import Level
+from model_analyzer.features.doctor.findings import Level
 from model_analyzer.features.doctor.network_checks import Port, check_ports, judge_port
 from tests.unit.builders import resolved
 

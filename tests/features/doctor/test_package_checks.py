@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.features.doctor.finding import Level
+from model_analyzer.features.doctor.findings import Level
 from model_analyzer.features.doctor.package_checks import check_packages, imported, judge_packages
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.runtime import Program

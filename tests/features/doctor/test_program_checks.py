@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.features.doctor.finding import Level
+from model_analyzer.features.doctor.findings import Level
 from model_analyzer.features.doctor.program_checks import (
     check_load_generator,
     judge_absent,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.features.doctor.finding import Finding, Level
+from model_analyzer.features.doctor.findings import Finding, Level
 from model_analyzer.features.doctor.storage_checks import (
     SharedMemory,
     check_readable,

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from model_analyzer.features.doctor.command import lines_of
-from model_analyzer.features.doctor.finding import (
+from model_analyzer.features.doctor.findings import (
     Finding,
     document_of,
     ok,

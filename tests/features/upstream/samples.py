@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.features.upstream.reading import UpstreamCheckpoint, read_upstream
+from model_analyzer.features.upstream.reader import UpstreamCheckpoint, read_upstream
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "upstream"
 ALL = sorted(path.stem for path in GOLDEN.glob("*.ckpt"))

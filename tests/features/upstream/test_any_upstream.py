@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.features.upstream.perf_flags import key_text
-from model_analyzer.features.upstream.reading import read_upstream
-from model_analyzer.features.upstream.writing import write_upstream
+from model_analyzer.features.upstream.reader import read_upstream
+from model_analyzer.features.upstream.writer import write_upstream
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header

@@ -14,7 +14,7 @@ import pytest
 from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.features.upstream.reading import UpstreamCheckpoint
+from model_analyzer.features.upstream.reader import UpstreamCheckpoint
 from model_analyzer.state.profile_state import ProfileState
 from tests.features.upstream.samples import raw, read, read_changed, results
 

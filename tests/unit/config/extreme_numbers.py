@@ -16,7 +16,7 @@ from typing import Any
 from hypothesis import strategies as st
 from msgspec import convert
 
-from model_analyzer.config.goals import Constraints, Objectives
+from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import Duration, Integer, Integers, ListOf, Number
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.nodes import Node
@@ -24,7 +24,7 @@ from model_analyzer.config.options import options_of
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.sweeps import ModelConfigParameters
 from model_analyzer.config.table import PROFILE, REPORT, Option
-from model_analyzer.config.traffic import OpenLoad
+from model_analyzer.config.traffic_options import OpenLoad
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ranges import MOST_INTEGER, MOST_NUMBER, MOST_RATE
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.config.environment import read_environment
+from model_analyzer.config.environment_options import read_environment
 from model_analyzer.config.json_schema import json_schema
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import OPTIONS

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.config.environment import misspelled, read_environment
+from model_analyzer.config.environment_options import misspelled, read_environment
 from model_analyzer.config.options import OPTIONS
 from model_analyzer.config.origins import origins
 from model_analyzer.config.resolve import resolve_profile, resolve_report

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.config.environment import misspelled
+from model_analyzer.config.environment_options import misspelled
 from model_analyzer.config.former_keys import FORMER_KEYS, FORMER_METRICS
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.options import OPTIONS

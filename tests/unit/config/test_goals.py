@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.config.goals import Constraints, Objectives
+from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.domain.metrics import METRICS, Better, Metric
 from tests.phrases import wrong_limit
 from tests.unit.builders import at_least, at_most, objectives, parse_problem, parse_problems, yaml

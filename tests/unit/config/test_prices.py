@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.config.prices import parse_prices, read_prices
+from model_analyzer.config.price_files import parse_prices, read_prices
 from model_analyzer.domain.prices import NodeType, Prices
 from model_analyzer.errors import ConfigError
 from tests.unit.builders import yaml

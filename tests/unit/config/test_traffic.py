@@ -7,7 +7,7 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from model_analyzer.config.traffic import OpenLoad
+from model_analyzer.config.traffic_options import OpenLoad
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
 from tests.unit.builders import model_settings, plain, profile_problems, resolved, yaml

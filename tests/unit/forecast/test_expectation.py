@@ -17,8 +17,8 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.expectation import Expectation, TrialStage
 from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
 from model_analyzer.forecast.expectation.loading import load_of
-from model_analyzer.profiling.events import TrialFinished, TrialStarted
 from model_analyzer.profiling.loop import profile
+from model_analyzer.profiling.loop_events import TrialFinished, TrialStarted
 from model_analyzer.search.confirm import FINALISTS
 from model_analyzer.search.plan import Subject
 from tests.contract.memory_state import MemoryState

@@ -15,15 +15,15 @@ from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Lane, Lost, Slot
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
-from model_analyzer.profiling.events import (
+from model_analyzer.profiling.failures import MOST_LOSSES
+from model_analyzer.profiling.loop import profile as measure_all
+from model_analyzer.profiling.loop_events import (
     Event,
     GivenUp,
     TrialFinished,
     TrialLost,
     TrialStarted,
 )
-from model_analyzer.profiling.failures import MOST_LOSSES
-from model_analyzer.profiling.loop import profile as measure_all
 from tests.contract.memory_state import Kept, MemoryState
 from tests.sizes import small_and_full
 from tests.unit.profiling.test_loop import (

@@ -14,7 +14,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Trial
-from model_analyzer.profiling.shared_hosts import ROUNDS, compare_shared
+from model_analyzer.profiling.shared_host_test import ROUNDS, compare_shared
 from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotLostError
 from tests.fakes.cluster import Answer, FakeCluster
 from tests.unit.builders import failure, measurement, trial

@@ -10,7 +10,7 @@ import pytest
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, LoadKind
-from model_analyzer.reports import html, markdown, pdf
+from model_analyzer.reports import html, markdown
 from model_analyzer.reports.explain_text import (
     ExplainReport,
     confirmation_text,
@@ -67,7 +67,7 @@ def test_a_variant_that_also_failed_is_not_called_usual() -> None:
 
     texts = (
         html.render_summary(page, NOT_DRAWN),
-        pdf.paper_of_summary(page, NOT_DRAWN),
+        html.on_paper(page, NOT_DRAWN),
         markdown.render_summary(page, {}).replace("\\", ""),
     )
     for text in texts:
@@ -85,7 +85,7 @@ def test_the_page_names_what_measurements_rule_out() -> None:
         )
     )
 
-    for text in (html.render_summary(page, NOT_DRAWN), pdf.paper_of_summary(page, NOT_DRAWN)):
+    for text in (html.render_summary(page, NOT_DRAWN), html.on_paper(page, NOT_DRAWN)):
         assert "Ruled out: against “batches are not filled”, m_config_0" in text
         assert "it changes nothing." in text
 

@@ -14,7 +14,7 @@ import pytest
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.reports import html, pdf
+from model_analyzer.reports import html
 from model_analyzer.reports.build import Page
 from model_analyzer.reports.document import results_document, results_schema
 from model_analyzer.reports.kubernetes import manifest
@@ -127,7 +127,7 @@ def test_html_and_pdf_have_it_too_and_no_id_twice() -> None:
     assert len(ids) == len(set(ids))
     targets = re.findall(r'\bhref="#([^"]+)"', text)
     assert set(targets) <= {*ids, "measurements"}
-    printed = pdf.paper_of_summary(report, NOT_DRAWN)
+    printed = html.on_paper(report, NOT_DRAWN)
     for each in (text, printed):
         assert each.index("Which hardware") < each.index(">On 1 x NVIDIA H100</h2>")
         assert each.index(">On 1 x NVIDIA H100</h2>") < each.index(">On 2 x NVIDIA L4</h2>")

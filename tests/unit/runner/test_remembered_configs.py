@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import freeze
-from model_analyzer.runner import completion
-from model_analyzer.runner.completion import RememberedConfigs
+from model_analyzer.runner import config_completion
+from model_analyzer.runner.config_completion import RememberedConfigs
 
 CONFIG = freeze(
     {
@@ -123,7 +123,7 @@ def test_a_directory_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
 def test_the_oldest_are_forgotten(
     remembered: RememberedConfigs, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completion, "_MOST_FILES", 3)
+    monkeypatch.setattr(config_completion, "_MOST_FILES", 3)
     os.utime(file, ns=(0, 0))
     for number in range(3):
         remembered.add(CONFIG, str(number))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import psutil
 
 from model_analyzer.domain.resources import ResourceUse, joined
-from model_analyzer.runner.monitors.resources import (
+from model_analyzer.runner.monitors.usage import (
     ResourceMonitor,
     ResourceReading,
     read_resources,

@@ -16,7 +16,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.latency import unevenness
-from model_analyzer.search.adaptive.queueing import (
+from model_analyzer.search.adaptive.queueing_model import (
     Floats,
     Settings,
     closed_loop,

@@ -25,8 +25,8 @@ from model_analyzer.search.adaptive.duration import (
     loading_cost,
     relative_durations,
 )
-from model_analyzer.search.adaptive.failures import success_chances
-from model_analyzer.search.adaptive.queueing import Floats, Settings
+from model_analyzer.search.adaptive.failure_model import success_chances
+from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.regression import Inputs, Prior, fit
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Surrogate
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model_analyzer.search.adaptive.queueing import Floats
+from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.sampling import Likelihood, update_particles
 
 UNKNOWNS = 15

@@ -16,7 +16,7 @@ from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.bottleneck import busy_shares, likelihood
-from model_analyzer.search.adaptive.queueing import Flow, Settings
+from model_analyzer.search.adaptive.queueing_model import Flow, Settings
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Surrogate
 from tests.unit.search.surfaces import ensemble, limits, measurement, model, search, subject
 

@@ -6,12 +6,17 @@ from __future__ import annotations
 
 import click
 
-from model_analyzer.cli.commands.checkpoint.best import best
-from model_analyzer.cli.commands.checkpoint.files import export, import_, merge, stats, verify
-from model_analyzer.cli.commands.checkpoint.listing import list_, show
-from model_analyzer.cli.commands.checkpoint.metadata import metadata
-from model_analyzer.cli.commands.checkpoint.transfer import download, upload
-from model_analyzer.cli.commands.checkpoint.trials import trials
+from model_analyzer.cli.commands.checkpoint.files import (
+    download,
+    export,
+    import_,
+    merge,
+    metadata,
+    stats,
+    upload,
+    verify,
+)
+from model_analyzer.cli.commands.checkpoint.shown import best, list_, show, trials
 
 _COMMANDS = (
     list_, show, trials, best, metadata, verify, stats, merge, import_, export, download, upload,

@@ -18,8 +18,8 @@ from model_analyzer.domain.slots import Lost, Overdue, Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
 from model_analyzer.forecast.time_left import LanePart, TimeLeft
-from model_analyzer.profiling.events import TrialFinished, TrialOverdue, TrialStarted
 from model_analyzer.profiling.loop import profile as measure_all
+from model_analyzer.profiling.loop_events import TrialFinished, TrialOverdue, TrialStarted
 from model_analyzer.search.plan import Subject
 from tests.contract.memory_state import MemoryState
 from tests.unit.search.surfaces import (

@@ -17,7 +17,7 @@ from model_analyzer.app.progress.events import (
     Silence,
     TrialFinished,
 )
-from model_analyzer.cli.progress.lines import JsonLines, Lines
+from model_analyzer.cli.progress.log_lines import JsonLines, Lines
 from model_analyzer.cli.progress.screen import Screen
 from tests.unit.cli.progress.runs import Kept, listed, play_kinds
 from tests.unit.search.surfaces import counts

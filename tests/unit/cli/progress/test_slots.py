@@ -17,7 +17,7 @@ from model_analyzer.app.progress.events import (
     TrialLost,
     TrialStarted,
 )
-from model_analyzer.cli.progress.lines import JsonLines, Lines
+from model_analyzer.cli.progress.log_lines import JsonLines, Lines
 from model_analyzer.cli.progress.screen import Screen
 from model_analyzer.search.plan import Subject
 from tests.unit.cli.progress.runs import Kept, listed, play_slots

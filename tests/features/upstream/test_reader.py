@@ -15,8 +15,8 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.errors import CheckpointError
-from model_analyzer.features.upstream.reading import UpstreamCheckpoint, read_upstream
-from model_analyzer.features.upstream.writing import write_upstream
+from model_analyzer.features.upstream.reader import UpstreamCheckpoint, read_upstream
+from model_analyzer.features.upstream.writer import write_upstream
 from model_analyzer.state.contents import is_upstream
 from model_analyzer.state.unverified import unverified_key
 from tests.features.upstream.samples import (

@@ -197,7 +197,7 @@ def shows_remarks(ctx: click.Context) -> bool:
 
 def metric(name: str, flag: str) -> str:
     """The tag of the metric that `flag` names. Raises ConfigError where there is none."""
-    from model_analyzer.config.goals import Tag
+    from model_analyzer.config.goal_kinds import Tag
     from model_analyzer.config.nodes import Node
 
     return Tag().parse(Node(name, flag))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from model_analyzer.domain.trials import Failure, FailureReason
-from model_analyzer.search.adaptive.queueing import Floats, Settings
+from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import Points
 
 # Failures that the variant causes, whatever the load.

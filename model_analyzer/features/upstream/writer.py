@@ -22,7 +22,7 @@ from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import CheckpointError
 from model_analyzer.features.upstream.perf_flags import perf_config, upstream_defaults
-from model_analyzer.features.upstream.reading import (
+from model_analyzer.features.upstream.reader import (
     GPUS,
     RESULTS,
     SEED,

@@ -20,7 +20,7 @@ from model_analyzer.domain.goals import ModelGoal
 from model_analyzer.domain.goodput import GOODPUT, request_limits
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import canonical
-from model_analyzer.search.adaptive.queueing import Floats
+from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions
 
 # The deviation of the logarithms of latencies, if it was not measured, and at least.

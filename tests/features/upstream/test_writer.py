@@ -14,8 +14,8 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Load, Trial
-from model_analyzer.features.upstream.reading import read_upstream
-from model_analyzer.features.upstream.writing import write_upstream
+from model_analyzer.features.upstream.reader import read_upstream
+from model_analyzer.features.upstream.writer import write_upstream
 from tests.features.upstream.samples import (
     ALL,
     GPU,

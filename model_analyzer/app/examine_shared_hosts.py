@@ -14,7 +14,7 @@ from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.trials import Load, Trial
 from model_analyzer.domain.windows import Window
 from model_analyzer.domain.words import counted, first_few
-from model_analyzer.profiling.shared_hosts import ROUNDS, compare_shared
+from model_analyzer.profiling.shared_host_test import ROUNDS, compare_shared
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.profile_state import ProfileState
 
