@@ -9,9 +9,10 @@ without any instalment among them have means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
+from operator import mul
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.histograms import Histogram
@@ -133,30 +134,75 @@ def _time(model: ModelMeasurement) -> float:
     return (model.requests or 0) / model.values[DEFAULT_OBJECTIVE]
 
 
+class _PooledValues(Mapping[str, float]):
+    """The values of all requests of a model together, in so many seconds (`times`) each. A value is
+    computed when it is read first: of many trials, few values are read.
+    """
+
+    __slots__ = ("_histograms", "_known", "_models", "_times")
+
+    def __init__(
+        self,
+        models: Sequence[ModelMeasurement],
+        times: Sequence[float],
+        histograms: Mapping[str, Histogram],
+    ) -> None:
+        self._models = models
+        self._times = times
+        self._histograms = histograms
+        self._known: dict[str, float | None] = dict.fromkeys(_tags_of(models))
+
+    def __getitem__(self, tag: str) -> float:
+        value = self._known[tag]
+        if value is None:
+            value = self._known[tag] = self._computed(tag)
+        return value
+
+    def __contains__(self, tag: object) -> bool:
+        return tag in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({dict(self)})"
+
+    def _computed(self, tag: str) -> float:
+        family, share = PERCENTILES.get(tag, ("", 0.0))
+        histogram = self._histograms.get(family)
+        if histogram is not None and histogram.total:
+            return histogram.quantile(share)
+        known = [model for model in self._models if tag in model.values]
+        if tag in METRICS and METRICS[tag].unit in _RATES:
+            weights = [
+                time
+                for time, model in zip(self._times, self._models, strict=True)
+                if tag in model.values
+            ]
+            return _mean(weights, [model.values[tag] for model in known])
+        values = [model.values[tag] for model in known]
+        extreme = next((_EXTREMES[end] for end in _EXTREMES if tag.endswith(end)), None)
+        if extreme is not None:
+            return extreme(values)
+        return _mean([float(model.requests or 0) for model in known], values)
+
+
+def _tags_of(models: Sequence[ModelMeasurement]) -> Iterable[str]:
+    return dict.fromkeys(tag for model in models for tag in model.values)
+
+
 def _pooled(models: Sequence[ModelMeasurement]) -> ModelMeasurement:
     """All requests of a model together."""
     times = [_time(model) for model in models]
-    rates = _means(list(zip(times, (model.values for model in models), strict=True)))
-    means = _means([(float(model.requests or 0), model.values) for model in models])
-    families = dict.fromkeys(PERCENTILES[tag][0] for tag in means if tag in PERCENTILES)
-    histograms = {family: _together(models, family) for family in families}
-
-    def value(tag: str) -> float:
-        if tag in METRICS and METRICS[tag].unit in _RATES:
-            return rates[tag]
-        family, share = PERCENTILES.get(tag, ("", 0.0))
-        histogram = histograms.get(family)
-        if histogram is not None and histogram.total:
-            return histogram.quantile(share)
-        extreme = next((_EXTREMES[end] for end in _EXTREMES if tag.endswith(end)), None)
-        own = [model.values[tag] for model in models if tag in model.values]
-        return means[tag] if extreme is None else extreme(own)
-
+    tags = _tags_of(models)
+    families = dict.fromkeys(PERCENTILES[tag][0] for tag in tags if tag in PERCENTILES)
+    together = {family: _together(models, family) for family in families}
+    histograms = {name: each for name, each in together.items() if each is not None}
     return _joined(
-        models,
-        times,
-        values={tag: value(tag) for tag in means},
-        histograms={name: each for name, each in histograms.items() if each is not None},
+        models, times, values=_PooledValues(models, times, histograms), histograms=histograms
     )
 
 
@@ -227,10 +273,14 @@ def _reduce(reduction: Reduction, parts: Sequence[tuple[float, float]]) -> float
     values = [value for _, value in parts]
     if reduction is not Reduction.MEAN:
         return reduction.apply(values)
+    return _mean([weight for weight, _ in parts], values)
+
+
+def _mean(weights: Sequence[float], values: Sequence[float]) -> float:
     # equal values stay as they are: a bound may be this value, and a rounded mean would break it
     if min(values) == max(values):
         return values[0]
-    return fsum(weight * value for weight, value in parts) / fsum(weight for weight, _ in parts)
+    return fsum(map(mul, weights, values)) / fsum(weights)
 
 
 def _doubts(measurements: Sequence[Measurement]) -> tuple[Doubt, ...]:
