@@ -134,7 +134,7 @@ class NoiseModel:
         """The standard error of the same mean, of the model with the largest one; never unknown."""
         if not in_instalments(runs):
             return self.expected_deviation(tag).of_mean(len(runs)).error
-        noises = [self._instalments.of(runs, tag, index) for index in range(len(runs[0].models))]
+        noises = [self.of(runs, tag, index) for index in range(len(runs[0].models))]
         known = [noise.error for noise in noises if noise is not None]
         return max(known) if known else _usual(tag).of_mean(len(runs)).error
 

@@ -92,13 +92,13 @@ class Comparison(Generic[T]):
     def __init__(self, goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> None:
         self._goal = goal
         self._repetitions = repetitions
-        self._noise_model = NoiseModel(repetitions.values())
+        self.noise_model = NoiseModel(repetitions.values())
         self._means: dict[T, Measurement] = {}
         self._errors: dict[T, float | None] = {}
 
     @property
     def knows_noise(self) -> bool:
-        return self._noise_model.knows_score(self._goal)
+        return self.noise_model.knows_score(self._goal)
 
     def mean(self, item: T) -> Measurement:
         if item not in self._means:
@@ -134,7 +134,7 @@ class Comparison(Generic[T]):
         """The standard error of its score; None if it is unknown."""
         if item not in self._errors:
             runs = self._repetitions[item]
-            self._errors[item] = self._noise_model.score_error(self._goal, runs)
+            self._errors[item] = self.noise_model.score_error(self._goal, runs)
         return self._errors[item]
 
     def price(self, a: T, b: T) -> float:
@@ -221,11 +221,16 @@ def surely_met(
     return cache(is_met)  # pooling many histograms takes time, and each trial is asked for often
 
 
-def assurance(goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> Callable[[T], float]:
+def assurance(
+    goal: Goal,
+    repetitions: Mapping[T, Sequence[Measurement]],
+    *,
+    noise_model: NoiseModel | None = None,
+) -> Callable[[T], float]:
     """A function that gives the chance that a trial meets the constraints, or misses them by no
     more than noise.
     """
-    return chance_to_meet(goal, repetitions, allowed=_ALLOWED)
+    return chance_to_meet(goal, repetitions, allowed=_ALLOWED, noise_model=noise_model)
 
 
 def chance_to_meet(

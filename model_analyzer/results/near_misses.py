@@ -64,7 +64,7 @@ def near_misses(
     if not goal.has_constraints:
         return []
     comparison = Comparison(goal, repetitions)
-    chance = chance_to_meet(goal, repetitions)
+    chance = chance_to_meet(goal, repetitions, noise_model=comparison.noise_model)
     least = chance(answer)
     near = []
     for item in repetitions:

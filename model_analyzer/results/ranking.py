@@ -492,8 +492,10 @@ def _ordered(
     passing = passing or [index for index in closest if meets[index] is None]
     tie = concluded or by_mean[:1]
     if passing:
-        comparison, sure = Comparison(goal, runs), assurance(goal, runs)
-        chance = chance_to_meet(goal, runs)
+        comparison = Comparison(goal, runs)
+        noise = comparison.noise_model
+        sure = assurance(goal, runs, noise_model=noise)
+        chance = chance_to_meet(goal, runs, noise_model=noise)
         # without repetitions, measurements count as they are; a remark names close constraints
         has_repeated = any(len(measurements) > 1 for measurements in runs.values())
         is_met = surely_met(goal, runs, sure)

@@ -72,7 +72,8 @@ def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
             runs.setdefault(key, []).append(record.outcome)
     if not runs:
         return ()
-    comparison, sure = Comparison(goal, runs), chance_to_meet(goal, runs)
+    comparison = Comparison(goal, runs)
+    sure = chance_to_meet(goal, runs, noise_model=comparison.noise_model)
     ordered = _shortlisted(goal, comparison, runs)
     best = assured_first(comparison, ordered, sure)[0]
 

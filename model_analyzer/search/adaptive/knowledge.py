@@ -340,8 +340,9 @@ class Knowledge:
         comparison, feasible = self.comparison, self.feasible
         if not feasible:
             return chosen
-        trial, chance = self._trials.__getitem__, chance_to_meet(self.goal, self.measured)
-        sure = assurance(self.goal, self.measured)
+        trial, noise = self._trials.__getitem__, comparison.noise_model
+        chance = chance_to_meet(self.goal, self.measured, noise_model=noise)
+        sure = assurance(self.goal, self.measured, noise_model=noise)
         best = undefeated(comparison, feasible, surely_met(self.goal, self.measured, sure))
         first, is_concluded = chosen, chosen in best
         if not is_concluded:
@@ -432,7 +433,7 @@ class Knowledge:
         """
         best, comparison = self.recommended[0], self.comparison
         single = [c for c in self.feasible if self.attempts(c) == 1]
-        chance = chance_to_meet(self.goal, self.measured)
+        chance = chance_to_meet(self.goal, self.measured, noise_model=comparison.noise_model)
         unconfirmed = [
             c
             for c in single
