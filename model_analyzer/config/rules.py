@@ -12,12 +12,13 @@ from model_analyzer.config.flag_values import ignored_part
 from model_analyzer.config.goal_kinds import SHORTHANDS
 from model_analyzer.config.model_options import PERF_ANALYZER, TRITON_SERVER, ModelEntry
 from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
-from model_analyzer.domain.client_shm import NEEDS_FLAG, shares_memory
 from model_analyzer.domain.flags import (
+    NEEDS_CLIENT_SHM,
     PERF_ANALYZER_OWNED,
     PERF_ANALYZER_SWITCHES,
     TRITON_SERVER_OWNED,
     is_on,
+    shares_memory,
 )
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
@@ -729,7 +730,7 @@ def _memory_of_remote(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     key = "perf_analyzer_flags"
     for place in _places(given, values) if _is_remote(values) else ():
         if shares_memory(place.values.get(key, {})):
-            yield f"{place.where[key]}: shared-memory with a remote server: {NEEDS_FLAG}"
+            yield f"{place.where[key]}: shared-memory with a remote server: {NEEDS_CLIENT_SHM}"
 
 
 def _ignored_without_llm(given: Given, values: Mapping[str, Any]) -> Iterator[str]:

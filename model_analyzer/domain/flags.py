@@ -183,3 +183,19 @@ def shape_texts(flags: Mapping[str, Flag]) -> Sequence[str]:
     """The values of the flag `shape`, as they are written."""
     texts = flags.get("shape", ())
     return (texts,) if isinstance(texts, str) else texts
+
+
+# The flag of tritonserver, and the sentence about it.
+CLIENT_SHM = "allow-client-shm"
+NEEDS_FLAG = f"Triton from 26.04 (2.68) on allows that only if it is started with --{FLAG}=true"
+
+
+def shares_memory(flags: Mapping[str, Flag]) -> bool:
+    """Whether perf_analyzer with these flags sends tensors through shared memory."""
+    return flags.get("shared-memory", "none") != "none"
+
+
+def needs_client_shm(version: str, *, unknown: bool) -> bool:
+    """Whether a server of this version needs the flag; `unknown` if the version is not known."""
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    return unknown if numbers is None else (int(numbers[1]), int(numbers[2])) >= _SHM_NEEDS_FLAG

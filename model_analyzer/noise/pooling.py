@@ -4,18 +4,24 @@
 
 Instalments are pooled, as if all their requests had been measured at once: throughput is all
 requests over the whole time, and a percentile is that of all latencies together. Measurements
-without any instalment among them have means.
+without any instalment among them have means. Wherever one value of a trial is shown or compared, it
+is that of its pooled measurements.
 """
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from math import fsum
 from operator import mul
+from statistics import NormalDist
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.histograms import Histogram
+from model_analyzer.domain.histograms import BINS, Histogram, place_of
 from model_analyzer.domain.measurements import (
     REQUESTS_FOR_P99,
     Doubt,
@@ -27,9 +33,10 @@ from model_analyzer.domain.measurements import (
 )
 from model_analyzer.domain.metrics import METRICS, PERCENTILES, Reduction, Unit
 from model_analyzer.domain.models import empty
+from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.resources import joined
 from model_analyzer.domain.statistics import added
-from model_analyzer.noise.pooled_histograms import approximate, merged
+from model_analyzer.noise.laws.catalogue import with_doubts
 
 _RATES = (Unit.INFERENCES_PER_SECOND, Unit.TOKENS_PER_SECOND)
 _EXTREMES = {"_min": min, "_max": max}
@@ -167,9 +174,6 @@ class _PooledValues(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self._known)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({dict(self)})"
-
     def _computed(self, tag: str) -> float:
         family, share = PERCENTILES.get(tag, ("", 0.0))
         histogram = self._histograms.get(family)
@@ -298,3 +302,124 @@ def _notices(measurements: Sequence[Measurement], *, are_enough: bool) -> tuple[
     return tuple(
         notice for notice in notices if notice.kind is not NoticeKind.FEW_REQUESTS or not are_enough
     )
+
+
+# Clustering is known where this share of the latencies is beyond; elsewhere, it changes with the
+# root of the share.
+_CLUSTERED_BEYOND = 0.1
+
+_NORMAL = NormalDist()
+
+
+def merged(histograms: Sequence[Histogram]) -> Histogram:
+    """The histogram of all latencies together."""
+    if len(histograms) == 1:
+        return histograms[0]
+    total = sum(histogram.total for histogram in histograms)
+    clustering = sum(histogram.clustering * histogram.total for histogram in histograms)
+    counts: Counter[int] = Counter()
+    for histogram in histograms:
+        counts.update(histogram.counts)
+    return Histogram.counting(
+        counts,
+        clustering / total if total else 1.0,
+        is_approximate=any(histogram.is_approximate for histogram in histograms),
+    )
+
+
+def approximate(percentiles: Mapping[float, float], count: int) -> Histogram | None:
+    """The histogram of `count` latencies of which only some `percentiles` are known: the latency
+    (ms) by share. None with fewer than two.
+
+    Between them, the logarithm of the latency is interpolated over the quantiles of the normal
+    distribution, so it is a mixture of parts of log-normal distributions.
+    """
+    known = sorted((_NORMAL.inv_cdf(share), value) for share, value in percentiles.items())
+    if len(known) < 2 or count < 1 or known[0][1] <= 0:
+        return None
+    deviations = [deviation for deviation, _ in known]
+    places = list(accumulate((place_of(value) for _, value in known), max))
+    end = _NORMAL.inv_cdf(1 - 0.5 / count)
+    first = places[0] - _slope(deviations, places, 0) * max(end + deviations[0], 0.0)
+    last = places[-1] + _slope(deviations, places, -2) * max(end - deviations[-1], 0.0)
+    edges = range(max(math.floor(first), 0) + 1, min(math.ceil(last), BINS))
+    below = [round(count * _share(deviations, places, edge)) for edge in edges]
+    counts = [high - low for low, high in pairwise([0, *below, count])]
+    return Histogram.counting(
+        {edges.start - 1 + index: number for index, number in enumerate(counts)},
+        is_approximate=True,
+    )
+
+
+def clustering_at(clustering: float, beyond: float) -> float:
+    """How many latencies tell as much as an independent one about the latency that this share (0 to
+    0.5) is beyond, from the `clustering` at the 90th percentile. Of neighbours, only some are that
+    slow.
+    """
+    return max(1 + (clustering - 1) * math.sqrt(beyond / _CLUSTERED_BEYOND), 1.0)
+
+
+def _slope(deviations: Sequence[float], places: Sequence[float], index: int) -> float:
+    """Bins for each standard deviation, between a known percentile and the next."""
+    rise = places[index + 1] - places[index]
+    return rise / (deviations[index + 1] - deviations[index])
+
+
+def _share(deviations: Sequence[float], places: Sequence[float], place: float) -> float:
+    """The share of the latencies up to this place."""
+    index = min(max(bisect_right(places, place) - 1, 0), len(places) - 2)
+    slope = _slope(deviations, places, index)
+    if slope:
+        return _NORMAL.cdf(deviations[index] + (place - places[index]) / slope)
+    return float(place >= places[index])
+
+
+# The names of the variants of a trial, and the key of its first measurement.
+TrialName = tuple[str, str]
+
+
+def pooled_by_trial(measured: Iterable[MeasuredTrial]) -> Mapping[TrialName, MeasuredTrial]:
+    """Each trial, under each of its names, with its measurements that count as one, in the order of
+    the first ones.
+
+    Equal variants with different names have the same trials, which are measured once: a repetition
+    that only another name has counts, too.
+    """
+    by_key: dict[str, dict[str, MeasuredTrial]] = {}
+    by_name: dict[TrialName, list[MeasuredTrial]] = {}
+    for item in measured:
+        first, key = item.trial.first, item.trial.key
+        by_key.setdefault(first.key, {}).setdefault(key, item)
+        by_name.setdefault((first.variants, first.key), []).append(item)
+    pooled = {}
+    for name, own in by_name.items():
+        keys = {item.trial.key for item in own}
+        others = [item for key, item in by_key[name[1]].items() if key not in keys]
+        item = pooled_measurements([*own, *others])
+        pooled[name] = item._replace(trial=own[0].trial) if others else item
+    return pooled
+
+
+def pooled_trials(measured: Sequence[MeasuredTrial]) -> Sequence[MeasuredTrial]:
+    """The trials of `pooled_by_trial`; without repetitions, faster."""
+    if not has_repetitions(measured):
+        return measured
+    return [*pooled_by_trial(measured).values()]
+
+
+def has_repetitions(measured: Iterable[MeasuredTrial]) -> bool:
+    """Whether a trial was measured more than once."""
+    return any(item.trial.repetition for item in measured)
+
+
+def pooled_measurements(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
+    """All measurements of one trial as one, without the instalments that a later measurement
+    replaces.
+    """
+    every = [item.measurement for item in items]
+    counted = [item for item in items if not is_replaced(item.measurement, every)]
+    if len(counted) == 1:
+        return counted[0]
+    runs = tuple(item.measurement for item in counted)
+    trial = counted[0].trial
+    return MeasuredTrial(trial, with_doubts(trial, pool(runs), len(runs)), repetitions=runs)

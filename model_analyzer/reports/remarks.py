@@ -11,7 +11,6 @@ from operator import itemgetter, not_
 from model_analyzer.domain.arrivals import fewest_answers
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
-from model_analyzer.domain.lag import advice_on_lag, from_sending, sent_late
 from model_analyzer.domain.loads import trial_words, under
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import METRICS, Source, metric_of
@@ -21,6 +20,7 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.words import capitalized, counted, first_few
+from model_analyzer.noise.lag import advice_on_lag, from_sending, sent_late
 from model_analyzer.noise.ties import UNDECIDED, tie_text
 from model_analyzer.reports.changes import change_text
 from model_analyzer.reports.failure_text import failure_text

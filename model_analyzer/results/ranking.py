@@ -31,8 +31,7 @@ from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Lane
 from model_analyzer.noise.laws.catalogue import with_doubts
 from model_analyzer.noise.noise_model import NoiseModel
-from model_analyzer.noise.pooling import pool
-from model_analyzer.noise.repetitions import has_repetitions, pooled_by_trial
+from model_analyzer.noise.pooling import has_repetitions, pool, pooled_by_trial
 from model_analyzer.noise.ties import (
     RULES,
     Comparison,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.app.bench.devices import Devices
-from model_analyzer.domain.client_shm import FLAG, shares_memory
+from model_analyzer.domain.flags import CLIENT_SHM, shares_memory
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.runtime import (
@@ -49,8 +49,8 @@ def launcher(
         )
     triton = find_tritonserver(settings.server.path, environment)
     check_models_python(triton, environment)
-    if shares and knows_flag(triton, FLAG):
-        triton = replace(triton, flags={**triton.flags, FLAG: "true"})
+    if shares and knows_flag(triton, CLIENT_SHM):
+        triton = replace(triton, flags={**triton.flags, CLIENT_SHM: "true"})
     return LocalLauncher(triton, settings.server, repository)
 
 

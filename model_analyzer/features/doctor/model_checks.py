@@ -11,8 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.domain.client_shm import FLAG, NEEDS_FLAG, needs_flag, shares_memory
-from model_analyzer.domain.flags import PERF_ANALYZER_CARE, Flag, shapes_of
+from model_analyzer.domain.flags import (
+    CLIENT_SHM,
+    NEEDS_CLIENT_SHM,
+    PERF_ANALYZER_CARE,
+    Flag,
+    needs_client_shm,
+    shapes_of,
+    shares_memory,
+)
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, VariantNames
 from model_analyzer.domain.protocols import Server
@@ -262,9 +269,9 @@ def check_served(
                 return
             yield _check(server, client, name, requests[name], loads=loads)
             version = client.version()
-            if shares_memory(requests[name].flags) and needs_flag(version, unknown=False):
-                fix = f"start it with --{FLAG}=true, or remove shared-memory"
-                found = f"Triton {version} refuses it by default: {NEEDS_FLAG}"
+            if shares_memory(requests[name].flags) and needs_client_shm(version, unknown=False):
+                fix = f"start it with --{CLIENT_SHM}=true, or remove shared-memory"
+                found = f"Triton {version} refuses it by default: {NEEDS_CLIENT_SHM}"
                 yield warning(f"shared memory of {name}", found, fix)
     except ModelAnalyzerError as error:
         yield problem("models", str(error), _FIX_REMOTE)

@@ -32,7 +32,7 @@ from model_analyzer.features.upstream.reader import (
     key_of,
     scaled,
 )
-from model_analyzer.noise.repetitions import pooled_trials
+from model_analyzer.noise.pooling import pooled_trials
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.contents import UPSTREAM
 

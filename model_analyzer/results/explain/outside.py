@@ -10,12 +10,11 @@ from math import prod
 from typing import Any
 
 from model_analyzer.domain.arrivals import fewest_answers, waits_in_client
-from model_analyzer.domain.client_shm import NEEDS_FLAG, needs_flag
-from model_analyzer.domain.flags import shapes_of
-from model_analyzer.domain.lag import SEND_LAG, sent_late
+from model_analyzer.domain.flags import NEEDS_CLIENT_SHM, needs_client_shm, shapes_of
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.trials import Workload
 from model_analyzer.domain.words import size_text
+from model_analyzer.noise.lag import SEND_LAG, sent_late
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
 from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
@@ -135,7 +134,7 @@ def tensors(picture: VariantPicture) -> Iterator[Finding]:
         tensors.are_known or copying < max(_COPYING * times.total, NEGLIGIBLE_MS)
     ):
         return
-    allowed = f" ({NEEDS_FLAG})" if needs_flag(situation.server, unknown=True) else ""
+    allowed = f" ({NEEDS_CLIENT_SHM})" if needs_client_shm(situation.server, unknown=True) else ""
     sizes = f"a request has {size_text(request)}, a response {size_text(response)}"
     yield Finding(
         cause=Cause.TENSORS,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from model_analyzer.domain.client_shm import FLAG, needs_flag
+from model_analyzer.domain.flags import CLIENT_SHM, needs_client_shm
 from model_analyzer.domain.settings import DockerSettings, ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import RuntimeNotFound, ServerError
@@ -124,7 +124,7 @@ class ContainerLauncher(OwnLauncher):
     def start(self, endpoints: Endpoints, setup: ServerSetup, log_file: ServerLog) -> Process:
         variables = self._variables(str(setup.container["image"]))
         version = variables.get(_VERSION, "")
-        allows = self._shares_memory and needs_flag(version, unknown=False)
+        allows = self._shares_memory and needs_client_shm(version, unknown=False)
         arguments = container_arguments(
             setup,
             self._docker,
@@ -133,7 +133,7 @@ class ContainerLauncher(OwnLauncher):
             gpus=self._gpus,
             links=links_outside(self._repository),
             variables=variables,
-            flags={FLAG: "true"} if allows else {},
+            flags={CLIENT_SHM: "true"} if allows else {},
             name=f"model-analyzer-{secrets.token_hex(4)}",
             owner=this_process(),
         )

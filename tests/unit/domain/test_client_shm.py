@@ -4,7 +4,7 @@
 
 import pytest
 
-from model_analyzer.domain.client_shm import needs_flag, shares_memory
+from model_analyzer.domain.flags import needs_client_shm, shares_memory
 
 
 @pytest.mark.parametrize(
@@ -12,12 +12,12 @@ from model_analyzer.domain.client_shm import needs_flag, shares_memory
     [("2.51.0", False), ("2.67.9", False), ("2.68.0", True), ("2.100", True), ("3.0.0", True)],
 )
 def test_servers_since_26_04_need_the_flag(version: str, needs: bool) -> None:
-    assert needs_flag(version, unknown=not needs) is needs
+    assert needs_client_shm(version, unknown=not needs) is needs
 
 
 def test_an_unknown_version_is_as_the_caller_wants() -> None:
-    assert needs_flag("", unknown=True)
-    assert not needs_flag("main", unknown=False)
+    assert needs_client_shm("", unknown=True)
+    assert not needs_client_shm("main", unknown=False)
 
 
 def test_who_shares_memory() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.histograms import Histogram, is_histogram
-from model_analyzer.noise.pooled_histograms import approximate, merged
+from model_analyzer.noise.pooling import approximate, merged
 
 WIDTH = math.exp(0.01)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
-from model_analyzer.noise.repetitions import pooled_by_trial
+from model_analyzer.noise.pooling import pooled_by_trial
 from model_analyzer.noise.ties import chance_to_meet, cost
 from model_analyzer.results.ranking import NO_GAIN, Ranking
 from tests.random_rankings import random_limits, random_records

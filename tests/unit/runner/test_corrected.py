@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.domain.lag import is_late
 from model_analyzer.domain.trials import Load, LoadKind, Workload
+from model_analyzer.noise.lag import is_late
 from model_analyzer.runner.load.careful import corrected
 from model_analyzer.runner.load.own_schedule import own_due_times
 from model_analyzer.runner.load.profile_export import Export

@@ -41,7 +41,7 @@ from model_analyzer.features.capacity.facts.replica import (
     rates_that_keep,
 )
 from model_analyzer.noise.noise_model import NoiseModel
-from model_analyzer.noise.repetitions import pooled_trials
+from model_analyzer.noise.pooling import pooled_trials
 from model_analyzer.noise.ties import resources_used
 from model_analyzer.results.circumstances import Circumstances, LeftOut, comparable
 from model_analyzer.results.knee import knee_of

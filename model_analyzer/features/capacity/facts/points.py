@@ -18,12 +18,12 @@ from statistics import fmean
 
 from model_analyzer.domain.arrivals import arrivals_of, waits_in_client
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Constraint
-from model_analyzer.domain.lag import SEND_LAG
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.domain.trials import Failure, Load, LoadKind
+from model_analyzer.noise.lag import SEND_LAG
 from model_analyzer.noise.noise import Noise
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import in_instalments, is_replaced, pool

@@ -10,7 +10,7 @@ import pytest
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import FailureReason
-from model_analyzer.noise.repetitions import pooled_trials
+from model_analyzer.noise.pooling import pooled_trials
 from model_analyzer.state.checkpoint import read_file
 
 _GOLDEN = Path(__file__).parents[3] / "golden"
