@@ -16,7 +16,8 @@ from model_analyzer.config.table import VARIABLE_PREFIX
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FORMATS = ("csv", "json", "parquet")
+FORMATS = ("csv", "json", "parquet")  # of rows, for programs
+TABLE = "table"  # for people: see `output.check_format`
 
 
 def _expanded(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -146,6 +147,14 @@ def order_option(default: str) -> Callable[[F], F]:
 def json_option(command: F) -> F:
     flags = ("--json", "as_json")
     return click.option(*flags, is_flag=True, help="Print JSON, for programs.")(command)
+
+
+def format_option(*forms: str, help: str = "Output format.") -> Callable[[F], F]:
+    """`form`: one of these formats, by default the first."""
+    choice = click.Choice(forms)
+    return click.option(
+        "--format", "form", type=choice, default=forms[0], show_default=True, help=help
+    )
 
 
 def output_option(command: F) -> F:
