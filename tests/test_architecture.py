@@ -165,7 +165,7 @@ ADDRESSES = {
     "fsspec": {"urls.py"},
     "pandas": {"state/api.py", "state/frame.py"},
     "numpy": {
-        "domain/request_log.py",
+        "runner/load/logged_requests.py",
         "search/adaptive/acquisition.py",
         "search/adaptive/bottleneck.py",
         "search/adaptive/duration.py",
@@ -407,20 +407,20 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_300,
-    "lines of the core, without features": 71_600,
-    "files": 462,
-    "files that one other imports": 116,
-    "of these, files of up to 110 lines": 38,
-    "files under 40 lines": 25,
-    "imports, % of lines": 8.4,
+    "lines": 82_200,
+    "lines of the core, without features": 71_550,
+    "files": 454,
+    "files that one other imports": 109,
+    "of these, files of up to 110 lines": 34,
+    "files under 40 lines": 23,
+    "imports, % of lines": 8.3,
     "names of classes used twice": 25,
-    "names of files used twice": 23,
-    "lines of domain": 10_900,
+    "names of files used twice": 21,
+    "lines of domain": 10_300,
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
-    "classes with over 20 methods": 6,
-    "lines of tests": 81_850,
+    "classes with over 20 methods": 5,
+    "lines of tests": 81_800,
 }
 
 

@@ -19,9 +19,8 @@ from model_analyzer.app.delivery.files import (
     write_fleet,
     write_summary,
 )
-from model_analyzer.app.selection.asked_goals import goals_of, other_goals
+from model_analyzer.app.selection.asked_goals import goals_of, other_goals, priced
 from model_analyzer.app.selection.circumstances import ranked, run_of
-from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.settings import ReportSettings

@@ -19,8 +19,13 @@ from model_analyzer.domain.settings import CheckpointSettings, LaunchMode, Profi
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem
 from model_analyzer.forecast.durations import trial_seconds
-from model_analyzer.forecast.plan_document import document_of
-from model_analyzer.forecast.run_plan import Plan, Resumed, server_starts, within_budget
+from model_analyzer.forecast.run_plan import (
+    Plan,
+    Resumed,
+    document_of,
+    server_starts,
+    within_budget,
+)
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.plan import Subject
 

@@ -19,9 +19,8 @@ from model_analyzer.app.delivery.files import (
     results_text,
     write_best,
 )
-from model_analyzer.app.selection.asked_goals import goals_of
+from model_analyzer.app.selection.asked_goals import goals_of, priced
 from model_analyzer.app.selection.circumstances import ranked, run_of
-from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.config.kinds import Number
 from model_analyzer.config.nodes import Node

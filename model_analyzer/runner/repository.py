@@ -18,7 +18,11 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from model_analyzer.domain.ensembles import (
+from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant
+from model_analyzer.domain.words import first_few
+from model_analyzer.errors import OutputError, RepositoryError
+from model_analyzer.reading import read_regular
+from model_analyzer.runner.ensembles import (
     Step,
     available_versions,
     own_mistakes,
@@ -27,10 +31,6 @@ from model_analyzer.domain.ensembles import (
     version_mistake,
     with_streams,
 )
-from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant
-from model_analyzer.domain.words import first_few
-from model_analyzer.errors import OutputError, RepositoryError
-from model_analyzer.reading import read_regular
 from model_analyzer.runner.file_trees import (
     CONFIG,
     copy_writable,

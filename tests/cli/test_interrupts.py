@@ -244,7 +244,7 @@ def test_a_terminal_that_goes_away_costs_no_measurement(setting, pretend) -> Non
 
 SWALLOWED = """
 import os, signal, time
-from model_analyzer.cli.signals import Interrupts
+from model_analyzer.cli.signals import SignalInterrupts
 from model_analyzer.errors import Interrupted
 
 class Careless:
@@ -253,7 +253,7 @@ class Careless:
             os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.1)
 
-interrupts = Interrupts(lambda text: None)
+interrupts = SignalInterrupts(lambda text: None)
 interrupts.install()
 try:
     with interrupts.interruptible():

@@ -20,12 +20,12 @@ from model_analyzer.config.price_files import read_prices
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.domain.json_stream import TooLong
 from model_analyzer.domain.log_rows import LogProblem
-from model_analyzer.domain.request_log import parse_log
 from model_analyzer.errors import ModelAnalyzerError
-from model_analyzer.features.capacity.trace_files import parse_trace
+from model_analyzer.features.capacity.question import parse_trace
 from model_analyzer.runner.config_completion import RememberedConfigs
 from model_analyzer.runner.load.input_check import Expected, Tensor, check_data
 from model_analyzer.runner.load.input_data import parse_entries
+from model_analyzer.runner.load.logged_requests import parse_log
 from model_analyzer.runner.load.profile_export import read_export
 from model_analyzer.runner.model_config import parse_text
 from model_analyzer.runner.output_directory import MARK, prepare_output

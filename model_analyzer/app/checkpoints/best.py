@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model_analyzer.app.delivery.files import write_variants
-from model_analyzer.app.selection.asked_goals import goals_of
+from model_analyzer.app.selection.asked_goals import goals_of, priced
 from model_analyzer.app.selection.circumstances import ranked
-from model_analyzer.app.selection.prices import priced
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.reports.build import Statement, state_answer

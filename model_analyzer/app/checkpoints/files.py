@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole checkpoints: starts a directory from one, merges, verifies and exports them."""
+"""Whole checkpoints: starts a directory from one; merges, verifies, exports and copies them."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,18 +12,26 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.foreign_json import TooDeep, parse_unambiguous
+from model_analyzer.domain.models import thaw
 from model_analyzer.domain.words import counted
-from model_analyzer.errors import UnusableCheckpoint, without_checkpoints
+from model_analyzer.errors import CheckpointError, UnusableCheckpoint, without_checkpoints, wrong
 from model_analyzer.reports.formats import encode_rows
 from model_analyzer.results.flat_rows import Rows
-from model_analyzer.state.checkpoint import Checkpoint, read_file
-from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
+from model_analyzer.state.find import pick, pick_top
+from model_analyzer.state.format.layout import Layout, name_of
 from model_analyzer.state.merge import merge
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.stores.checkpointer import copy
+from model_analyzer.state.stores.directory import DirectoryCheckpointer, download
+from model_analyzer.state.stores.opening import open_store
 from model_analyzer.state.verify import FileVerdict, files_of, verify
 
 UPSTREAM = "upstream"
 _UPSTREAM_WRITER = "model_analyzer.features.upstream.writer"
+
+_DEEPEST = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,3 +168,157 @@ def verify_files(paths: Sequence[Path], directory: Path, prefix: str = "") -> Ve
             raise without_checkpoints(path)
         files += inside
     return Verification(verdicts=[verify(path) for path in files])
+
+
+def read_metadata(directory: Path, prefix: str = "", key: str | None = None) -> Any:
+    """All notes, or the value of a key: a top-level one or, with dots, one below it.
+
+    Raises CheckpointError where there is no such key.
+    """
+    value: Any = load_existing(directory, prefix).metadata
+    return thaw(value if key is None else _below(value, key, directory))
+
+
+def _below(value: Any, key: str, directory: Path) -> Any:
+    parts = [key] if key in value else key.split(".")
+    for place, part in enumerate(parts):
+        if isinstance(value, tuple) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        elif isinstance(value, Mapping) and part in value:
+            value = value[part]
+        else:
+            below = f"below {'.'.join(parts[:place])!r} " if place else ""
+            names = ", ".join(value) if isinstance(value, Mapping) else ""
+            raise UnusableCheckpoint(
+                f"{directory}: no metadata {key!r}: {below}there is {names or 'no such key'}"
+            )
+    return value
+
+
+def set_metadata(directory: Path, prefix: str, key: str, text: str) -> None:
+    """Sets a top-level key to the value that is JSON, or else to the text.
+
+    Raises ConfigError where key or value cannot be used.
+    """
+    if not key or "." in key:
+        raise wrong(
+            "KEY",
+            f"{key!r}: a key with dots can be read, but not set: set the whole top-level value",
+        )
+    value = _parsed(text)
+    load_existing(directory, prefix)  # a mistyped name does not create a directory
+    with ProfileState(directory, prefix=prefix) as state:
+        state.record_metadata({key: value})
+
+
+def remove_metadata(directory: Path, prefix: str, key: str) -> None:
+    """Removes a top-level key. Raises CheckpointError where there is no such key."""
+    load_existing(directory, prefix)
+    with ProfileState(directory, prefix=prefix) as state:
+        keys = state.checkpoint.metadata
+        if key not in keys:
+            hint = f": there is {', '.join(keys)}" if keys else ""
+            raise UnusableCheckpoint(f"{directory}: no metadata {key!r}{hint}")
+        state.record_metadata({key: None})
+
+
+def _parsed(text: str) -> Any:
+    try:
+        value = parse_unambiguous(text.encode(), deepest=_DEEPEST)
+    except TooDeep as error:
+        raise wrong("VALUE", f"more than {_DEEPEST} levels deep") from error
+    except ValueError:
+        return text
+    if value is None:
+        raise wrong("VALUE", "null is not a value: use `metadata remove` to remove a key")
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError as error:
+        raise wrong("VALUE", "it contains a number that is too large") from error
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Top:
+    """The first `count` checkpoints by a metric, "time" or "index"; without an `order`, the best or
+    the newest come first.
+    """
+
+    count: int
+    sort_by: str = "index"
+    order: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Downloaded:
+    """The copy, which may have been there before."""
+
+    path: Path
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uploaded:
+    """The name of the file, and the number and the store that it was copied to. The number
+    `is_new` where another checkpoint had its own.
+    """
+
+    name: str
+    store: str
+    number: int
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Damaged:
+    """A checkpoint that was not copied."""
+
+    reason: str
+
+
+def download_checkpoints(
+    source: str, chosen: str | Top, directory: Path, prefix: str = ""
+) -> Iterator[Downloaded | Damaged]:
+    """Copies checkpoints of a store, each as soon as it is asked for.
+
+    Raises CheckpointError where there is none, or where another one has the name of a copy.
+    """
+    store = open_store(source, prefix)
+    indices: Sequence[int]
+    if isinstance(chosen, str):
+        indices = [pick(chosen, store)]
+    else:
+        indices, damage = pick_top(store, chosen.count, chosen.sort_by, chosen.order)
+        yield from (Damaged(reason=reason) for reason in damage)
+    if not indices:
+        raise CheckpointError(f"{store}: no intact checkpoint found")
+    for index in indices:
+        path, is_new = download(store, index, directory, prefix)
+        yield Downloaded(path=path, is_new=is_new)
+
+
+def upload_checkpoints(
+    which: str | None, directory: Path, prefix: str, target: str
+) -> Iterator[Uploaded | Damaged]:
+    """Copies one numbered checkpoint, or all of them, to a store, each as soon as it is asked for.
+
+    Raises CheckpointError where there is none.
+    """
+    source = DirectoryCheckpointer(directory, prefix)
+    indices = source.indices() if which is None else [pick(which, source)]
+    if not indices:
+        raise UnusableCheckpoint(
+            f"{directory}: no checkpoint found; give --checkpoint-directory, and"
+            " --checkpoint-prefix if the run had one"
+        )
+    store = open_store(target, prefix)
+    for index in indices:
+        name = name_of(index, prefix)
+        data = source.read(index)
+        try:
+            Checkpoint.from_bytes(data, f"{source}: {name}")
+        except CheckpointError as error:
+            yield Damaged(reason=str(error))
+            continue
+        number = copy(index, data, store)
+        yield Uploaded(name=name, store=str(store), number=number, is_new=number != index)

@@ -1,20 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The goals that rank the measurements in a checkpoint."""
+"""The goals that rank the measurements in a checkpoint, and the prices that they are about."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from model_analyzer.app.selection.subjects import measured_subjects
+from model_analyzer.config.price_files import read_prices
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
 from model_analyzer.domain.groups import group_members
-from model_analyzer.domain.metrics import metric_of
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.metrics import Source, metric_of
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ReportSettings
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import ConfigError, Problem, wrong
 from model_analyzer.state.checkpoint import Checkpoint
 
 
@@ -120,3 +122,17 @@ def goal_text(goal: ModelGoal) -> str:
         texts.append(f"{metric_of(objective.tag).name}{weight}")
     weighting = f"weighting {goal.weighting:g}" if goal.weighting != 1 else ""
     return "; ".join(filter(None, (", ".join(texts), *map(str, goal.constraints), weighting)))
+
+
+def priced(profile: Profile, path: Path | None, asked: GoalOverride) -> Profile:
+    """The profile with the prices in a file, if there is one. Raises ConfigError for a file that is
+    not valid, or if a goal that is `asked` for is about costs, and there are no prices.
+    """
+    if path is not None:
+        return replace(profile, prices=read_prices(path))
+    tags = [each.tag for each in asked.objectives or ()]
+    tags += [each.tag for each in (*(asked.constraints or ()), *asked.bounds)]
+    costs = [tag for tag in tags if metric_of(tag).source is Source.PRICES]
+    if costs:
+        raise wrong("--prices", f"{costs[0]} needs prices of the hardware: give a file with them")
+    return profile

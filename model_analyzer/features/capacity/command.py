@@ -119,8 +119,7 @@ def _with_question(command: F) -> Callable[..., int]:
         circumstances: int | None,
         **others: Any,
     ) -> int:
-        from model_analyzer.features.capacity.question import Question, parse_demand
-        from model_analyzer.features.capacity.trace_files import read_trace
+        from model_analyzer.features.capacity.question import Question, parse_demand, read_trace
 
         over_time = None if trace is None else read_trace(trace)
         question = Question(

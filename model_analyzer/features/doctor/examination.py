@@ -61,10 +61,10 @@ from model_analyzer.features.doctor.model_checks import (
     judge_served_gpus,
 )
 from model_analyzer.features.doctor.network_checks import check_docker, check_ports
-from model_analyzer.features.doctor.package_checks import check_packages
 from model_analyzer.features.doctor.program_checks import (
     check_load_generator,
     check_models_interpreter,
+    check_packages,
     check_server,
     to_be_installed,
 )

@@ -33,19 +33,17 @@ from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Wor
 from model_analyzer.errors import CheckpointError
 from model_analyzer.features.upstream.perf_flags import (
     Flags,
+    UserWindows,
     flags_in_key,
     flags_of,
+    given_in_no_key,
     key_text,
+    longer_window,
     names_of_inputs,
+    of_later_measurement,
     upstream_defaults,
     user_flags,
     with_load,
-)
-from model_analyzer.features.upstream.user_windows import (
-    UserWindows,
-    given_in_no_key,
-    longer_window,
-    of_later_measurement,
 )
 from model_analyzer.state.own_key import own_key
 

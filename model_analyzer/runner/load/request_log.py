@@ -12,10 +12,10 @@ from pathlib import Path
 
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.log_rows import MOST_PART, LogProblem
-from model_analyzer.domain.request_log import RequestLog, parse_log
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.reading import open_regular, open_text
 from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, InputEntries, parse_entries
+from model_analyzer.runner.load.logged_requests import RequestLog, parse_log
 
 _MOST_BYTES = 2**30
 # Files by their first bytes: what is wrong, and what to do.

@@ -89,16 +89,13 @@ class AdaptiveSearch:
         self._limits = mode.settings.adaptive
         self._seed = seed
         self._map = mode.trial_map
-        coarse = TrialMap(mode.subject, mode.settings, use_formula=False)
-        self._size = _with_default(coarse.space)
+        self._remaining = _Remaining(mode)
         # what is to be gained yet, when it last chose a trial
         self.outlook: Outlook | None = None
 
     def most_trials(self, at_once: int = 1) -> int:
         """The measurement limit with so many trials at once; the default and repetitions count."""
-        return most_trials(
-            self._size, self._limits, at_once, in_instalments=self._subject.in_instalments
-        )
+        return self._remaining.most_trials(at_once)
 
     def plan(self) -> LearningPlan:
         log.info("")
@@ -139,9 +136,9 @@ class AdaptiveSearch:
 
     def _proposals(self, knowledge: Knowledge) -> Iterator[PartialPlan[None] | None]:
         """The trials after the first measurement; none without one."""
-        while knowledge.measured and knowledge.asked < self._most(knowledge):
+        while knowledge.measured and knowledge.asked < self._remaining.most(knowledge):
             coordinate = self._next(knowledge)
-            if coordinate is not None and self._fits(knowledge, coordinate):
+            if coordinate is not None and self._remaining.fits(knowledge, coordinate):
                 yield self._measure(knowledge, coordinate)
             elif knowledge.under_way:
                 yield None
@@ -154,27 +151,20 @@ class AdaptiveSearch:
         """
         while knowledge.under_way:
             yield None
-        trial, left_s = self._missing_comparison(knowledge), self._left_s(knowledge)
+        trial, left_s = (
+            self._remaining.missing_comparison(knowledge),
+            self._remaining.left_s(knowledge),
+        )
         is_over = knowledge.asked >= self.most_trials(knowledge.most_under_way) or left_s == 0
         if trial is not None and not is_over:
             yield knowledge.compare(trial, left_s)
 
-    def _missing_comparison(self, knowledge: Knowledge) -> Trial | None:
-        if not knowledge.measured or not knowledge.is_feasible:
-            return None
-        return knowledge.missing_comparison(knowledge.answer[0])
-
     def _measure(self, knowledge: Knowledge, coordinate: Coordinate) -> PartialPlan[None]:
         """The plan of the trial at a coordinate, which ends when the budget does."""
-        return knowledge.measure(coordinate, self._left_s(knowledge))
-
-    def _most(self, knowledge: Knowledge) -> int:
-        """The measurement limit, without what is kept for the comparison with the default."""
-        kept = self._missing_comparison(knowledge) is not None
-        return max(self.most_trials(knowledge.most_under_way) - kept, 1)
+        return knowledge.measure(coordinate, self._remaining.left_s(knowledge))
 
     def _stop_reason(self, knowledge: Knowledge) -> StopReason:
-        if knowledge.asked >= self._most(knowledge):
+        if knowledge.asked >= self._remaining.most(knowledge):
             return StopReason.LIMIT
         if is_late(knowledge.records, self._limits):
             return StopReason.BUDGET
@@ -182,8 +172,8 @@ class AdaptiveSearch:
             return StopReason.EVERYTHING
         if not self._candidate(knowledge):
             return StopReason.NOTHING_WORTH
-        kept = self._kept(knowledge, is_great=False)
-        has_trials = knowledge.asked < self._most(knowledge) - kept
+        kept = self._remaining.kept(knowledge, is_great=False)
+        has_trials = knowledge.asked < self._remaining.most(knowledge) - kept
         return StopReason.BUDGET if has_trials else StopReason.LIMIT
 
     def _next(self, knowledge: Knowledge) -> Coordinate | None:
@@ -197,37 +187,27 @@ class AdaptiveSearch:
         ending = self._ending(knowledge)
         candidate = self._candidate(knowledge)
         is_great = candidate is not None and candidate.expected_gain >= _GREAT_GAIN
-        has_room = self._has_room(knowledge, ending, is_great=is_great)
+        has_room = self._remaining.has_room(knowledge, ending, is_great=is_great)
         if ending and not has_room:
-            fitting = (c for c in ending if self._fits(knowledge, c))
+            fitting = (c for c in ending if self._remaining.fits(knowledge, c))
             return next((c for c in fitting if c not in knowledge.under_way), None)
         if candidate is None or not (is_great or self._explores(knowledge)):
             reserved = [*knowledge.lower_loads, *repetitions(knowledge), *ending]
             if reserved:
-                possible = self._affordable(knowledge, reserved, ending)
+                possible = self._remaining.affordable(knowledge, reserved, ending)
                 return self._next_reserved(knowledge, [*possible, *ending])
         elif not is_great:
-            possible = self._affordable(knowledge, contenders(knowledge), ending)
+            possible = self._remaining.affordable(knowledge, contenders(knowledge), ending)
             contender = next((c for c in possible if c not in knowledge.under_way), None)
             if contender is not None:
                 return contender
         if candidate is None:
             return None
-        chosen = next(self._affordable(knowledge, [candidate.coordinate], ending), None)
+        chosen = next(self._remaining.affordable(knowledge, [candidate.coordinate], ending), None)
         if chosen is None or not has_room:
             return ending[0] if ending else _confirmation(knowledge)
         log.debug("Expected gain of the next trial: %.1f %%", 100 * candidate.expected_gain)
         return chosen
-
-    def _affordable(
-        self, knowledge: Knowledge, wanted: Iterable[Coordinate], ending: Sequence[Coordinate]
-    ) -> Iterator[Coordinate]:
-        """Those of the wanted trials whose next measurement leaves enough time for the `ending`."""
-        for coordinate in wanted:
-            first_s = knowledge.expected_s(coordinate)
-            others_s = sum(knowledge.expected_s(each) for each in ending if each != coordinate)
-            if self._has_time(knowledge, first_s + others_s):
-                yield coordinate
 
     def _next_reserved(
         self, knowledge: Knowledge, reserved: Sequence[Coordinate]
@@ -235,7 +215,7 @@ class AdaptiveSearch:
         """The first of the reserved trials that is not under way; None if they wait."""
         # a new trial that is under way may become the best, and then needs repetitions
         kept = _KEPT if knowledge.has_new_under_way else 0
-        if knowledge.asked >= self._most(knowledge) - kept:
+        if knowledge.asked >= self._remaining.most(knowledge) - kept:
             return None
         return next((c for c in reserved if c not in knowledge.under_way), None)
 
@@ -248,48 +228,10 @@ class AdaptiveSearch:
         single = dict.fromkeys((knowledge.recommended[0], best))
         again = [each for each in single if is_unconfirmed(knowledge, each)]
         ending = [*again, *([] if default is None else [default])]
-        is_last = knowledge.asked + 1 >= self._most(knowledge) or not self._has_time(
-            knowledge, sum(map(knowledge.expected_s, ending))
-        )
+        is_last = knowledge.asked + 1 >= self._remaining.most(
+            knowledge
+        ) or not self._remaining.has_time(knowledge, sum(map(knowledge.expected_s, ending)))
         return ending[::-1] if is_last else ending
-
-    def _has_room(
-        self, knowledge: Knowledge, ending: Sequence[Coordinate], *, is_great: bool
-    ) -> bool:
-        """Whether trials and time remain for another new trial and for what is kept for the end:
-        the `ending`, or that of the new trial, which may turn out to be the best.
-        """
-        kept = self._kept(knowledge, is_great=is_great)
-        new_s = knowledge.expected_s(None)
-        kept_s = max(sum(map(knowledge.expected_s, ending)), kept * new_s)
-        has_trials = knowledge.asked < max(self._most(knowledge) - kept, _LEAST_BEFORE)
-        return has_trials and self._has_time(knowledge, new_s + kept_s)
-
-    def _kept(self, knowledge: Knowledge, *, is_great: bool) -> int:
-        """The number of trials that are kept for the end, if a new trial with such a gain comes."""
-        if not knowledge.in_instalments:
-            repetitions = 0 if is_great or not knowledge.is_answered else 1
-        else:
-            # a first look, which tells little, is never the last trial
-            is_random_load = any(map(is_random, knowledge.default.workloads))
-            repetitions = _LAST_OF_RANDOM if is_random_load else _LAST
-        # the default may have to be measured under another load
-        return repetitions + knowledge.has_several_loads
-
-    def _fits(self, knowledge: Knowledge, coordinate: Coordinate) -> bool:
-        """Whether the next measurement of a trial fits into the budget."""
-        return self._has_time(knowledge, knowledge.expected_s(coordinate))
-
-    def _has_time(self, knowledge: Knowledge, seconds: float) -> bool:
-        """Whether so much of the budget is left."""
-        left_s = self._left_s(knowledge)
-        kept = self._missing_comparison(knowledge) is not None
-        kept_s = knowledge.expected_s(None) if kept else 0.0
-        return left_s is None or 0 < left_s >= seconds + kept_s
-
-    def _left_s(self, knowledge: Knowledge) -> float | None:
-        """The seconds that are left of the budget; None without one."""
-        return self._limits.budget.limit_s([record.outcome for record in knowledge.records])
 
     def _explores(self, knowledge: Knowledge) -> bool:
         """Whether trials and time remain beside those reserved for the end of the search."""
@@ -298,12 +240,12 @@ class AdaptiveSearch:
         noise = knowledge.assessment().prospect.noise
         reserved = next(count for level, count in _REPETITIONS if noise >= level)
         reserved += len(knowledge.lower_loads)
-        done, most = knowledge.asked, self._most(knowledge)
+        done, most = knowledge.asked, self._remaining.most(knowledge)
         # what several trials at once may take more is for repetitions
         kept = max(min(reserved, math.ceil(most / 3)), most - self.most_trials())
         again_s = knowledge.expected_s(knowledge.recommended[0])
         reserved_s = min(reserved, done // 3) * again_s
-        return done < most - kept and self._has_time(
+        return done < most - kept and self._remaining.has_time(
             knowledge, knowledge.expected_s(None) + reserved_s
         )
 
@@ -318,6 +260,78 @@ class AdaptiveSearch:
         ):
             return None
         return candidate
+
+
+class _Remaining:
+    """The trials and the time that are left for a search, and what is kept of them for its end."""
+
+    def __init__(self, mode: AdaptiveMode) -> None:
+        coarse = TrialMap(mode.subject, mode.settings, use_formula=False)
+        self._size = _with_default(coarse.space)
+        self._limits = mode.settings.adaptive
+        self._in_instalments = mode.subject.in_instalments
+
+    def most_trials(self, at_once: int = 1) -> int:
+        """The measurement limit with so many trials at once."""
+        return most_trials(self._size, self._limits, at_once, in_instalments=self._in_instalments)
+
+    def missing_comparison(self, knowledge: Knowledge) -> Trial | None:
+        if not knowledge.measured or not knowledge.is_feasible:
+            return None
+        return knowledge.missing_comparison(knowledge.answer[0])
+
+    def most(self, knowledge: Knowledge) -> int:
+        """The measurement limit, without what is kept for the comparison with the default."""
+        kept = self.missing_comparison(knowledge) is not None
+        return max(self.most_trials(knowledge.most_under_way) - kept, 1)
+
+    def affordable(
+        self, knowledge: Knowledge, wanted: Iterable[Coordinate], ending: Sequence[Coordinate]
+    ) -> Iterator[Coordinate]:
+        """Those of the wanted trials whose next measurement leaves enough time for the `ending`."""
+        for coordinate in wanted:
+            first_s = knowledge.expected_s(coordinate)
+            others_s = sum(knowledge.expected_s(each) for each in ending if each != coordinate)
+            if self.has_time(knowledge, first_s + others_s):
+                yield coordinate
+
+    def has_room(
+        self, knowledge: Knowledge, ending: Sequence[Coordinate], *, is_great: bool
+    ) -> bool:
+        """Whether trials and time remain for another new trial and for what is kept for the end:
+        the `ending`, or that of the new trial, which may turn out to be the best.
+        """
+        kept = self.kept(knowledge, is_great=is_great)
+        new_s = knowledge.expected_s(None)
+        kept_s = max(sum(map(knowledge.expected_s, ending)), kept * new_s)
+        has_trials = knowledge.asked < max(self.most(knowledge) - kept, _LEAST_BEFORE)
+        return has_trials and self.has_time(knowledge, new_s + kept_s)
+
+    def kept(self, knowledge: Knowledge, *, is_great: bool) -> int:
+        """The number of trials that are kept for the end, if a new trial with such a gain comes."""
+        if not knowledge.in_instalments:
+            repetitions = 0 if is_great or not knowledge.is_answered else 1
+        else:
+            # a first look, which tells little, is never the last trial
+            is_random_load = any(map(is_random, knowledge.default.workloads))
+            repetitions = _LAST_OF_RANDOM if is_random_load else _LAST
+        # the default may have to be measured under another load
+        return repetitions + knowledge.has_several_loads
+
+    def fits(self, knowledge: Knowledge, coordinate: Coordinate) -> bool:
+        """Whether the next measurement of a trial fits into the budget."""
+        return self.has_time(knowledge, knowledge.expected_s(coordinate))
+
+    def has_time(self, knowledge: Knowledge, seconds: float) -> bool:
+        """Whether so much of the budget is left."""
+        left_s = self.left_s(knowledge)
+        kept = self.missing_comparison(knowledge) is not None
+        kept_s = knowledge.expected_s(None) if kept else 0.0
+        return left_s is None or 0 < left_s >= seconds + kept_s
+
+    def left_s(self, knowledge: Knowledge) -> float | None:
+        """The seconds that are left of the budget; None without one."""
+        return self._limits.budget.limit_s([record.outcome for record in knowledge.records])
 
 
 def _confirmation(knowledge: Knowledge) -> Coordinate | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.errors import ConfigError
-from model_analyzer.features.capacity.trace_files import parse_trace
+from model_analyzer.features.capacity.question import parse_trace
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.features.doctor.findings import Level
-from model_analyzer.features.doctor.package_checks import check_packages, imported, judge_packages
+from model_analyzer.features.doctor.program_checks import check_packages, imported, judge_packages
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.runtime import Program
 

@@ -12,23 +12,23 @@ import pytest
 
 from model_analyzer.app.checkpoints.best import best_variants
 from model_analyzer.app.checkpoints.files import (
-    export_checkpoint,
-    merge_into,
-    start_directory,
-    verify_files,
-)
-from model_analyzer.app.checkpoints.listing import list_checkpoints
-from model_analyzer.app.checkpoints.metadata import read_metadata, remove_metadata, set_metadata
-from model_analyzer.app.checkpoints.show import content_tables
-from model_analyzer.app.checkpoints.stats import measure
-from model_analyzer.app.checkpoints.transfer import (
     Damaged,
     Downloaded,
     Top,
     Uploaded,
     download_checkpoints,
+    export_checkpoint,
+    merge_into,
+    read_metadata,
+    remove_metadata,
+    set_metadata,
+    start_directory,
     upload_checkpoints,
+    verify_files,
 )
+from model_analyzer.app.checkpoints.listing import list_checkpoints
+from model_analyzer.app.checkpoints.show import content_tables
+from model_analyzer.app.checkpoints.stats import measure
 from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
 from model_analyzer.domain.goals import Constraint, GoalOverride
 from model_analyzer.domain.models import freeze

@@ -10,7 +10,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from model_analyzer.domain.log_rows import LogProblem
-from model_analyzer.domain.request_log import parse_log
+from model_analyzer.runner.load.logged_requests import parse_log
 from tests.damaged_texts import damaged
 
 # The first lines of each format: as the tool wrote them, or from its documentation.

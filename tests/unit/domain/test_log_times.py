@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from model_analyzer.domain.log_rows import LogProblem
-from model_analyzer.domain.request_log import RequestLog, parse_log
+from model_analyzer.runner.load.logged_requests import RequestLog, parse_log
 from tests.unit.domain.logs import (
     AIPERF_EXPORT,
     AIPERF_PAYLOADS,

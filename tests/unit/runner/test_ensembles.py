@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.ensembles import available_versions
 from model_analyzer.domain.models import is_decoupled
 from model_analyzer.errors import RepositoryError
+from model_analyzer.runner.ensembles import available_versions
 from model_analyzer.runner.repository import ModelRepository
 from tests.ensemble_cases import ENSEMBLES, PARTS, Ensemble, step, write_repository
 

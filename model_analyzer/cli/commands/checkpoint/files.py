@@ -201,7 +201,7 @@ def get(key: str | None, directory: Path, prefix: str) -> None:
     Example:
       model-analyzer checkpoint metadata get owner.team
     """
-    from model_analyzer.app.checkpoints.metadata import read_metadata
+    from model_analyzer.app.checkpoints.files import read_metadata
 
     value = read_metadata(directory, prefix, key)
     if isinstance(value, str):
@@ -221,7 +221,7 @@ def set_(key: str, value: str, directory: Path, prefix: str) -> None:
     Example:
       model-analyzer checkpoint metadata set note 'after the driver update'
     """
-    from model_analyzer.app.checkpoints.metadata import set_metadata
+    from model_analyzer.app.checkpoints.files import set_metadata
 
     set_metadata(directory, prefix, key, value)
 
@@ -236,7 +236,7 @@ def remove(key: str, directory: Path, prefix: str) -> None:
     Example:
       model-analyzer checkpoint metadata remove note
     """
-    from model_analyzer.app.checkpoints.metadata import remove_metadata
+    from model_analyzer.app.checkpoints.files import remove_metadata
 
     remove_metadata(directory, prefix, key)
 
@@ -278,7 +278,7 @@ def download(
 
     Each checkpoint is verified before it gets its final name. Nothing is overwritten.
     """
-    from model_analyzer.app.checkpoints.transfer import Downloaded, Top, download_checkpoints
+    from model_analyzer.app.checkpoints.files import Downloaded, Top, download_checkpoints
 
     if [which, named, top_n].count(None) != 2:
         raise click.UsageError(
@@ -310,7 +310,7 @@ def upload(which: str | None, target: str, directory: Path, prefix: str) -> int:
     If the store has a different checkpoint with the same number, the copy gets the next free
     number. Damaged checkpoints are not copied, and the exit status is 1.
     """
-    from model_analyzer.app.checkpoints.transfer import Uploaded, upload_checkpoints
+    from model_analyzer.app.checkpoints.files import Uploaded, upload_checkpoints
 
     status = EXIT_OK
     for copy in upload_checkpoints(which, directory, prefix, target):

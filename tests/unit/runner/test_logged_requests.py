@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.log_rows import LogProblem
-from model_analyzer.domain.request_log import parse_log
+from model_analyzer.runner.load.logged_requests import parse_log
 
 SECOND = 10**9
 
