@@ -149,11 +149,13 @@ def json_option(command: F) -> F:
     return click.option(*flags, is_flag=True, help="Print JSON, for programs.")(command)
 
 
-def format_option(*forms: str, help: str = "Output format.") -> Callable[[F], F]:
-    """`form`: one of these formats, by default the first."""
-    choice = click.Choice(forms)
+def format_option(
+    *forms: str, default: str = TABLE, help: str = "Output format."
+) -> Callable[[F], F]:
+    """`form`: the default or one of the other formats."""
+    choice = click.Choice([default, *forms])
     return click.option(
-        "--format", "form", type=choice, default=forms[0], show_default=True, help=help
+        "--format", "form", type=choice, default=default, show_default=True, help=help
     )
 
 

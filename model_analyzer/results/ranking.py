@@ -47,13 +47,7 @@ from model_analyzer.domain.ties import (
     undefeated,
     undominated,
 )
-from model_analyzer.results.circumstances import (
-    Comparable,
-    Group,
-    LeftOut,
-    Wanted,
-    comparable,
-)
+from model_analyzer.results.circumstances import Comparable, Group, LeftOut, Wanted, comparable
 from model_analyzer.results.met import are_met
 
 # Percent; smaller gains count as no gain.

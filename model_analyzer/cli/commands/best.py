@@ -64,12 +64,9 @@ def _keep_variant(ctx: click.Context, parameter: click.Parameter, value: str | N
 )
 @goal_options("those of the run, otherwise perf_throughput")
 @format_option(
-    "pbtxt",
-    _DIFF,
-    _KUBERNETES,
-    _JSON,
+    _DIFF, _KUBERNETES, _JSON, default="pbtxt",
     help="Output format: config.pbtxt, its changes, a Kubernetes manifest, or all results.",
-)
+)  # fmt: skip
 @click.option("--diff", is_flag=True, help="The same as --format diff.")
 @click.option(
     "--throughput",

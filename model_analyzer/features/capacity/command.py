@@ -15,17 +15,9 @@ import click
 
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.output import (
-    check_format,
-    open_checkpoint,
-    print_table,
-    print_tables,
-    put,
-    warn_all,
-)
+from model_analyzer.cli.output import check_format, open_checkpoint, print_tables, put, warn_all
 from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.cli.shared_options import (
-    TABLE,
     checkpoint_argument,
     circumstances_option,
     config_file_option,
@@ -142,7 +134,6 @@ def _with_question(command: F) -> Callable[..., int]:
 @config_file_option
 @_question_options
 @format_option(
-    TABLE,
     *_FORMATS,
     help="Output format: the answer, or an autoscaler for Kubernetes that follows from it.",
 )
@@ -248,7 +239,7 @@ def _show(reports: Sequence[CapacityReport], form: str, output: Path | None) -> 
     if content:
         put(content.encode(), output, "the answer")
     elif len(reports) > 1 and content is None:
-        print_table("Which hardware", kinds_table(reports))
+        print_tables([("Which hardware", kinds_table(reports))])
         echo(cheapest_text(reports))
     for report in reports:
         kind = f"{report.capacity.kind}: " if len(reports) > 1 else ""

@@ -14,7 +14,6 @@ from model_analyzer.cli.complete import complete_metrics
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.output import open_checkpoint, print_tables, put, warn_all
 from model_analyzer.cli.shared_options import (
-    TABLE,
     directory_options,
     format_option,
     goal_options,
@@ -54,7 +53,7 @@ _HTML = "html"
     " repeated.",
 )
 @click.option("--strict", is_flag=True, help="Fail even if a change may be noise.")
-@format_option(TABLE, _HTML, "md", "markdown", "json", "junit")
+@format_option(_HTML, "md", "markdown", "json", "junit")
 @output_option
 def compare(
     base: str,

@@ -48,7 +48,7 @@ _JSON = "json"
     help="Model to use. Needed if the checkpoint has several, and no VARIANT is given.",
 )
 @goal_options("those of the run, otherwise perf_throughput")
-@format_option("text", _JSON, help="Output format: text, or JSON for programs.")
+@format_option(_JSON, default="text", help="Output format: text, or JSON for programs.")
 @circumstances_option
 @click.option(
     "--confirm",

@@ -142,7 +142,7 @@ def show(which: str, directory: Path, prefix: str, shown: str | None) -> None:
     is_flag=True,
     help="Show each single measurement, such as an instalment, instead of their pooled values.",
 )
-@format_option(TABLE, *FORMATS)
+@format_option(*FORMATS)
 @output_option
 def trials(
     which: str,
