@@ -73,6 +73,8 @@ from model_analyzer.domain.settings import (
 # More processes than cores only disturb each other.
 _MOST_GENERATORS = 64
 
+_MORE_FORMATS = [form.value for form in OutputFormat if form is not OutputFormat.HTML]
+
 OPTIONS: Sequence[Option] = (
     # ---------------------------------------------------------------- general
     Option(
@@ -727,7 +729,7 @@ OPTIONS: Sequence[Option] = (
         default=(OutputFormat.HTML, OutputFormat.JSON, OutputFormat.CSV, OutputFormat.PNG),
         defaults={REPORT: (OutputFormat.HTML, OutputFormat.PNG)},
         target="export.formats", group=EXPORT, commands=(PROFILE, REPORT),
-        help="Formats to write: html (always), pdf, md, json, csv, parquet, png, svg.",
+        help=f"Formats to write: html (always), {', '.join(_MORE_FORMATS)}.",
     ),
 )  # fmt: skip
 
