@@ -410,8 +410,8 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_180,
-    "lines of the core, without features": 71_550,
+    "lines": 82_140,
+    "lines of the core, without features": 71_520,
     "files": 454,
     "files that one other imports": 109,
     "of these, files of up to 110 lines": 34,
@@ -423,7 +423,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 5,
-    "lines of tests": 81_800,
+    "lines of tests": 81_750,
 }
 
 
