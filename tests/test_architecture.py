@@ -163,7 +163,7 @@ ADDRESSES = {
     "optuna": {"search/modes/optuna.py"},
     "ray": {"features/cluster/ray_slots.py"},
     "fsspec": {"urls.py"},
-    "pandas": {"state/api.py", "state/frame.py"},
+    "pandas": {"state/api.py"},
     "numpy": {
         "runner/load/logged_requests.py",
         "search/adaptive/acquisition.py",
@@ -407,16 +407,16 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_200,
-    "lines of the core, without features": 71_550,
-    "files": 454,
-    "files that one other imports": 109,
-    "of these, files of up to 110 lines": 34,
-    "files under 40 lines": 23,
+    "lines": 82_150,
+    "lines of the core, without features": 71_500,
+    "files": 449,
+    "files that one other imports": 105,
+    "of these, files of up to 110 lines": 30,
+    "files under 40 lines": 21,
     "imports, % of lines": 8.3,
     "names of classes used twice": 25,
     "names of files used twice": 21,
-    "lines of domain": 10_300,
+    "lines of domain": 10_250,
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 5,
