@@ -1,11 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objectives and constraints: the only code that decides which measurement is better.
-
-The score of measurement A against B for one model is the sum, over its objectives, of
-`weight * gain / mean(A, B)`, with weights that add up to one; several models add up by their
-weightings. Positive means that A is better; 0.0488 says that 105 beats 100.
-"""
+"""Objectives and constraints: the only code that decides which measurement is better."""
 
 from __future__ import annotations
 
@@ -312,3 +307,12 @@ class Goal:
         else:
             order = sorted(range(len(ordered)), key=cmp_to_key(compare))
         return [ordered[index] for index in order]
+
+
+def are_met(goal: Goal, measurement: Measurement) -> bool | None:
+    """Whether a measurement meets all constraints; None if it meets those whose metrics it has, and
+    lacks others.
+    """
+    if not goal.unchecked(measurement):
+        return goal.passes(measurement)
+    return False if goal.shortfall(measurement) else None
