@@ -552,6 +552,7 @@ def check_models(
             hint="add, for example, load: {arrivals: poisson, rate: 2000}, or remove generators",
         )
     yield from _goodput(models, given, values)
+    yield from _tokens(models, given, values)
     yield from _loads_in_flags(models, given, values)
     yield from _shared_memory(models, given, values)
     if values[_TOGETHER]:
@@ -640,6 +641,21 @@ def _goodput(
                 hint="remove what prevents them: `measurement: perf_analyzer`, launch mode c_api,"
                 " genai_perf_flags, or flags of perf_analyzer that say how to measure",
             )
+
+
+def _tokens(
+    models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Tokens as objective or constraint are counted of language models only."""
+    entries = {entry.name: entry.given for entry in values["profile_models"] or ()}
+    for model in models if values["model_type"] is not ModelType.LLM else ():
+        for tag in model.goal.tags:
+            if metric_of(tag).source is Source.LLM:
+                yield Problem(
+                    where=_place_of_goal(tag, (entries[model.name], given)),
+                    message=f"{model.name}: {tag} is measured of language models only",
+                    hint="add model_type: LLM",
+                )
 
 
 def _place_of_goal(tag: str, places: Sequence[Given]) -> str:

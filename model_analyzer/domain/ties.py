@@ -415,8 +415,8 @@ def undominated(
 
     It is better by the goal, and worse in no margin of a constraint, no resource, load or `chance`
     to meet the constraints. As all of these are orders, nothing is better in everything than the
-    best of those. If it `is_concluded`, a search has compared it in turn: one that was measured
-    less often has to be also clearly more likely to meet the constraints.
+    best of those. If it `is_concluded`, a search has compared it in turn: one that is not cheaper,
+    or was measured less often, has to be also clearly more likely to meet the constraints.
     """
     least = chance(first)
 
@@ -424,12 +424,13 @@ def undominated(
         # of the same variant, memory differs by chance only
         skipped = _OF_MEMORY if trial(other).content == trial(first).content else 0
         costs = [cost(trial(item), comparison.mean(item))[skipped:] for item in (other, first)]
-        is_less_known = is_concluded and comparison.times(other) < comparison.times(first)
+        is_known = comparison.times(other) >= comparison.times(first)
+        stays = is_concluded and not (is_known and costs[0] != costs[1])
         return (
             comparison.lead(other, first) > 0
             and all(map(ge, comparison.margins(other), comparison.margins(first)))
             and all(map(le, *costs))
-            and chance(other) >= least + (_AS_SURE if is_less_known else 0.0)
+            and chance(other) >= least + (_AS_SURE if stays else 0.0)
         )
 
     return next(filter(is_better, others), first)

@@ -559,6 +559,18 @@ def test_a_flag_that_works_as_meant_is_not_remarked(flags: str) -> None:
     assert resolved(flags).remarks == ()
 
 
+@pytest.mark.parametrize(
+    ("goal", "tag"),
+    [
+        ("objectives: [output_token_throughput]", "output_token_throughput"),
+        ("constraints: {time_to_first_token_p90: {max: 5}}", "time_to_first_token_p90"),
+    ],
+)
+def test_tokens_as_a_goal_need_a_language_model(goal: str, tag: str) -> None:
+    (problem,) = profile_problems(f"profile_models: {{m: {{{goal}}}}}")
+    assert f"m: {tag} is measured of language models only (add model_type: LLM)" in problem
+
+
 # --------------------------------------------------------------------------- goals and language
 
 
@@ -711,7 +723,8 @@ WITH_LIMIT = "constraints: {perf_latency_p99: {max: 50}}"
     [
         f"objectives: [perf_goodput]\n{WITH_LIMIT}",
         "objectives: [perf_goodput]\nlatency_budget: 50",
-        "constraints: {perf_goodput: {min: 20}, time_to_first_token_p90: {max: 50}}",
+        "constraints: {perf_goodput: {min: 20}, time_to_first_token_p90: {max: 50}}\n"
+        "model_type: LLM",
         "latency_budget: 9\nprofile_models: {m: {objectives: {perf_goodput: 1}}}",
         "objectives: [perf_goodput]\nrun_config_profile_models_concurrently_enable: true\n"
         f"profile_models: {{m: {{{WITH_LIMIT}}}, n: {{}}}}",

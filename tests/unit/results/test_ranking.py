@@ -390,10 +390,9 @@ def test_what_another_beats_in_everything_is_not_first_for_being_measured_twice(
     assert order(ranking(*twice, faster, by=bound))[0] == "m_config_6"
 
 
-def test_a_conclusion_is_not_first_if_another_that_is_known_as_well_beats_it_in_everything() -> (
-    None
-):
-    concluded = repeated(LARGE, 4900, 4500, p99=13)
+def test_a_conclusion_gives_way_to_what_is_known_as_well_cheaper_and_better_in_everything() -> None:
+    dear = variant("m_config_1", max_batch_size=8, instance_group=[{"count": 2}])
+    concluded = repeated(dear, 4900, 4500, p99=13)
     better = repeated(SMALL, 5000, 4700, p99=6)
 
     def first(*records: TrialRecord) -> str:
@@ -401,7 +400,10 @@ def test_a_conclusion_is_not_first_if_another_that_is_known_as_well_beats_it_in_
         return order(ranking(*records, conclusion=by_search))[0]
 
     assert first(*concluded, *better) == "m_config_0"
-    assert first(*concluded, better[0]) == "m_config_1"  # a search may know why that is luck
+    # a search may know why that is luck
+    assert first(*concluded, better[0]) == "m_config_1"
+    as_dear = variant("m_config_2", max_batch_size=4, instance_group=[{"count": 2}])
+    assert first(*concluded, *repeated(as_dear, 5000, 4700, p99=6)) == "m_config_1"
 
 
 def test_a_trial_close_to_a_bound_must_be_much_better_to_lead() -> None:
