@@ -409,10 +409,10 @@ def test_every_room_is_in_the_table() -> None:
 SHAPE = {
     "lines": 82_150,
     "lines of the core, without features": 71_500,
-    "files": 449,
+    "files": 448,
     "files that one other imports": 105,
     "of these, files of up to 110 lines": 30,
-    "files under 40 lines": 21,
+    "files under 40 lines": 20,
     "imports, % of lines": 8.3,
     "names of classes used twice": 25,
     "names of files used twice": 21,

@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objectives and constraints: the only code that decides which measurement is better."""
+"""Objectives and constraints: the only code that decides which measurement is better.
+
+The score of measurement A against B for one model is the sum, over its objectives, of
+`weight * gain / mean(A, B)`, with weights that add up to one; several models add up by their
+weightings. Positive means that A is better; 0.0488 says that 105 beats 100.
+"""
 
 from __future__ import annotations
 
