@@ -268,7 +268,7 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
         play_run(Lines(), resumed=1)
 
     messages = [
-        record.getMessage() for record in caplog.records if record.name.endswith(".log_lines")
+        record.getMessage() for record in caplog.records if record.name.endswith(".sinks")
     ]
     assert messages[:3] == [
         "Existing measurement found for run config. Skipping profile of m_config_default:"
