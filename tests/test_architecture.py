@@ -407,11 +407,11 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_150,
-    "lines of the core, without features": 71_500,
-    "files": 448,
-    "files that one other imports": 105,
-    "of these, files of up to 110 lines": 30,
+    "lines": 82_100,
+    "lines of the core, without features": 71_450,
+    "files": 447,
+    "files that one other imports": 103,
+    "of these, files of up to 110 lines": 29,
     "files under 40 lines": 20,
     "imports, % of lines": 8.3,
     "names of classes used twice": 25,

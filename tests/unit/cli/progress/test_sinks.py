@@ -267,9 +267,7 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.sinks"):
         play_run(Lines(), resumed=1)
 
-    messages = [
-        record.getMessage() for record in caplog.records if record.name.endswith(".sinks")
-    ]
+    messages = [record.getMessage() for record in caplog.records if record.name.endswith(".sinks")]
     assert messages[:3] == [
         "Existing measurement found for run config. Skipping profile of m_config_default:"
         " concurrency=1",
