@@ -14,8 +14,8 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.metrics import ALIASES, METRICS, is_best_high
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.parameters import PARAMETER, Setting, differing_parameters
-from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.domain.trials import Trial
+from model_analyzer.noise.repetitions import pooled_trials
 from model_analyzer.state import checkpoint as value
 from model_analyzer.state.contents import read_listed
 from model_analyzer.state.find import find, pick

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The journal of a cluster node that shares the checkpoint directory of a run; and which nodes do so:
-each is asked to sign a file in it.
+"""The journal of a cluster node that shares the checkpoint directory of a run; and which nodes do:
+each is asked to sign a file there.
 
 A slot appends an outcome to the journal of its node before it answers. So an outcome that the run
 did not record, because it died, is not lost: the next run finds it.

@@ -14,19 +14,16 @@ from xml.etree import ElementTree
 
 from model_analyzer.domain.loads import load_words, under
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.noise import FEWEST_CHANGES, Interval
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted
 from model_analyzer.features.compare.facts.comparison import ComparedPair, ModelComparison, verdict
 from model_analyzer.features.compare.facts.gate import Ground, Judgement, Status
+from model_analyzer.noise.noise import FEWEST_CHANGES, Interval
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.change import Change
 from model_analyzer.results.ranking import Ranking
-
-# A pull request comment holds 65 536 characters.
-_MOST_ROWS = 100
 
 _FORMAT = 1  # of the JSON document
 
@@ -206,13 +203,9 @@ def to_markdown(report: ComparisonReport) -> str:
         lines += ["", f"### {escaped(best_title(comparison))}", ""]
         lines += markdown_table(best_table(comparison))
         if comparison.trials:
-            table = trials_table(comparison)
-            more = len(table.rows) - _MOST_ROWS
-            cut = Table(headers=table.headers, rows=table.rows[:_MOST_ROWS])
+            table = markdown_table(trials_table(comparison), "more, with smaller regressions")
             title = escape(trials_title(comparison))  # HTML: Markdown is not parsed here
-            lines += ["", f"<details><summary>{title}</summary>", "", *markdown_table(cut), ""]
-            if more > 0:
-                lines += [f"… and {more} more, with smaller regressions.", ""]
+            lines += ["", f"<details><summary>{title}</summary>", "", *table, ""]
             lines.append("</details>")
     return "\n".join([*lines, ""])
 
