@@ -411,7 +411,7 @@ def test_every_room_is_in_the_table() -> None:
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
     "lines": 82_100,
-    "lines of the core, without features": 71_450,
+    "lines of the core, without features": 71_200,
     "files": 447,
     "files that one other imports": 103,
     "of these, files of up to 110 lines": 29,
