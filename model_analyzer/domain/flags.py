@@ -185,9 +185,11 @@ def shape_texts(flags: Mapping[str, Flag]) -> Sequence[str]:
     return (texts,) if isinstance(texts, str) else texts
 
 
-# The flag of tritonserver, and the sentence about it.
-CLIENT_SHM = "allow-client-shm"
-NEEDS_FLAG = f"Triton from 26.04 (2.68) on allows that only if it is started with --{FLAG}=true"
+# The flag of tritonserver without which it refuses shared memory of clients, from a version on.
+CLIENT_SHM, _NEEDED_FROM = "allow-client-shm", (2, 68)
+NEEDS_CLIENT_SHM = (
+    f"Triton from 26.04 (2.68) on allows that only if it is started with --{CLIENT_SHM}=true"
+)
 
 
 def shares_memory(flags: Mapping[str, Flag]) -> bool:
@@ -198,4 +200,4 @@ def shares_memory(flags: Mapping[str, Flag]) -> bool:
 def needs_client_shm(version: str, *, unknown: bool) -> bool:
     """Whether a server of this version needs the flag; `unknown` if the version is not known."""
     numbers = re.match(r"(\d+)\.(\d+)", version)
-    return unknown if numbers is None else (int(numbers[1]), int(numbers[2])) >= _SHM_NEEDS_FLAG
+    return unknown if numbers is None else (int(numbers[1]), int(numbers[2])) >= _NEEDED_FROM

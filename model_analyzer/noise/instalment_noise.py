@@ -307,10 +307,10 @@ def _far(histogram: Histogram, beyond: float) -> float:
     return last * math.exp(min(power * math.log(end / beyond), _MOST_FAR))
 
 
-# Goodput has the noise of the throughput and that of the share of requests that it counts. The share
-# has a binomial error, and changes from one instalment to the next, the more the farther it is from
-# 0 and 1. So this drift is compared with the deviation of a single request. It is assumed without
-# repetitions, and counts with so many degrees of freedom.
+# Goodput has the noise of the throughput and that of the share of requests that it counts. This
+# share has a binomial error, and drifts, the more the farther it is from 0 and 1. So its drift is
+# compared with the deviation of a single request. It is assumed without repetitions, and counts
+# with so many degrees of freedom.
 _USUAL_DRIFT, _USUAL_FREEDOM = 0.05, 2.0
 
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import fsum
-from operator import mul
 from statistics import NormalDist
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
@@ -179,19 +178,14 @@ class _PooledValues(Mapping[str, float]):
         histogram = self._histograms.get(family)
         if histogram is not None and histogram.total:
             return histogram.quantile(share)
-        known = [model for model in self._models if tag in model.values]
-        if tag in METRICS and METRICS[tag].unit in _RATES:
-            weights = [
-                time
-                for time, model in zip(self._times, self._models, strict=True)
-                if tag in model.values
-            ]
-            return _mean(weights, [model.values[tag] for model in known])
-        values = [model.values[tag] for model in known]
+        is_rate = tag in METRICS and METRICS[tag].unit in _RATES
+        weights = self._times if is_rate else [float(each.requests or 0) for each in self._models]
+        values = [model.values for model in self._models]
+        parts = [(w, own[tag]) for w, own in zip(weights, values, strict=True) if tag in own]
         extreme = next((_EXTREMES[end] for end in _EXTREMES if tag.endswith(end)), None)
-        if extreme is not None:
-            return extreme(values)
-        return _mean([float(model.requests or 0) for model in known], values)
+        if extreme is not None and not is_rate:
+            return extreme(value for _, value in parts)
+        return _reduce(Reduction.MEAN, parts)
 
 
 def _tags_of(models: Sequence[ModelMeasurement]) -> Iterable[str]:
@@ -277,14 +271,10 @@ def _reduce(reduction: Reduction, parts: Sequence[tuple[float, float]]) -> float
     values = [value for _, value in parts]
     if reduction is not Reduction.MEAN:
         return reduction.apply(values)
-    return _mean([weight for weight, _ in parts], values)
-
-
-def _mean(weights: Sequence[float], values: Sequence[float]) -> float:
     # equal values stay as they are: a bound may be this value, and a rounded mean would break it
     if min(values) == max(values):
         return values[0]
-    return fsum(map(mul, weights, values)) / fsum(weights)
+    return fsum(weight * value for weight, value in parts) / fsum(weight for weight, _ in parts)
 
 
 def _doubts(measurements: Sequence[Measurement]) -> tuple[Doubt, ...]:

@@ -222,15 +222,12 @@ def surely_met(
 
 
 def assurance(
-    goal: Goal,
-    repetitions: Mapping[T, Sequence[Measurement]],
-    *,
-    noise_model: NoiseModel | None = None,
+    goal: Goal, repetitions: Mapping[T, Sequence[Measurement]], noise: NoiseModel | None = None
 ) -> Callable[[T], float]:
     """A function that gives the chance that a trial meets the constraints, or misses them by no
     more than noise.
     """
-    return chance_to_meet(goal, repetitions, allowed=_ALLOWED, noise_model=noise_model)
+    return chance_to_meet(goal, repetitions, allowed=_ALLOWED, noise_model=noise)
 
 
 def chance_to_meet(

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective, are_met
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.measurements import Columns, Measurement
@@ -46,14 +46,7 @@ from model_analyzer.noise.ties import (
     undefeated,
     undominated,
 )
-from model_analyzer.results.circumstances import (
-    Comparable,
-    Group,
-    LeftOut,
-    Wanted,
-    comparable,
-)
-from model_analyzer.results.met import are_met
+from model_analyzer.results.circumstances import Comparable, Group, LeftOut, Wanted, comparable
 
 # Percent; smaller gains count as no gain.
 NO_GAIN = 0.5
@@ -492,9 +485,8 @@ def _ordered(
     tie = concluded or by_mean[:1]
     if passing:
         comparison = Comparison(goal, runs)
-        noise = comparison.noise_model
-        sure = assurance(goal, runs, noise_model=noise)
-        chance = chance_to_meet(goal, runs, noise_model=noise)
+        sure = assurance(goal, runs, comparison.noise_model)
+        chance = chance_to_meet(goal, runs, noise_model=comparison.noise_model)
         # without repetitions, measurements count as they are; a remark names close constraints
         has_repeated = any(len(measurements) > 1 for measurements in runs.values())
         is_met = surely_met(goal, runs, sure)

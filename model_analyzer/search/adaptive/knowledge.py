@@ -342,7 +342,7 @@ class Knowledge:
             return chosen
         trial, noise = self._trials.__getitem__, comparison.noise_model
         chance = chance_to_meet(self.goal, self.measured, noise_model=noise)
-        sure = assurance(self.goal, self.measured, noise_model=noise)
+        sure = assurance(self.goal, self.measured, noise)
         best = undefeated(comparison, feasible, surely_met(self.goal, self.measured, sure))
         first, is_concluded = chosen, chosen in best
         if not is_concluded:
