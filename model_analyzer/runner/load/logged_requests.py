@@ -52,6 +52,7 @@ _DISORDER = (
     "; they are not in order: check that they are not durations"
     " (a log sorted by the end of its requests is fine)"
 )
+_ONE_EACH = 'write one object for each request, with its time, as in {"timestamp": 1.5}'
 # The name of a column, rather than a line of text.
 _NAME = re.compile(r"[\w @.()/-]+")
 _NS_PER_S = 10**9
@@ -333,10 +334,16 @@ def _no_column(number: int, row: Row, name: str) -> LogProblem:
         return LogProblem(number, "has a first object without columns")
     if name:
         return LogProblem(0, f"has no column {name!r}", f"it has {', '.join(columns)}"[:300])
+    cells = [cell_of(row, name) for name in columns_of(row)]
+    possible = [
+        name
+        for name, cell in zip(columns, cells, strict=True)
+        if amount_of(cell) is not None or date_of(cell) is not None
+    ]
     return LogProblem(
         0,
         "has no column that is known to hold times",
-        f"give column: {' or '.join(columns)}"[:300],
+        f"give column: {' or '.join(possible)}"[:300] if possible else _ONE_EACH,
     )
 
 
