@@ -38,10 +38,10 @@ from model_analyzer.app.bench.searched_subjects import searched_subjects
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import Trial
 from model_analyzer.features.cluster.slot_bench import SlotBench
+from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.pooling import pool
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.requests import Request, Requests
 from model_analyzer.runner.load.sampling import sampled

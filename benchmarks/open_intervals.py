@@ -22,12 +22,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.intervals import Case, Row, judged, nanoseconds, request, show
-from model_analyzer.domain.first_look import first_look_s
 from model_analyzer.domain.lag import SEND_LAG
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
+from model_analyzer.noise.first_look import first_look_s
 from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.requests import Requests

@@ -12,8 +12,8 @@ import pytest
 
 from model_analyzer.domain.lag import sent_late
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.traffic import Arrivals, Traffic
+from model_analyzer.noise.pooling import pool
 from model_analyzer.runner.load.schedule import due_times
 from model_analyzer.state.checkpoint import load as load_checkpoint
 from tests.sizes import small_and_full

@@ -24,29 +24,31 @@ PACKAGE = Path(model_analyzer.__file__).parent
 MAY_IMPORT = {
     "domain": set(),
     "errors": set(),
+    "noise": {"domain"},
     "config": {"domain", "errors", "reading"},
-    "search": {"domain", "errors"},
-    "reading": set(),
+    "search": {"domain", "noise", "errors"},
+    "reading": {"domain"},
     "writing": set(),
     "urls": {"domain", "errors"},
-    "runner": {"domain", "errors", "reading", "writing", "urls"},
-    "state": {"domain", "errors", "reading", "writing", "urls"},
-    "results": {"domain"},
-    "reports": {"domain", "results", "errors", "writing"},
-    "profiling": {"domain", "errors"},
-    "forecast": {"domain", "search"},
+    "runner": {"domain", "noise", "errors", "reading", "writing", "urls"},
+    "state": {"domain", "noise", "errors", "reading", "writing", "urls"},
+    "results": {"domain", "noise"},
+    "reports": {"domain", "noise", "results", "errors", "writing"},
+    "profiling": {"domain", "noise", "errors"},
+    "forecast": {"domain", "noise", "search"},
     "app": {
-        "domain", "errors", "writing", "config", "search", "forecast", "runner", "state",
+        "domain", "noise", "errors", "writing", "config", "search", "forecast", "runner", "state",
         "results", "reports", "profiling",
     },
     "features": {
-        "domain", "errors", "reading", "writing", "config", "search", "forecast", "runner", "state",
-        "results", "reports", "profiling", "app", "cli",
+        "domain", "noise", "errors", "reading", "writing", "config", "search", "forecast",
+        "runner", "state", "results", "reports", "profiling", "app", "cli",
     },
     "__init__": {"state"},  # at the moment of use: it is the Python API
     "__main__": {"cli"},
     "cli": {
         "domain",
+        "noise",
         "errors",
         "reading",
         "writing",
@@ -64,6 +66,7 @@ MAY_IMPORT = {
 
 STANDARD_LIBRARY_ONLY = {
     "domain",
+    "noise",
     "errors",
     "reading",
     "writing",
@@ -215,7 +218,7 @@ CALLS = {
     # JSON may be deep or large: domain/foreign_json.py has limits, and so has what reads in parts
     "json.loads": {"domain/foreign_json.py", "runner/server/container.py"},
     "json.load": set(),
-    "json.JSONDecoder": {"domain/json_stream.py"},
+    "json.JSONDecoder": {"reading/json_stream.py"},
     "orjson.loads": {"domain/foreign_json.py"},
     "eval": set(),
     "exec": set(),
@@ -289,7 +292,7 @@ def test_facts_of_features_are_pure() -> None:
         place = ".".join(path.relative_to(PACKAGE.parent).parts[:4])
         names = [name for name in imports(path) if name.startswith("model_analyzer.")]
         others = {name.split(".")[1] for name in names if not name.startswith(place)}
-        assert others <= {"domain", "results"}, path
+        assert others <= {"domain", "noise", "results"}, path
 
 
 def test_every_feature_is_in_the_table_and_has_its_own_tests() -> None:
@@ -407,16 +410,16 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_200,
+    "lines": 82_180,
     "lines of the core, without features": 71_550,
     "files": 454,
     "files that one other imports": 109,
     "of these, files of up to 110 lines": 34,
-    "files under 40 lines": 23,
+    "files under 40 lines": 22,
     "imports, % of lines": 8.3,
     "names of classes used twice": 25,
     "names of files used twice": 21,
-    "lines of domain": 10_300,
+    "lines of domain": 6_932,
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 5,

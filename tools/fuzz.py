@@ -38,7 +38,7 @@ from tests.cli import paths, streams
 from tests.corpus import LIMIT_S, Kind, as_kept, keep, within
 from tests.unit import foreign_files
 from tests.unit.config import configurations, extreme_numbers
-from tests.unit.domain import logs
+from tests.unit.reading import logs
 from tests.unit.reports import csv_cells
 from tests.unit.runner import load_outputs, model_configurations
 from tests.unit.state import hostile_checkpoints

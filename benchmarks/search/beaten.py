@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
+from model_analyzer.noise.pooling import pool
 
 # Means differ significantly if their difference is this number of standard errors.
 _ERRORS = 3.0

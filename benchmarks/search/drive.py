@@ -14,7 +14,6 @@ from benchmarks.search.durations import LOADING_S, SERVER_S
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.conclusions import Conclusion, Outlook
-from model_analyzer.domain.first_look import in_flight, is_short
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile, TrialRecord
@@ -23,6 +22,7 @@ from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.errors import ConfigError
+from model_analyzer.noise.first_look import in_flight, is_short
 from model_analyzer.profiling.loop import profile
 from model_analyzer.results.ranking import rank
 from model_analyzer.runner.executors.one_slot import LocalExecutor

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.goals import Objective
 from model_analyzer.domain.metrics import Better, metric_of
 from model_analyzer.domain.models import ModelVariant, thaw
@@ -16,6 +15,7 @@ from model_analyzer.domain.words import counted
 from model_analyzer.forecast.durations import AROUND_S, COUNTED_WINDOW_S, LOAD_S, START_S
 from model_analyzer.forecast.run_plan import Plan, Resumed, duration
 from model_analyzer.forecast.searches import Forecast, Varied
+from model_analyzer.noise.first_look import FIRST_LOOK_S
 
 # A line has no more values of a parameter.
 _MOST_VALUES = 16

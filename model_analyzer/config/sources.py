@@ -14,7 +14,7 @@ import yaml
 from model_analyzer.config.nodes import Entry, Node, Scalar
 from model_analyzer.config.placeholders import placeholder_in
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.reading import read_named
+from model_analyzer.reading.untrusted import read_named
 
 _MOST_BYTES = 16 * 2**20
 _DEEPEST = 40

@@ -5,7 +5,7 @@ and what an earlier run left where others can write.
 
 It has limits of size and of depth: code that handles a value is recursive, and Python limits that
 to less than a thousand calls. All functions raise ValueError; with a place in the text, that is a
-`json.JSONDecodeError`. `domain.json_stream` reads what does not fit into memory.
+`json.JSONDecodeError`. `reading.json_stream` reads what does not fit into memory.
 """
 
 from __future__ import annotations

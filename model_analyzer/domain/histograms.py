@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from operator import itemgetter
-from statistics import NormalDist
 
 # Bins for each factor of e; the first one starts at a nanosecond, the last one ends at 27 hours.
 _PER_FACTOR = 100
@@ -31,12 +30,6 @@ _BASE = len(_DIGITS) // 2
 _TEXT = re.compile(r"(?:[g-z0-9+/]{0,5}[A-Za-f])*")
 _NUMBER = re.compile(r"[g-z0-9+/]*[A-Za-f]")
 _LONGEST_TEXT = 3 * BINS
-
-# Clustering is known where this share of the latencies is beyond; elsewhere, it changes with the
-# root of the share.
-_CLUSTERED_BEYOND = 0.1
-
-_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -55,7 +48,14 @@ class Histogram:
     @classmethod
     def of(cls, latencies: Iterable[float], clustering: float = 1.0) -> Histogram:
         """The histogram of latencies in ms."""
-        return cls(_encoded(Counter(map(bin_of, latencies))), clustering)
+        return cls.counting(Counter(map(bin_of, latencies)), clustering)
+
+    @classmethod
+    def counting(
+        cls, counts: Mapping[int, int], clustering: float = 1.0, *, is_approximate: bool = False
+    ) -> Histogram:
+        """The histogram with these counts by bin."""
+        return cls(_encoded(counts), clustering, is_approximate)
 
     @cached_property
     def counts(self) -> Mapping[int, int]:
@@ -106,46 +106,6 @@ class Histogram:
         return list(self.counts), list(accumulate(self.counts.values()))
 
 
-def merged(histograms: Sequence[Histogram]) -> Histogram:
-    """The histogram of all latencies together."""
-    if len(histograms) == 1:
-        return histograms[0]
-    total = sum(histogram.total for histogram in histograms)
-    clustering = sum(histogram.clustering * histogram.total for histogram in histograms)
-    counts: Counter[int] = Counter()
-    for histogram in histograms:
-        counts.update(histogram.counts)
-    return Histogram(
-        _encoded(counts),
-        clustering / total if total else 1.0,
-        any(histogram.is_approximate for histogram in histograms),
-    )
-
-
-def approximate(percentiles: Mapping[float, float], count: int) -> Histogram | None:
-    """The histogram of `count` latencies of which only some `percentiles` are known: the latency
-    (ms) by share. None with fewer than two.
-
-    Between them, the logarithm of the latency is interpolated over the quantiles of the normal
-    distribution, so it is a mixture of parts of log-normal distributions.
-    """
-    known = sorted((_NORMAL.inv_cdf(share), value) for share, value in percentiles.items())
-    if len(known) < 2 or count < 1 or known[0][1] <= 0:
-        return None
-    deviations = [deviation for deviation, _ in known]
-    places = list(accumulate((place_of(value) for _, value in known), max))
-    end = _NORMAL.inv_cdf(1 - 0.5 / count)
-    first = places[0] - _slope(deviations, places, 0) * max(end + deviations[0], 0.0)
-    last = places[-1] + _slope(deviations, places, -2) * max(end - deviations[-1], 0.0)
-    edges = range(max(math.floor(first), 0) + 1, min(math.ceil(last), BINS))
-    below = [round(count * _share(deviations, places, edge)) for edge in edges]
-    counts = [high - low for low, high in pairwise([0, *below, count])]
-    return Histogram(
-        _encoded({edges.start - 1 + index: number for index, number in enumerate(counts)}),
-        is_approximate=True,
-    )
-
-
 def place_of(latency: float) -> float:
     """The distance of a latency (ms) from the first bin, in bins."""
     return _PER_FACTOR * math.log(max(latency, _SHORTEST_MS) / _SHORTEST_MS)
@@ -163,14 +123,6 @@ def part_below(bin_: int, place: float) -> float:
     return min(max(place - bin_, 0.0), 1.0)
 
 
-def clustering_at(clustering: float, beyond: float) -> float:
-    """How many latencies tell as much as an independent one about the latency that this share (0 to
-    0.5) is beyond, from the `clustering` at the 90th percentile. Of neighbours, only some are that
-    slow.
-    """
-    return max(1 + (clustering - 1) * math.sqrt(beyond / _CLUSTERED_BEYOND), 1.0)
-
-
 def is_histogram(text: str) -> bool:
     """Whether a histogram may have this text."""
     return len(text) <= _LONGEST_TEXT and are_numbers(text)
@@ -179,21 +131,6 @@ def is_histogram(text: str) -> bool:
 def are_numbers(text: str) -> bool:
     """Whether a text consists of numbers, as `numbers_in` reads them."""
     return _TEXT.fullmatch(text) is not None
-
-
-def _slope(deviations: Sequence[float], places: Sequence[float], index: int) -> float:
-    """Bins for each standard deviation, between a known percentile and the next."""
-    rise = places[index + 1] - places[index]
-    return rise / (deviations[index + 1] - deviations[index])
-
-
-def _share(deviations: Sequence[float], places: Sequence[float], place: float) -> float:
-    """The share of the latencies up to this place."""
-    index = min(max(bisect_right(places, place) - 1, 0), len(places) - 2)
-    slope = _slope(deviations, places, index)
-    if slope:
-        return _NORMAL.cdf(deviations[index] + (place - places[index]) / slope)
-    return float(place >= places[index])
 
 
 def _counted(numbers: Iterator[int]) -> Iterator[tuple[int, int]]:

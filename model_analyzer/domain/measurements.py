@@ -11,7 +11,6 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from model_analyzer.domain.doubts import Doubt
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.joint_histogram import JointHistogram
@@ -56,6 +55,25 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A law that a measurement breaks (see `noise.laws`): a reason not to believe it. A `gross`
+    doubt makes it a failed trial.
+
+    `text` says which numbers contradict each other, `hint` what to do, both without a full stop.
+    """
+
+    law: str
+    text: str
+    hint: str
+    gross: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The doubt as it is shown."""
+        return f"Doubtful: {self.text}; {self.hint}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelMeasurement:
     """The measured values of one model of a trial.
 
@@ -68,7 +86,7 @@ class ModelMeasurement:
     `composing` holds server-side values of the models that an ensemble or BLS model called.
     `raised` holds the flags of perf_analyzer, with their values, that upstream raised by itself: it
     measured over a longer window than asked for. `evidence` holds numbers that only laws compare,
-    by name (see `domain.laws`).
+    by name (see `noise.laws`).
     """
 
     values: Values
@@ -105,7 +123,7 @@ class Measurement:
     server for its models, including those that other models call. `started` is in seconds since
     the epoch. `loading_s` is the part of `duration_s` in which a server loaded the variant: almost
     0 with the C API, where perf_analyzer loads it. `resources` is known for a local server only.
-    `machine` is None if unknown. `doubts` follow from the other values (see `domain.laws`), so they
+    `machine` is None if unknown. `doubts` follow from the other values (see `noise.laws`), so they
     are not stored.
     """
 

@@ -7,12 +7,8 @@ Bounds and method: docs/guides/cluster.md has the reasons.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
 
-from model_analyzer.domain.noise import Noise
 from model_analyzer.domain.numbers import with_error
 from model_analyzer.domain.words import counted
 
@@ -27,14 +23,6 @@ class Shift:
 
     percent: float
     error: float
-
-    @classmethod
-    def of(cls, ratios: Sequence[float]) -> Shift:
-        """The mean of changes (at least two), each a natural logarithm of a ratio."""
-        error = stdev(ratios) / math.sqrt(len(ratios))
-        noise = Noise(error=error, freedom=len(ratios) - 1.0)
-        mean = fmean(ratios)
-        return cls(math.expm1(mean) * 100, math.exp(mean) * noise.percent)
 
     @property
     def is_noise(self) -> bool:

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.settings import ModelSettings
 from model_analyzer.domain.windows import WINDOWS, Window
+from model_analyzer.noise.first_look import FIRST_LOOK_S
 
 # perf_analyzer counts requests once a second
 COUNTED_WINDOW_S = 1.0

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from model_analyzer.domain.budget import Budget
-from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.goals import ModelGoal
 from model_analyzer.domain.models import ModelVariant, empty, thaw
 from model_analyzer.domain.settings import LaunchMode, ServerRestart, ServerSettings
@@ -18,6 +17,7 @@ from model_analyzer.domain.windows import WINDOWS
 from model_analyzer.domain.words import counted
 from model_analyzer.forecast.durations import AROUND_S, COUNTED_WINDOW_S, LOAD_S, START_S
 from model_analyzer.forecast.searches import Forecast
+from model_analyzer.noise.first_look import FIRST_LOOK_S
 
 # How far a run may be from its estimate: a search that chooses trials may end early, and unstable
 # measurements are repeated with larger windows.

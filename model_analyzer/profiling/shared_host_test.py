@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import fmean, stdev
 
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.protocols import Executor
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Finished, Lost
 from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.noise.noise import Noise
 
 # Each is one measurement alone, and one on all slots at once.
 ROUNDS = 5
@@ -54,10 +55,18 @@ class _Host:
             slots=len(self.slots),
             model=trial.models,
             trial=trial.key,
-            throughput=Shift.of(throughput),
-            latency_p99=Shift.of(latency) if len(latency) > 1 else None,
+            throughput=shift_of(throughput),
+            latency_p99=shift_of(latency) if len(latency) > 1 else None,
             started=self.started,
         )
+
+
+def shift_of(ratios: Sequence[float]) -> Shift:
+    """The mean of changes (at least two), each a natural logarithm of a ratio."""
+    error = stdev(ratios) / math.sqrt(len(ratios))
+    noise = Noise(error=error, freedom=len(ratios) - 1.0)
+    mean = fmean(ratios)
+    return Shift(math.expm1(mean) * 100, math.exp(mean) * noise.percent)
 
 
 def compare_shared(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a page needs to rank the measurements of a model again, at another limit of the latency.
 
-The script `ranking.js` follows the rules of `results.ranking` and `domain.ties`. What those rules
+The script `ranking.js` follows the rules of `results.ranking` and `noise.ties`. What those rules
 derive from runs and configurations is computed here: costs, windows, the noise of instalments.
 Values of metrics are those of the page's table. Cases in tests/golden/budget hold for both.
 """
@@ -20,10 +20,10 @@ from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, ModelGoal, Objective
 from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.metrics import METRICS, Better, Unit, canonical, metric_of
-from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.domain.pooling import in_instalments
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.ties import cost, memory_steps, total_load
+from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.pooling import in_instalments
+from model_analyzer.noise.ties import cost, memory_steps, total_load
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.plots import Chart, plots_over_latency
 from model_analyzer.results.columns import reports_gpus

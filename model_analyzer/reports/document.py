@@ -17,10 +17,10 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import METRICS, Unit, canonical
 from model_analyzer.domain.models import ModelVariant, thaw
-from model_analyzer.domain.noise import Interval
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
+from model_analyzer.noise.noise import Interval
 from model_analyzer.reports.build import ReportOrigin, state_answer
 from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.results.answer import Answer

@@ -15,19 +15,19 @@ from model_analyzer.domain.lag import advice_on_lag, from_sending, sent_late
 from model_analyzer.domain.loads import trial_words, under
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import METRICS, Source, metric_of
-from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.numbers import a_chance, number_text, percent_text
 from model_analyzer.domain.prices import money
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.response_cache import HIT_RATE
-from model_analyzer.domain.ties import UNDECIDED, tie_text
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.words import capitalized, counted, first_few
+from model_analyzer.noise.ties import UNDECIDED, tie_text
 from model_analyzer.reports.changes import change_text
 from model_analyzer.reports.failure_text import failure_text
 from model_analyzer.reports.headline import default_text
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.circumstances import differences_text
+from model_analyzer.results.near_misses import Miss
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 
 # The remarks name so many of the trials that noise does not let tell from the best.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes of values, with 95 % confidence intervals. Standard library only.
 
-Noise comes from `domain.noise`, as the standard error of logarithms.
+Noise comes from `noise.noise`, as the standard error of logarithms.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from statistics import median
 
-from model_analyzer.domain.noise import Interval, Noise, log_ratio
+from model_analyzer.noise.noise import Interval, Noise, log_ratio
 
 # Percent. Smaller changes count as no change, whatever the noise. A wider interval around 0 is
 # inconclusive.

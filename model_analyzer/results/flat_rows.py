@@ -20,8 +20,8 @@ from model_analyzer.domain.metrics import METRICS, canonical, is_best_high
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.parameters import PARAMETER, differing_parameters
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
-from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.noise.repetitions import pooled_trials
 from model_analyzer.results.columns import Cell
 
 # The values of a model in a trial, by column. Unknown values are left out.

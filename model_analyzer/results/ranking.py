@@ -16,12 +16,9 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.groups import group_members, group_name
-from model_analyzer.domain.laws.catalogue import with_doubts
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.profiles import (
     FailedTrial,
@@ -30,10 +27,13 @@ from model_analyzer.domain.profiles import (
     TrialRecord,
     failed_trials,
 )
-from model_analyzer.domain.repetitions import has_repetitions, pooled_by_trial
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Lane
-from model_analyzer.domain.ties import (
+from model_analyzer.noise.laws.catalogue import with_doubts
+from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.pooling import pool
+from model_analyzer.noise.repetitions import has_repetitions, pooled_by_trial
+from model_analyzer.noise.ties import (
     RULES,
     Comparison,
     assurance,

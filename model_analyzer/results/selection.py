@@ -12,7 +12,9 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.domain.models import queue_delay_us
-from model_analyzer.domain.noise import (
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.noise.noise import (
     LARGEST_LOGARITHM,
     Interval,
     Noise,
@@ -20,9 +22,7 @@ from model_analyzer.domain.noise import (
     log_ratio,
     ratio_noise,
 )
-from model_analyzer.domain.noise_model import USUAL_ERROR, NoiseModel
-from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.noise.noise_model import USUAL_ERROR, NoiseModel
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 
 # The percentage by which two measurements differ by chance, if nothing tells how noisy they are.

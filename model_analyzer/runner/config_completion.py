@@ -22,7 +22,7 @@ from model_analyzer.domain.protobuf import from_json, to_json
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import RepositoryError, ServerError
-from model_analyzer.reading import read_regular
+from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.file_trees import CONFIG, link_tree
 from model_analyzer.runner.model_config import completed, to_text
 from model_analyzer.runner.repository import ModelRepository

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from model_analyzer.errors import RepositoryError
-from model_analyzer.reading import blocks_of, check_regular, open_regular
+from model_analyzer.reading.untrusted import blocks_of, check_regular, open_regular
 
 CONFIG = "config.pbtxt"
 IGNORED = ("__pycache__", ".git")

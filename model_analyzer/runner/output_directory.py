@@ -20,7 +20,7 @@ from pathlib import Path
 
 from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.errors import OutputError, RepositoryError, RepositoryInUse
-from model_analyzer.reading import read_regular
+from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.file_trees import words_of
 from model_analyzer.writing import open_own
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import OutputError, RepositoryError
-from model_analyzer.reading import read_regular
+from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.ensembles import (
     Step,
     available_versions,

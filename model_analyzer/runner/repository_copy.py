@@ -26,7 +26,7 @@ from model_analyzer.domain.secrets import masked_url
 from model_analyzer.domain.user_directories import cache_directory
 from model_analyzer.domain.words import size_text
 from model_analyzer.errors import RepositoryError
-from model_analyzer.reading import read_regular
+from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.file_trees import CONFIG
 from model_analyzer.runner.model_config import parse_text
 from model_analyzer.runner.repository_store import Listing, RepositoryStore, changed

@@ -22,7 +22,7 @@ from model_analyzer.domain.models import fingerprint
 from model_analyzer.domain.secrets import masked_url
 from model_analyzer.domain.words import counted, size_text
 from model_analyzer.errors import RepositoryError
-from model_analyzer.reading import blocks_of
+from model_analyzer.reading.untrusted import blocks_of
 from model_analyzer.runner.file_trees import IGNORED
 from model_analyzer.urls import find_all, open_url, reporting
 

@@ -16,7 +16,6 @@ from model_analyzer.domain.energy import (
     with_metered_power,
 )
 from model_analyzer.domain.hardware import Machine
-from model_analyzer.domain.laws.catalogue import judged
 from model_analyzer.domain.measurements import (
     CounterReading,
     Measurement,
@@ -30,6 +29,7 @@ from model_analyzer.domain.protocols import LoadGenerator, Monitor, Server
 from model_analyzer.domain.response_cache import with_hits
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
+from model_analyzer.noise.laws.catalogue import judged
 from model_analyzer.runner.repository import OutputRepository
 
 log = logging.getLogger(__name__)

@@ -11,11 +11,11 @@ from statistics import NormalDist
 from model_analyzer.domain.arrivals import has_own_times, is_open
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
-from model_analyzer.domain.ties import Comparison, assured_first, chance_to_meet
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
+from model_analyzer.noise.pooling import pool
+from model_analyzer.noise.ties import Comparison, assured_first, chance_to_meet
 from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import Plan, Subject, recorded, side_by_side
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from model_analyzer.domain.arrivals import is_random
-from model_analyzer.domain.first_look import in_flight, least_s
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Trial
+from model_analyzer.noise.first_look import in_flight, least_s
 
 # Seconds: shorter instalments tell little, longer ones are better measured as several.
 _LEAST_S, _MOST_S = 2.0, 15.0

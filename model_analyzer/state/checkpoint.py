@@ -25,7 +25,7 @@ from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, unreadable
-from model_analyzer.reading import open_regular
+from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.state.contents import (
     Content,
     checkpoint_lines,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.parameters import PARAMETER, Setting, differing_parameters
-from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.domain.trials import Trial
+from model_analyzer.noise.repetitions import pooled_trials
 from model_analyzer.state.checkpoint import Checkpoint
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
-from model_analyzer.reading import open_regular
+from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.writing import open_own
 
 _HEARTBEAT_S = 15.0

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError
-from model_analyzer.reading import open_regular
+from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.state.contents import Content, read_journal, take_lines
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.format.lines import Entry, decode_again

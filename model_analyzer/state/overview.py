@@ -11,7 +11,7 @@ from typing import Any
 
 from model_analyzer.domain.measurements import Measurement, best_of
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.repetitions import pooled_trials
+from model_analyzer.noise.repetitions import pooled_trials
 from model_analyzer.state.checkpoint import Checkpoint, assemble
 from model_analyzer.state.contents import read_journal, read_listed
 from model_analyzer.state.format.header import Header

@@ -14,9 +14,9 @@ from itertools import chain, count
 
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement, Outcome
-from model_analyzer.domain.pooling import is_replaced
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.noise.pooling import is_replaced
 from model_analyzer.state.format.codec import DEFINITIONS
 from model_analyzer.state.format.copies import COPY, copy_entries, deflated
 from model_analyzer.state.format.decoder import Decoder

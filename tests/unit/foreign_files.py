@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from model_analyzer.config.price_files import read_prices
 from model_analyzer.config.sources import parse_yaml
-from model_analyzer.domain.json_stream import TooLong
-from model_analyzer.domain.log_rows import LogProblem
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.features.capacity.question import parse_trace
+from model_analyzer.reading.json_stream import TooLong
+from model_analyzer.reading.log_rows import LogProblem
 from model_analyzer.runner.config_completion import RememberedConfigs
 from model_analyzer.runner.load.input_check import Expected, Tensor, check_data
 from model_analyzer.runner.load.input_data import parse_entries
@@ -30,7 +30,7 @@ from model_analyzer.runner.load.profile_export import read_export
 from model_analyzer.runner.model_config import parse_text
 from model_analyzer.runner.output_directory import MARK, prepare_output
 from model_analyzer.state.checkpoint import read_file
-from tests.unit.domain.logs import EXAMPLES as LOGS
+from tests.unit.reading.logs import EXAMPLES as LOGS
 
 _BLOCK = 2**20
 

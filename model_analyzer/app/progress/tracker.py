@@ -31,13 +31,13 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.metrics import canonical
-from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.slots import Overdue, Slot
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.expectation import TrialStage
 from model_analyzer.forecast.time_left import TimeLeft
+from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.pooling import pool
 from model_analyzer.profiling import loop_events as events
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.selection import Gain, gain_over

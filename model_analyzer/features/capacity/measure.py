@@ -20,7 +20,6 @@ from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.metrics import metric_of
 from model_analyzer.domain.models import empty
-from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
@@ -32,6 +31,7 @@ from model_analyzer.features.capacity.facts.capacity import capacity_of
 from model_analyzer.features.capacity.facts.missing import Missing
 from model_analyzer.features.capacity.facts.points import Lack, Point, requests_needed
 from model_analyzer.features.capacity.facts.replica import Keeps, keeps_at
+from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import PartialPlan, Plan, Subject, recorded, side_by_side
 from model_analyzer.state.profile_state import ProfileState

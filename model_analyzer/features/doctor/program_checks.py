@@ -19,7 +19,7 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import LaunchMode, ServerSettings
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, RuntimeNotFound
 from model_analyzer.features.doctor.findings import Finding, Level, ok, problem
-from model_analyzer.reading import read_regular
+from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import (
     INSTALL,

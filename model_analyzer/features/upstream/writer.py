@@ -17,7 +17,6 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Va
 from model_analyzer.domain.metrics import METRICS, Reduction
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
-from model_analyzer.domain.repetitions import pooled_trials
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import CheckpointError
@@ -33,6 +32,7 @@ from model_analyzer.features.upstream.reader import (
     key_of,
     scaled,
 )
+from model_analyzer.noise.repetitions import pooled_trials
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.contents import UPSTREAM
 

@@ -15,7 +15,6 @@ from enum import Enum
 from statistics import fmean, median
 
 from model_analyzer.domain.arrivals import has_own_times
-from model_analyzer.domain.first_look import FIRST_LOOK_S, first_look_s, in_flight, reached_rate
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
@@ -30,6 +29,7 @@ from model_analyzer.forecast.expectation.refinement import (
     usual_further_instalments,
 )
 from model_analyzer.forecast.searches import Forecast, forecast
+from model_analyzer.noise.first_look import FIRST_LOOK_S, first_look_s, in_flight, reached_rate
 from model_analyzer.search.choose import mode_for
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import Subject

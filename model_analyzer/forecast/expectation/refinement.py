@@ -13,13 +13,13 @@ from dataclasses import replace
 from statistics import median
 
 from model_analyzer.domain.arrivals import RANDOM
-from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
 from model_analyzer.domain.metrics import METRICS, Unit
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.history import History, Remaining
 from model_analyzer.forecast.expectation.loading import loads_of
+from model_analyzer.noise.first_look import FIRST_LOOK_S
 from model_analyzer.search.confirm import FINALISTS, confirm, most_confirmed
 from model_analyzer.search.instalments import further_s
 from model_analyzer.search.modes.mode import RefiningMode

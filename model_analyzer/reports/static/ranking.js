@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The model-analyzer authors
 // SPDX-License-Identifier: Apache-2.0
 // Ranks the measurements of a model at another limit or by another objective. These are the rules of
-// results/ranking.py and domain/ties.py, with their numbers; the cases in tests/golden/budget hold
+// results/ranking.py and noise/ties.py, with their numbers; the cases in tests/golden/budget hold
 // for both. `reports/budget.py` describes the data.
 "use strict";
 const ranking = (() => {

@@ -11,9 +11,9 @@ from heapq import heapify, heapreplace
 from statistics import fmean, pstdev
 
 from model_analyzer.domain.arrivals import variation
-from model_analyzer.domain.instalment_noise import InstalmentNoise
-from model_analyzer.domain.noise import ratio_noise
-from model_analyzer.domain.pooling import histogram_of
+from model_analyzer.noise.instalment_noise import InstalmentNoise
+from model_analyzer.noise.noise import ratio_noise
+from model_analyzer.noise.pooling import histogram_of
 from model_analyzer.results.change import Change, change
 from model_analyzer.results.explain.situation import Situation, Station
 

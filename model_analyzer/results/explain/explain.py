@@ -13,8 +13,8 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, TrialRecord
-from model_analyzer.domain.ties import Comparison
 from model_analyzer.domain.trials import Workload
+from model_analyzer.noise.ties import Comparison
 from model_analyzer.results.explain import (
     contention,
     falling,

@@ -14,8 +14,8 @@ from model_analyzer.domain.flags import sequences
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.noise.pooling import pool
 from model_analyzer.results.time_parts import Part, TimeParts, time_parts
 
 _THROUGHPUT = "perf_throughput"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.reading import open_regular
+from model_analyzer.reading.untrusted import open_regular
 
 log = logging.getLogger(__name__)
 

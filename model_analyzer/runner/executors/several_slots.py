@@ -12,12 +12,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from model_analyzer.domain.first_look import FIRST_LOOK_S, overdue_s
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Finished, Lost, Overdue, Slot, Unfinished
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError
+from model_analyzer.noise.first_look import FIRST_LOOK_S, overdue_s
 
 log = logging.getLogger(__name__)
 

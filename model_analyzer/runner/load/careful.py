@@ -32,7 +32,7 @@ from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
-from model_analyzer.reading import read_regular
+from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.generators import Generator

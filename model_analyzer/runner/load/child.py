@@ -17,7 +17,7 @@ from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.trials import FailureReason
-from model_analyzer.reading import open_regular
+from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.runner.host import read_group
 from model_analyzer.runner.load.ended import OUTPUT, Stop
 from model_analyzer.runner.load.generators import Generator

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers about an export for the laws of a measurement (`domain.laws`). Pure."""
+"""Numbers about an export for the laws of a measurement (`noise.laws`). Pure."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model_analyzer.domain.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
 from model_analyzer.domain.measurements import Values
+from model_analyzer.noise.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
 from model_analyzer.runner.load.intended import IntendedTimes
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.schedule import Times

@@ -33,7 +33,7 @@ from model_analyzer.domain.settings import (
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.words import counted, first_few
 from model_analyzer.errors import Problem
-from model_analyzer.reading import read_regular
+from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.file_trees import why_unreadable
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.input_check import Mistake

@@ -18,9 +18,9 @@ from itertools import islice
 from typing import Any
 
 from model_analyzer.domain.foreign_json import TooDeep
-from model_analyzer.domain.json_stream import TooLong
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.words import counted
+from model_analyzer.reading.json_stream import TooLong
 from model_analyzer.runner.load.input_elements import b64_elements, describe, judge_elements, listed
 from model_analyzer.runner.load.input_members import InputMembers, NoMapping
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import orjson
 
 from model_analyzer.domain.foreign_json import TooDeep, no_number
-from model_analyzer.domain.json_stream import JsonStream, TooLong
-from model_analyzer.domain.log_rows import LogProblem
+from model_analyzer.reading.json_stream import JsonStream, TooLong
+from model_analyzer.reading.log_rows import LogProblem
 
 # The size of the user's file, and of that for one perf_analyzer, which keeps all of it in memory.
 MOST_INPUT_BYTES = 256 * 2**20

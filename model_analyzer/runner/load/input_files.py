@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag, shapes_of
-from model_analyzer.domain.json_stream import TooLong
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.words import counted, first_few
-from model_analyzer.reading import blocks_of, read_regular
+from model_analyzer.reading.json_stream import TooLong
+from model_analyzer.reading.untrusted import blocks_of, read_regular
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.input_check import (
     CheckedData,

@@ -18,7 +18,7 @@ from itertools import chain
 from typing import Any
 
 from model_analyzer.domain.foreign_json import parse_with
-from model_analyzer.domain.json_stream import JsonStream
+from model_analyzer.reading.json_stream import JsonStream
 
 # The exact parser needs a tenth of a second for this size; it also finds keys that occur twice.
 _MOST_EXACT_BYTES = 2**21

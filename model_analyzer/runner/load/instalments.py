@@ -16,9 +16,7 @@ from itertools import chain
 from pathlib import Path
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
-from model_analyzer.domain.first_look import in_flight, is_cold, is_short
 from model_analyzer.domain.lag import is_late
-from model_analyzer.domain.laws.case import DUE
 from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
 from model_analyzer.domain.protocols import Server
@@ -29,6 +27,8 @@ from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import WINDOWS, Window
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
+from model_analyzer.noise.first_look import in_flight, is_cold, is_short
+from model_analyzer.noise.laws.case import DUE
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.generators import (

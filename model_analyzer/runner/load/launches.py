@@ -14,7 +14,6 @@ from pathlib import Path
 
 import psutil
 
-from model_analyzer.domain.first_look import in_flight
 from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
 from model_analyzer.domain.models import empty, is_decoupled
@@ -24,6 +23,7 @@ from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.errors import OutputError
+from model_analyzer.noise.first_look import in_flight
 from model_analyzer.runner.client.interface import has_fixed_shapes
 from model_analyzer.runner.load.child import LOOK_S, AnswerWatch, Child, most_memory_of_each
 from model_analyzer.runner.load.command import build_command

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The requests of a log: when each was due, and which input it has.
 
-`domain.log_rows` reads the rows in all forms, `domain.log_times` their times and units.
+`reading.log_rows` reads the rows in all forms, `reading.log_times` their times and units.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.log_rows import (
+from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.traffic import MOST_REQUESTS
+from model_analyzer.domain.words import counted
+from model_analyzer.reading.log_rows import (
     LogProblem,
     LogRows,
     Row,
@@ -29,7 +32,7 @@ from model_analyzer.domain.log_rows import (
     rows_of,
     unknown_form,
 )
-from model_analyzer.domain.log_times import (
+from model_analyzer.reading.log_times import (
     NS_PER,
     Extent,
     LogUnit,
@@ -41,9 +44,6 @@ from model_analyzer.domain.log_times import (
     time_column,
     unit_of,
 )
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.traffic import MOST_REQUESTS
-from model_analyzer.domain.words import counted
 
 # AIPerf's export has the requests of its warm-up, too.
 _PHASE, _WARM_UP = "metadata.benchmark_phase", "warmup"

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.json_stream import JsonStream
 from model_analyzer.domain.windows import WINDOWS
+from model_analyzer.reading.json_stream import JsonStream
 from model_analyzer.runner.load.requests import Requests
 
 _ASKED = "return_num_output_tokens"

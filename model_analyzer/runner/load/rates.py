@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from model_analyzer.domain.first_look import (
+from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.noise.first_look import (
     FIRST_LOOK_S,
     first_look_s,
     in_flight,
     least_s,
     reached_rate,
 )
-from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.output import OutputVerdict

@@ -11,9 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.log_rows import MOST_PART, LogProblem
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.reading import open_regular, open_text
+from model_analyzer.reading.log_rows import MOST_PART, LogProblem
+from model_analyzer.reading.untrusted import open_regular, open_text
 from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, InputEntries, parse_entries
 from model_analyzer.runner.load.logged_requests import RequestLog, parse_log
 

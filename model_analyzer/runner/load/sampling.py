@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.first_look import is_cold
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import ModelMeasurement, Values
+from model_analyzer.noise.first_look import is_cold
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.schedule import Times
 from model_analyzer.runner.load.tokens import joint_times, token_metrics, token_times

@@ -13,7 +13,7 @@ import psutil
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import RepositoryError
-from model_analyzer.reading import read_regular
+from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.file_trees import files_under
 from model_analyzer.runner.stubs import name_of, stubs_among
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from model_analyzer.domain.first_look import first_look_s
+from model_analyzer.noise.first_look import first_look_s
 from model_analyzer.search.adaptive.queueing_model import Floats
 
 # Fewer measurements allow no estimate.

@@ -16,9 +16,10 @@ import numpy.typing as npt
 from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.ties import (
+from model_analyzer.domain.trials import Failure, LoadKind, Trial
+from model_analyzer.noise.pooling import pool
+from model_analyzer.noise.ties import (
     Comparison,
     assurance,
     assured_first,
@@ -30,7 +31,6 @@ from model_analyzer.domain.ties import (
     undefeated,
     undominated,
 )
-from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.adaptive.acquisition import (
     Prospect,
     evaluate,

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.domain.pooling import in_instalments
+from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.pooling import in_instalments
 from model_analyzer.search.adaptive.queueing_model import Floats
 
 # The limits of a relative error: estimates from a few windows are rough.

@@ -12,8 +12,8 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.numbers import chance_text, expected_gain_text, percent_text
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.domain.ties import UNDECIDED, Undecided, tie_text, tied, undecided
 from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.noise.ties import UNDECIDED, Undecided, tie_text, tied, undecided
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.space import Coordinate

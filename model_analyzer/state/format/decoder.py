@@ -26,7 +26,6 @@ from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.histograms import Histogram, is_histogram
 from model_analyzer.domain.joint_histogram import JointHistogram, is_joint_histogram
-from model_analyzer.domain.laws.catalogue import judged
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -51,6 +50,7 @@ from model_analyzer.domain.trials import (
     Workload,
 )
 from model_analyzer.domain.value_rows import ValueRow
+from model_analyzer.noise.laws.catalogue import judged
 from model_analyzer.state.format import schema
 from model_analyzer.state.format.config_fields import model_config
 from model_analyzer.state.format.lines import Entry, decode_again

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.open_intervals import Server
-from model_analyzer.domain.noise_model import NoiseModel
+from model_analyzer.noise.noise_model import NoiseModel
 from tests.sizes import small_and_full
 
 RATE, BUSY = 200, 0.6

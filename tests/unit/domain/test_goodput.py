@@ -15,8 +15,8 @@ from model_analyzer.domain.goodput import GOODPUT, request_limits, with_goodput
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.joint_histogram import JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.domain.pooling import pool
+from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.pooling import pool
 from tests.unit.builders import at_least, at_most, goal, instalment, measurement
 
 # Ten requests in half a second: seven within 20 ms.

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_analyzer.domain.histograms import Histogram, approximate, is_histogram, merged
+from model_analyzer.domain.histograms import Histogram, is_histogram
+from model_analyzer.noise.pooled_histograms import approximate, merged
 
 WIDTH = math.exp(0.01)
 

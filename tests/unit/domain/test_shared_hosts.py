@@ -9,6 +9,7 @@ import math
 import pytest
 
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
+from model_analyzer.profiling.shared_host_test import shift_of
 
 
 def shared(throughput: Shift, latency: Shift | None) -> SharedHost:
@@ -20,15 +21,15 @@ def shared(throughput: Shift, latency: Shift | None) -> SharedHost:
 def test_a_shift_is_the_mean_of_changes_with_its_interval() -> None:
     changes = [math.log(1 - percent / 100) for percent in (4, 5, 6, 5, 5)]
 
-    shift = Shift.of(changes)
+    shift = shift_of(changes)
 
     assert shift.percent == pytest.approx(-5, abs=0.01)
     # Student's t of four degrees of freedom, times the standard error
     assert shift.error == pytest.approx(2.776 * 0.7071 / math.sqrt(5), rel=0.01)
     assert not shift.is_noise
-    assert Shift.of([0.01, -0.02, 0.01]).is_noise
-    assert Shift.of([0.01, 0.01]).error == 0
-    doubled = Shift.of([math.log(factor) for factor in (1.9, 2.0, 2.1)])
+    assert shift_of([0.01, -0.02, 0.01]).is_noise
+    assert shift_of([0.01, 0.01]).error == 0
+    doubled = shift_of([math.log(factor) for factor in (1.9, 2.0, 2.1)])
     assert doubled.percent == pytest.approx(100, abs=1)
     assert doubled.error == pytest.approx(4.303 * 10 / math.sqrt(3), rel=0.02)
 

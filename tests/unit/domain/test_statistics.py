@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.statistics import (
     BatchStatistics,
     ModelStatistics,
     RequestCounts,
     counted_between,
 )
+from model_analyzer.noise.pooling import pool
 from tests.unit.state.samples import measurement
 
 

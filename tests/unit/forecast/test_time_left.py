@@ -13,7 +13,6 @@ from random import Random
 import pytest
 
 from model_analyzer.domain.budget import Budget
-from model_analyzer.domain.first_look import FIRST_LOOK_S, first_look_s
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.slots import Lane
@@ -23,6 +22,7 @@ from model_analyzer.forecast.expectation.expectation import expectation as expec
 from model_analyzer.forecast.expectation.history import Remaining
 from model_analyzer.forecast.expectation.loading import load_of
 from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft
+from model_analyzer.noise.first_look import FIRST_LOOK_S, first_look_s
 from model_analyzer.search.plan import Subject
 from tests.sizes import small_and_full
 from tests.unit import builders

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.conclusions import StopReason
-from model_analyzer.domain.doubts import Doubt
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
+from model_analyzer.domain.measurements import Doubt, Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
-from model_analyzer.domain.repetitions import pooled_by_trial
-from model_analyzer.domain.ties import chance_to_meet, cost
+from model_analyzer.noise.repetitions import pooled_by_trial
+from model_analyzer.noise.ties import chance_to_meet, cost
 from model_analyzer.results.ranking import NO_GAIN, Ranking
 from tests.random_rankings import random_limits, random_records
 from tests.sizes import small_and_full

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from model_analyzer.domain.noise import (
+from model_analyzer.noise.noise import (
     FEWEST_CHANGES,
     Interval,
     Noise,

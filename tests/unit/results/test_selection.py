@@ -13,8 +13,8 @@ import pytest
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.noise import Interval, Noise, ratio_noise
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.noise.noise import Interval, Noise, ratio_noise
 from model_analyzer.results.answer import AnswerVerdict, answer_of
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default, top, top_with_default

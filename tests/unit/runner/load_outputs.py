@@ -16,11 +16,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from model_analyzer.domain.laws.catalogue import judged
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure
+from model_analyzer.noise.laws.catalogue import judged
 from model_analyzer.runner.load.ended import (
     EXPORT,
     OUTPUT,

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model_analyzer.domain.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
+from model_analyzer.noise.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
 from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.profile_export import Export

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from model_analyzer.domain.log_rows import LogProblem
+from model_analyzer.reading.log_rows import LogProblem
 from model_analyzer.runner.load.input_data import InputFile, parse_entries, size_of
 
 DATA = {

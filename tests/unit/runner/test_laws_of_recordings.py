@@ -12,9 +12,8 @@ from typing import Any
 import orjson
 import pytest
 
-from model_analyzer.domain.doubts import Doubt
-from model_analyzer.domain.laws.catalogue import doubts_of
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import Doubt, Measurement
+from model_analyzer.noise.laws.catalogue import doubts_of
 from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.output import parse_counted, parse_table
 from model_analyzer.runner.load.profile_export import Export, read_export

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.log_rows import LogProblem
+from model_analyzer.reading.log_rows import LogProblem
 from model_analyzer.runner.load.logged_requests import parse_log
 
 SECOND = 10**9

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.log_rows import LogProblem
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.traffic import Arrivals, Traffic
+from model_analyzer.reading.log_rows import LogProblem
 from model_analyzer.runner.load.logged_requests import parse_log
 from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 

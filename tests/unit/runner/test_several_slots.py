@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import pytest
 
-from model_analyzer.domain.first_look import FIRST_LOOK_S
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Finished, Lost, Slot, Unfinished
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError, Interrupted
+from model_analyzer.noise.first_look import FIRST_LOOK_S
 from model_analyzer.runner.executors.several_slots import (
     MOST_LOSSES,
     ClusterExecutor,

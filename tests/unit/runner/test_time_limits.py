@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model_analyzer.domain.first_look import FIRST_LOOK_S, given_up_s
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import FailureReason, LoadKind
 from model_analyzer.domain.windows import Window
+from model_analyzer.noise.first_look import FIRST_LOOK_S, given_up_s
 from model_analyzer.runner.load.ended import Stop
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.time_limits import (

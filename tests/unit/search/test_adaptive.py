@@ -24,12 +24,12 @@ from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.errors import ConfigError
+from model_analyzer.noise.pooling import pool
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.choose import choose
 from model_analyzer.search.modes.adaptive import LOAD_STEPS

@@ -14,10 +14,10 @@ import pytest
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.pooling import pool
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
+from model_analyzer.noise.pooling import pool
 from model_analyzer.search.choose import choose
 from model_analyzer.search.planned import CompletedSearch
 from tests.unit import builders

@@ -7,10 +7,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.domain.laws.case import DUE
+from tests.unit.noise.laws.cases import with_evidence
+
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason
+from model_analyzer.noise.laws.case import DUE
 from model_analyzer.results.flat_rows import pooled_rows
 from model_analyzer.state.checkpoint import Checkpoint, read_file
 from model_analyzer.state.format.codec import Encoder
@@ -18,7 +20,6 @@ from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.records import Records
 from tests.unit.builders import instalment, measurement, trial
-from tests.unit.domain.laws.cases import with_evidence
 
 
 def stored(tmp_path: Path, *outcomes: Measurement) -> Checkpoint:

@@ -15,7 +15,6 @@ from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.domain.prices import Prices, Resources
 from model_analyzer.domain.profiles import (
     FailedTrial,
@@ -24,8 +23,6 @@ from model_analyzer.domain.profiles import (
     TrialRecord,
     failed_trials,
 )
-from model_analyzer.domain.repetitions import pooled_trials
-from model_analyzer.domain.ties import resources_used
 from model_analyzer.domain.trials import Trial
 from model_analyzer.features.capacity.facts.missing import Missing, missing_of
 from model_analyzer.features.capacity.facts.points import (
@@ -43,6 +40,9 @@ from model_analyzer.features.capacity.facts.replica import (
     keeps_at,
     rates_that_keep,
 )
+from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.repetitions import pooled_trials
+from model_analyzer.noise.ties import resources_used
 from model_analyzer.results.circumstances import Circumstances, LeftOut, comparable
 from model_analyzer.results.knee import knee_of
 from model_analyzer.results.ranking import Ranking

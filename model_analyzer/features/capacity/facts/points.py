@@ -21,12 +21,12 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Constraint
 from model_analyzer.domain.lag import SEND_LAG
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, canonical
-from model_analyzer.domain.noise import Noise
-from model_analyzer.domain.noise_model import NoiseModel
-from model_analyzer.domain.pooling import in_instalments, is_replaced, pool
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.domain.trials import Failure, Load, LoadKind
+from model_analyzer.noise.noise import Noise
+from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.pooling import in_instalments, is_replaced, pool
 
 # If the throughput is below the rate by more than this share, the server does not keep up.
 _FALLEN_BEHIND = 0.05

@@ -21,8 +21,8 @@ from itertools import accumulate, pairwise
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import Better, metric_of
-from model_analyzer.domain.noise_model import NoiseModel
 from model_analyzer.features.capacity.facts.points import Point, reaches_at
+from model_analyzer.noise.noise_model import NoiseModel
 
 # A division of two measured numbers is exact to this, so that 3 x 0.1 needs no fourth replica.
 _EXACT = 1e-9

@@ -11,7 +11,9 @@ from itertools import chain
 from model_analyzer.domain.hardware import with_place
 from model_analyzer.domain.metrics import METRICS, Better
 from model_analyzer.domain.models import fingerprint
-from model_analyzer.domain.noise import (
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import Trial
+from model_analyzer.noise.noise import (
     Interval,
     Noise,
     around,
@@ -20,8 +22,6 @@ from model_analyzer.domain.noise import (
     spread_of_groups,
     widest,
 )
-from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.trials import Trial
 from model_analyzer.results.change import Change, ChangeVerdict, change, median_change
 from model_analyzer.results.ranking import Ranking
 

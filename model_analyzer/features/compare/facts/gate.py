@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import Enum
 from math import isfinite
 
-from model_analyzer.domain.noise import Interval
 from model_analyzer.features.compare.facts.comparison import ModelComparison
+from model_analyzer.noise.noise import Interval
 from model_analyzer.results.change import Change
 
 _FORM = re.compile(r"\s*(\w+)\s*([<>])\s*([^\s%]+)\s*(%?)\s*")
