@@ -214,18 +214,11 @@ def test_a_column_in_brackets_is_a_name() -> None:
     assert raised.value.hint == "give column: [at] or id"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"session_id": "s1", "turns": [{"text": "hello", "timestamp": 0}]}',
-        '{"requests": [{"timestamp": 0.0}, {"timestamp": 1.0}]}',
-        '{"type": "random_pool", "text": "x"}',
-    ],
-)
-def test_what_holds_no_time_is_not_offered_as_a_column(line: str) -> None:
-    with pytest.raises(LogProblem, match="known") as raised:
-        parse_log([f"{line}\n"] * 2)
-    assert raised.value.hint.startswith("write one object for each request, with its time")
+def test_what_holds_no_time_is_not_offered_as_a_column() -> None:
+    for line in ('{"id": "s", "turns": [{"timestamp": 0}]}', '{"requests": [{"timestamp": 0}]}'):
+        with pytest.raises(LogProblem, match="known") as raised:
+            parse_log([f"{line}\n"] * 2)
+        assert raised.value.hint.startswith("write one object for each request, with its time")
 
 
 REPORT = (

@@ -7,8 +7,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tests.unit.noise.laws.cases import with_evidence
-
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason
@@ -20,6 +18,7 @@ from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.records import Records
 from tests.unit.builders import instalment, measurement, trial
+from tests.unit.noise.laws.cases import with_evidence
 
 
 def stored(tmp_path: Path, *outcomes: Measurement) -> Checkpoint:
