@@ -166,7 +166,7 @@ ADDRESSES = {
     "optuna": {"search/modes/optuna.py"},
     "ray": {"features/cluster/ray_slots.py"},
     "fsspec": {"urls.py"},
-    "pandas": {"state/api.py", "state/frame.py"},
+    "pandas": {"state/api.py"},
     "numpy": {
         "runner/load/logged_requests.py",
         "search/adaptive/acquisition.py",
@@ -410,12 +410,12 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_180,
-    "lines of the core, without features": 71_550,
-    "files": 454,
-    "files that one other imports": 109,
-    "of these, files of up to 110 lines": 34,
-    "files under 40 lines": 22,
+    "lines": 82_100,
+    "lines of the core, without features": 71_200,
+    "files": 447,
+    "files that one other imports": 103,
+    "of these, files of up to 110 lines": 29,
+    "files under 40 lines": 18,
     "imports, % of lines": 8.3,
     "names of classes used twice": 25,
     "names of files used twice": 21,
@@ -423,7 +423,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 5,
-    "lines of tests": 81_800,
+    "lines of tests": 81_750,
 }
 
 

@@ -11,11 +11,7 @@ from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 
-from model_analyzer.app.delivery.files import (
-    origin_of,
-    write_detail,
-    write_measurements,
-)
+from model_analyzer.app.delivery.files import origin_of, write_detail, write_measurements
 from model_analyzer.app.selection.asked_goals import given_or_of_run
 from model_analyzer.app.selection.circumstances import ranked, run_of
 from model_analyzer.app.selection.subjects import measured_subjects

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from model_analyzer.app.ports import Questions
+from model_analyzer.app.run.caller import Questions
 from model_analyzer.domain.differences import Difference, secret_differences
 from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
 from model_analyzer.domain.trials import ServerSetup

@@ -19,8 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from model_analyzer.app.progress.events import Silence, Sink
-from model_analyzer.cli.progress.live import LiveView
-from model_analyzer.cli.progress.log_lines import JsonLines, Lines
+from model_analyzer.cli.progress.sinks import JsonLines, Lines, LiveView
 from model_analyzer.cli.streams import write_now
 from model_analyzer.cli.table_layout import cell_text, laid_out
 from model_analyzer.domain.printable import one_line, printable

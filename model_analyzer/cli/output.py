@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_analyzer.cli.echo import complain, echo, echo_data
+from model_analyzer.cli.shared_options import TABLE
 from model_analyzer.domain.printable import one_line
 from model_analyzer.errors import wrong
 
@@ -97,8 +98,14 @@ def _in_words(cell: Cell) -> Cell:
     return ("no", "yes")[cell] if isinstance(cell, bool) else cell
 
 
-def check_printable(form: str, output: Path | None) -> None:
-    """Refuses to print a binary format to a terminal. Raises ConfigError."""
+def check_format(form: str, output: Path | None, others: Sequence[str] = ()) -> None:
+    """Refuses a table in a file, which takes the `others`, and a binary format on a terminal.
+    Raises ConfigError.
+    """
+    if form == TABLE and output is not None:
+        *first, last = others
+        choices = f"{', '.join(first)} or {last}"
+        raise wrong("-o", f"a table cannot be written to a file: choose --format {choices}")
     if form == "parquet" and output is None and sys.stdout.isatty():
         raise wrong("--format", "parquet cannot be printed to a terminal: give a file with -o FILE")
 

@@ -16,7 +16,8 @@ from model_analyzer.config.table import VARIABLE_PREFIX
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FORMATS = ("csv", "json", "parquet")
+FORMATS = ("csv", "json", "parquet")  # of rows, for programs
+TABLE = "table"  # for people: see `output.check_format`
 
 
 def _expanded(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -146,6 +147,16 @@ def order_option(default: str) -> Callable[[F], F]:
 def json_option(command: F) -> F:
     flags = ("--json", "as_json")
     return click.option(*flags, is_flag=True, help="Print JSON, for programs.")(command)
+
+
+def format_option(
+    *forms: str, default: str = TABLE, help: str = "Output format."
+) -> Callable[[F], F]:
+    """`form`: the default or one of the other formats."""
+    choice = click.Choice([default, *forms])
+    return click.option(
+        "--format", "form", type=choice, default=default, show_default=True, help=help
+    )
 
 
 def output_option(command: F) -> F:

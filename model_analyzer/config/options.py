@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from model_analyzer.config import model_options, sweeps
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, Mount
+from model_analyzer.config.fragments import Schema
 from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
@@ -53,6 +55,7 @@ from model_analyzer.config.table import (
     SEARCH,
     SERVER,
     Option,
+    schema,
 )
 from model_analyzer.config.traffic_options import OpenLoad
 from model_analyzer.domain.ranges import LEAST_INTERVAL, MOST_RATE, MOST_SECONDS
@@ -72,6 +75,8 @@ from model_analyzer.domain.settings import (
 
 # More processes than cores only disturb each other.
 _MOST_GENERATORS = 64
+
+_MORE_FORMATS = [form.value for form in OutputFormat if form is not OutputFormat.HTML]
 
 OPTIONS: Sequence[Option] = (
     # ---------------------------------------------------------------- general
@@ -727,7 +732,7 @@ OPTIONS: Sequence[Option] = (
         default=(OutputFormat.HTML, OutputFormat.JSON, OutputFormat.CSV, OutputFormat.PNG),
         defaults={REPORT: (OutputFormat.HTML, OutputFormat.PNG)},
         target="export.formats", group=EXPORT, commands=(PROFILE, REPORT),
-        help="Formats to write: html (always), pdf, md, json, csv, parquet, png, svg.",
+        help=f"Formats to write: html (always), {', '.join(_MORE_FORMATS)}.",
     ),
 )  # fmt: skip
 
@@ -746,3 +751,19 @@ def options_of(command: str) -> Sequence[Option]:
         for option in OPTIONS
         if name in option.commands or command in option.commands
     ]
+
+
+def json_schema() -> Schema:
+    """The JSON Schema (draft 2020-12) of a YAML file, which may be empty: for editors and programs.
+
+    It accepts everything that the option table accepts. It does not check rules between options,
+    empty ranges, weights that are all 0, limits of numbers written as text, the number of
+    combinations of a sweep, and home directories of unknown users.
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Configuration of model-analyzer",
+        **schema(OPTIONS),
+        "type": ["object", "null"],
+        "$defs": {**model_options.definitions(), **sweeps.definitions()},
+    }

@@ -13,13 +13,7 @@ from decimal import Decimal
 
 from model_analyzer.domain.energy import ENERGY_PER_INFERENCE, METERED_POWER, total_power
 from model_analyzer.domain.measurements import Measurement, Values
-from model_analyzer.domain.prices import (
-    COSTS,
-    Prices,
-    Resources,
-    cost_per_million,
-    hourly_cost,
-)
+from model_analyzer.domain.prices import COSTS, Prices, Resources, cost_per_million, hourly_cost
 from model_analyzer.domain.settings import LaunchMode
 from model_analyzer.domain.trials import Trial
 

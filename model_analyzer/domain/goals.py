@@ -312,3 +312,12 @@ class Goal:
         else:
             order = sorted(range(len(ordered)), key=cmp_to_key(compare))
         return [ordered[index] for index in order]
+
+
+def are_met(goal: Goal, measurement: Measurement) -> bool | None:
+    """Whether a measurement meets all constraints; None if it meets those whose metrics it has, and
+    lacks others.
+    """
+    if not goal.unchecked(measurement):
+        return goal.passes(measurement)
+    return False if goal.shortfall(measurement) else None

@@ -61,6 +61,14 @@ _NO_SECRET_NAME = re.compile(
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
+# Masks of versions before 2026-11: their trial keys depend on it, so this never changes.
+_FORMER_WORDS = r"pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key|access[-_]?key"
+_FORMER_NAME = re.compile(
+    rf"(?<![a-z])(?:{_FORMER_WORDS}|auth|authorization)(?![a-z])", re.IGNORECASE
+)
+_FORMER_VALUE = re.compile(rf"(?<![a-z])((?:{_FORMER_WORDS})=)[^,;\s]+", re.IGNORECASE)
+_FORMER_URL_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s@]+(?=@)")
+
 
 @lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
@@ -221,3 +229,27 @@ def _masked_word(before: str, word: str) -> str:
         return name + equals + masked(name[2:], value) if equals else word
     is_value = before.startswith("--") and "=" not in before
     return masked(before[2:], word) if is_value else masked_text(word)
+
+
+def formerly_masked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of flags or variables as they counted in a server setup before 2026-11."""
+    return {
+        name: [_formerly_masked(name, item) for item in value]
+        if isinstance(value, tuple)
+        else _formerly_masked(name, value)
+        for name, value in values.items()
+    }
+
+
+def _formerly_masked(name: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if name in ("http-restricted-api", "grpc-restricted-protocol"):
+        readable, equals, _ = value.partition("=")
+        return readable + equals + MASK if equals else MASK
+    if name == "http-header":
+        header, colon, _ = value.partition(":")
+        return f"{header}{colon} {MASK}" if colon else MASK
+    if _FORMER_NAME.search(name):
+        return MASK
+    return _FORMER_URL_PASSWORD.sub(rf"\g<1>:{MASK}", _FORMER_VALUE.sub(rf"\g<1>{MASK}", value))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import accumulate, chain
@@ -498,6 +498,23 @@ def _recommended(ranking: Ranking) -> tuple[str, str]:
     swept = swept_text(ranking) if ranking.default in (None, best) else ""
     texts = (settings_text(best), swept, under(best.best.trial))
     return best.name, ", ".join(filter(None, texts))
+
+
+def setup_rows(report: Page | Detail) -> Iterator[tuple[str, str]]:
+    """How a report was measured: name and value of each fact."""
+    origin = report.origin
+    yield from origin.host.items()
+    for part in report.parts:
+        if part.hardware:
+            yield "Hardware", part.hardware
+        if part.origin.devices:
+            gpus = (
+                f"{gpu.name} ({gpu.memory / 1073.741824:.1f} GB)" for gpu in part.origin.devices
+            )
+            yield "GPUs", ", ".join(gpus)
+        yield from part.method
+    yield "Checkpoint", origin.checkpoint
+    yield "Written", f"{origin.written} by {origin.tool}"
 
 
 def build_detail(

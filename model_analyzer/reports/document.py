@@ -11,7 +11,7 @@ from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.foreign_json import parse_json
-from model_analyzer.domain.goals import Constraint, Goal, ModelGoal
+from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, are_met
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
@@ -25,7 +25,6 @@ from model_analyzer.reports.build import ReportOrigin, state_answer
 from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.circumstances import LeftOut
-from model_analyzer.results.met import are_met
 from model_analyzer.results.ranking import Costs, Ranking, VariantResult
 
 # The version of the layout; increased when readers of the last version would misread this one.

@@ -23,7 +23,7 @@ from typing import Any
 import markupsafe
 
 from model_analyzer.reports.breakdown import SERVER_TIMES
-from model_analyzer.reports.build import Detail, Page
+from model_analyzer.reports.build import Detail, Page, setup_rows
 from model_analyzer.reports.images import Drawings
 from model_analyzer.reports.latencies import latency_charts
 from model_analyzer.reports.plots import Chart, chart_config
@@ -100,7 +100,8 @@ def _content(report: Page | Detail, drawings: Drawings) -> Mapping[str, Any]:
     most = _MOST_ROWS if isinstance(report, Page) else _MOST_ROWS_OF_VARIANT
     first = report.explorer.first(most)
     return {
-        "report": report, "drawings": drawings, "first": first, "most_failures": _MOST_FAILURES,
+        "report": report, "setup": [*setup_rows(report)], "drawings": drawings, "first": first,
+        "most_failures": _MOST_FAILURES,
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.words import capitalized, counted
-from model_analyzer.reports.build import Detail, Page, Summary
+from model_analyzer.reports.build import Detail, Page, Summary, setup_rows
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.images import Drawings
 from model_analyzer.reports.map_grid import MapGrid
@@ -16,9 +16,6 @@ from model_analyzer.reports.markup import escaped, fenced, markdown_table
 from model_analyzer.reports.parameters import Importance
 from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.tables import Table
-
-# A pull request comment holds 65 536 characters.
-_MOST_ROWS = 100
 
 
 def render_summary(report: Page, drawings: Drawings) -> str:
@@ -73,7 +70,7 @@ def _part(report: Summary, drawings: Drawings, level: int) -> Sequence[str]:
     if report.why is not None:
         lines += _section("Why p99 is what it is", _why(report.why), level)
     if report.failures:
-        lines += _section("Failed trials", _cut(_failures(report)), level)
+        lines += _section("Failed trials", markdown_table(_failures(report)), level)
     if report.notices:
         lines += _section("Caveats", [f"* {escaped(text)}" for text in report.notices], level)
     return lines
@@ -152,7 +149,7 @@ def render_detail(report: Detail, drawings: Drawings) -> str:
     """The detailed report of one variant. Charts are images beside it, named by their keys."""
     lines = [f"# Detailed report: {escaped(report.variant)}", "", escaped(report.sentence), ""]
     lines += _charts(report.charts, drawings)
-    lines += _section("Measurements", _cut(report.table))
+    lines += _section("Measurements", markdown_table(report.table))
     if report.composing is not None:
         lines += _section(
             "Composing models at the best measurement", markdown_table(report.composing)
@@ -167,32 +164,9 @@ def _section(title: str, lines: Iterable[str], level: int = 2) -> Sequence[str]:
     return [f"{'#' * level} {title}", "", *lines, ""]
 
 
-def _cut(table: Table) -> Sequence[str]:
-    """The lines of a table, cut after _MOST_ROWS rows."""
-    more = len(table.rows) - _MOST_ROWS
-    lines = markdown_table(Table(headers=table.headers, rows=table.rows[:_MOST_ROWS]))
-    return [*lines, "", f"… and {more} more."] if more > 0 else lines
-
-
 def _setup(report: Page | Detail) -> Sequence[str]:
-    origin = report.origin
-    rows = (
-        *origin.host.items(),
-        *(pair for part in report.parts for pair in _measured(part)),
-        ("Checkpoint", origin.checkpoint),
-        ("Written", f"{origin.written} by {origin.tool}"),
-    )
-    table = Table(headers=("Item", "Value"), rows=rows)
+    table = Table(headers=("Item", "Value"), rows=tuple(setup_rows(report)))
     return _section("How it was measured", markdown_table(table))
-
-
-def _measured(part: Summary | Detail) -> Sequence[tuple[str, str]]:
-    gpus = ", ".join(device.name for device in part.origin.devices)
-    return [
-        *([("Hardware", part.hardware)] if part.hardware else []),
-        *([("GPUs", gpus)] if gpus else []),
-        *part.method,
-    ]
 
 
 def _text(lines: Sequence[str]) -> str:

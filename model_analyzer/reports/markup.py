@@ -9,6 +9,9 @@ from collections.abc import Sequence
 
 from model_analyzer.reports.tables import Table
 
+# A comment of a pull request holds 65 536 characters.
+_MOST_ROWS = 100
+
 
 def escaped(text: str) -> str:
     """A text on one line, with the special characters of Markdown and HTML escaped."""
@@ -16,13 +19,18 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\`*_|\[\]@#])", r"\\\1", text)
 
 
-def markdown_table(table: Table) -> Sequence[str]:
-    """The lines of a table: numbers are right-aligned, missing values are `-`."""
+def markdown_table(table: Table, others: str = "more") -> Sequence[str]:
+    """The lines of a table: numbers are right-aligned, missing values are `-`. If it is long, a
+    line at the end says how many `others` there are.
+    """
     first = table.rows[0] if table.rows else ("",) * len(table.headers)
     rules = ["---:" if isinstance(cell, (int, float)) else "---" for cell in first]
-    rows = [["-" if cell is None else _lines(cell) for cell in row] for row in table.texts()]
+    shown = Table(headers=table.headers, rows=table.rows[:_MOST_ROWS])
+    rows = [["-" if cell is None else _lines(cell) for cell in row] for row in shown.texts()]
     lines = [[escaped(header) for header in table.headers], rules, *rows]
-    return [f"| {' | '.join(cells)} |" for cells in lines]
+    count = len(table.rows) - len(shown.rows)
+    rest = ["", f"… and {count} {others}."] if count else []
+    return [*(f"| {' | '.join(cells)} |" for cells in lines), *rest]
 
 
 def _lines(cell: str) -> str:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from model_analyzer.domain.efficiency import EFFICIENCY
-from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goals import Goal, are_met
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import METRICS, Source, canonical
@@ -48,7 +48,6 @@ from model_analyzer.results.columns import (
     reports_gpus,
     with_data,
 )
-from model_analyzer.results.met import are_met
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 log = logging.getLogger(__name__)

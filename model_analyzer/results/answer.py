@@ -15,11 +15,11 @@ from itertools import compress, islice
 from operator import not_
 
 from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.goals import are_met
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.ties import Comparison, Undecided, chance_to_meet, undecided
-from model_analyzer.results.met import are_met
 from model_analyzer.results.near_misses import NearMiss, near_misses
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective, are_met
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.measurements import Columns, Measurement
@@ -47,14 +47,7 @@ from model_analyzer.noise.ties import (
     undefeated,
     undominated,
 )
-from model_analyzer.results.circumstances import (
-    Comparable,
-    Group,
-    LeftOut,
-    Wanted,
-    comparable,
-)
-from model_analyzer.results.met import are_met
+from model_analyzer.results.circumstances import Comparable, Group, LeftOut, Wanted, comparable
 
 # Percent; smaller gains count as no gain.
 NO_GAIN = 0.5

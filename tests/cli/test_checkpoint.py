@@ -205,17 +205,6 @@ def test_show_prints_plain_words(call: Run, checkpoints: Path) -> None:
     assert not re.search("None|True|False|'", output)
 
 
-def test_show_has_everything(call: Run) -> None:
-    status, output, error = call("show")
-
-    assert (status, error) == (0, "")
-    for text in ("CPU A, 2 cores", "checkpoints/1.ckpt", '"before the update"', "m_config_default"):
-        assert text in output
-    rows = {line.split()[1]: line.split() for line in output.splitlines() if "_config_" in line}
-    assert rows["m_config_2"] == ["m", "m_config_2", "4", "8", "1", "250", "15.0", "1", "0"]
-    assert rows["m_config_3"][-2:] == ["0", "1"]
-
-
 def test_show_tells_how_it_was_searched_and_what_came_of_it(call: Run, checkpoints: Path) -> None:
     best = trial(size(1), concurrency=8)
     search = {"search.mode": "adaptive", "quick.max_concurrency": "64", "adaptive.max_trials": "9"}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.config.json_schema import json_schema
+from model_analyzer.config.options import json_schema
 from tests.phrases import NOT_AN_INTEGER, too_large_batch
 
 USAGE = 2

@@ -365,7 +365,7 @@ PROFILE = ("profile", "-m", ".", "--profile-models", "m", "--run-config-search-m
         ("model_analyzer.state.find", ("compare", "checkpoints", "checkpoints")),
         ("orjson", ("checkpoint", "list")),
         ("yaml", ("config", "validate", "config.yaml")),
-        ("model_analyzer.config.json_schema", ("config", "schema")),
+        ("model_analyzer.reports.document", ("config", "schema")),
         ("model_analyzer.runner.runtime", ("runtime", "show")),
         ("model_analyzer.runner.install", ("runtime", "remove")),
     ],

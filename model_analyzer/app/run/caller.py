@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.ports import Interrupts, Questions
 from model_analyzer.config.resolve import described
 from model_analyzer.errors import ModelAnalyzerError
 
@@ -66,3 +65,29 @@ def followed(job: Job, caller: Caller, run: Callable[[Job, Caller], int]) -> int
             raise
         caller.tracker.run_finished(status)
     return status
+
+
+class Interrupts(Protocol):
+    """Interrupts of the run by the user."""
+
+    @property
+    def requested(self) -> bool:
+        """Whether to stop after the running trial."""
+
+    def further(self) -> Callable[[], bool]:
+        """A function that returns whether there was another interrupt since this call, or an
+        interrupt to leave at once.
+        """
+
+    def interruptible(self) -> AbstractContextManager[None]:
+        """A block in which an interrupt to leave at once raises `Interrupted`."""
+
+
+class Questions(Protocol):
+    """Asks the user."""
+
+    def confirm(self, text: str) -> bool:
+        """Whether the user agrees; True without a terminal."""
+
+    def choose(self, text: str, choices: Sequence[str], default: str) -> str | None:
+        """The user's choice; None without a terminal."""

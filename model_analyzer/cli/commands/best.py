@@ -19,6 +19,7 @@ from model_analyzer.cli.shared_options import (
     circumstances_option,
     config_file_option,
     directory_options,
+    format_option,
     given_result_options,
     goal_options,
     is_given,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from model_analyzer.app.recommend import Recommendations
     from model_analyzer.domain.goals import GoalOverride
 
-_PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
+_DIFF, _KUBERNETES, _JSON = "diff", "kubernetes", "json"
 
 _VARIANT = f"{__name__}.variant"
 
@@ -62,14 +63,10 @@ def _keep_variant(ctx: click.Context, parameter: click.Parameter, value: str | N
     help="Configuration to use instead of the recommended one. It has to meet the constraints.",
 )
 @goal_options("those of the run, otherwise perf_throughput")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice([_PBTXT, _DIFF, _KUBERNETES, _JSON]),
-    default=_PBTXT,
-    show_default=True,
+@format_option(
+    _DIFF, _KUBERNETES, _JSON, default="pbtxt",
     help="Output format: config.pbtxt, its changes, a Kubernetes manifest, or all results.",
-)
+)  # fmt: skip
 @click.option("--diff", is_flag=True, help="The same as --format diff.")
 @click.option(
     "--throughput",

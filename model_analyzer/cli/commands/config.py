@@ -120,7 +120,7 @@ def schema(of_results: bool, of_capacity: bool) -> int:
     Example:
       model-analyzer config schema > model-analyzer.json
     """
-    from model_analyzer.config.json_schema import json_schema
+    from model_analyzer.config.options import json_schema
     from model_analyzer.reports.document import results_schema
 
     if of_results and of_capacity:

@@ -15,13 +15,14 @@ import click
 
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.output import open_checkpoint, print_table, print_tables, put, warn_all
+from model_analyzer.cli.output import check_format, open_checkpoint, print_tables, put, warn_all
 from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     checkpoint_argument,
     circumstances_option,
     config_file_option,
     directory_options,
+    format_option,
     given_result_options,
     goal_options,
     is_given,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from model_analyzer.features.capacity.capacity_text import CapacityReport
     from model_analyzer.features.capacity.question import Question
 
-_TABLE = "table"
+_FORMATS = ("json", "md", "helm", "hpa", "keda")
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -132,12 +133,8 @@ def _with_question(command: F) -> Callable[..., int]:
 @directory_options
 @config_file_option
 @_question_options
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice([_TABLE, "json", "md", "helm", "hpa", "keda"]),
-    default=_TABLE,
-    show_default=True,
+@format_option(
+    *_FORMATS,
     help="Output format: the answer, or an autoscaler for Kubernetes that follows from it.",
 )
 @click.option(
@@ -185,10 +182,7 @@ def capacity(
     from model_analyzer.app.selection.result_settings import result_settings
     from model_analyzer.features.capacity.question import capacity as answer
 
-    if form == _TABLE and output is not None:
-        raise wrong(
-            "-o", "tables cannot be written to a file: choose --format json, md, helm, hpa or keda"
-        )
+    check_format(form, output, _FORMATS)
     given = given_result_options(ctx, directory, prefix)
     settings = result_settings(given, config_file, os.environ)
     place = (which, settings.checkpoint_directory, settings.checkpoint_prefix)
@@ -245,7 +239,7 @@ def _show(reports: Sequence[CapacityReport], form: str, output: Path | None) -> 
     if content:
         put(content.encode(), output, "the answer")
     elif len(reports) > 1 and content is None:
-        print_table("Which hardware", kinds_table(reports))
+        print_tables([("Which hardware", kinds_table(reports))])
         echo(cheapest_text(reports))
     for report in reports:
         kind = f"{report.capacity.kind}: " if len(reports) > 1 else ""

@@ -12,5 +12,5 @@
 * cluster_bench.py: the bench of a run whose slots are on a cluster: `profile --executor ray`
 * slot_bench.py: the bench on a node, built from what the driver sends
 * check.py, node_comparison.py: `cluster check`
-* manifest.py: `cluster manifest`
+* manifest.py, run_objects.py: `cluster manifest`
 """

@@ -20,10 +20,7 @@ from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import ModelAnalyzerError
-from model_analyzer.features.cluster.child_environment import (
-    child_environment,
-    user_environment,
-)
+from model_analyzer.features.cluster.child_environment import child_environment, user_environment
 from model_analyzer.features.cluster.cluster_bench import slot_request
 from model_analyzer.features.cluster.node_comparison import (
     INSTALLED_BY_RUN,

@@ -39,7 +39,7 @@ from model_analyzer.runner.executors.several_slots import ClusterExecutor
 from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
 from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.sharing import Sharing
+from model_analyzer.state.node import Sharing
 
 if TYPE_CHECKING:
     from model_analyzer.features.cluster.ray_slots import PlacementGroup

@@ -23,7 +23,7 @@ from model_analyzer.config.table import VARIABLE_PREFIX
 from model_analyzer.domain.secrets import is_secret_name, masked_text, masked_url
 from model_analyzer.domain.settings import ExecutorKind, LaunchMode, ProfileSettings
 from model_analyzer.errors import ConfigError, Problem, wrong
-from model_analyzer.reports.run_objects import (
+from model_analyzer.features.cluster.run_objects import (
     CACHE_SIZE,
     DATA,
     Kind,

@@ -24,12 +24,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.protocols import Runner
 from model_analyzer.domain.trials import Trial
-from model_analyzer.errors import (
-    ClusterError,
-    ConfigError,
-    ModelAnalyzerError,
-    RuntimeNotFound,
-)
+from model_analyzer.errors import ClusterError, ConfigError, ModelAnalyzerError, RuntimeNotFound
 from model_analyzer.features.cluster.child_environment import child_environment
 from model_analyzer.features.cluster.host_lock import HostLock
 from model_analyzer.runner.gpus import VISIBLE_DEVICES

@@ -13,7 +13,12 @@ import click
 from model_analyzer.cli.complete import complete_metrics
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.output import open_checkpoint, print_tables, put, warn_all
-from model_analyzer.cli.shared_options import directory_options, goal_options, output_option
+from model_analyzer.cli.shared_options import (
+    directory_options,
+    format_option,
+    goal_options,
+    output_option,
+)
 from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, UnusableCheckpoint
 
 if TYPE_CHECKING:
@@ -21,7 +26,6 @@ if TYPE_CHECKING:
     from model_analyzer.features.compare.comparison_report import ComparisonReport
     from model_analyzer.state.checkpoint import Checkpoint
 
-_TABLE = "table"
 _HTML = "html"
 
 
@@ -49,14 +53,7 @@ _HTML = "html"
     " repeated.",
 )
 @click.option("--strict", is_flag=True, help="Fail even if a change may be noise.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice([_TABLE, _HTML, "md", "markdown", "json", "junit"]),
-    default=_TABLE,
-    show_default=True,
-    help="Output format.",
-)
+@format_option(_HTML, "md", "markdown", "json", "junit")
 @output_option
 def compare(
     base: str,

@@ -25,9 +25,6 @@ from model_analyzer.reports.tables import Table
 from model_analyzer.results.change import Change
 from model_analyzer.results.ranking import Ranking
 
-# A pull request comment holds 65 536 characters.
-_MOST_ROWS = 100
-
 _FORMAT = 1  # of the JSON document
 
 # Characters that XML does not allow, even escaped.
@@ -206,13 +203,9 @@ def to_markdown(report: ComparisonReport) -> str:
         lines += ["", f"### {escaped(best_title(comparison))}", ""]
         lines += markdown_table(best_table(comparison))
         if comparison.trials:
-            table = trials_table(comparison)
-            more = len(table.rows) - _MOST_ROWS
-            cut = Table(headers=table.headers, rows=table.rows[:_MOST_ROWS])
+            table = markdown_table(trials_table(comparison), "more, with smaller regressions")
             title = escape(trials_title(comparison))  # HTML: Markdown is not parsed here
-            lines += ["", f"<details><summary>{title}</summary>", "", *markdown_table(cut), ""]
-            if more > 0:
-                lines += [f"… and {more} more, with smaller regressions.", ""]
+            lines += ["", f"<details><summary>{title}</summary>", "", *table, ""]
             lines.append("</details>")
     return "\n".join([*lines, ""])
 

@@ -20,6 +20,7 @@ from model_analyzer.cli.shared_options import (
     circumstances_option,
     config_file_option,
     directory_options,
+    format_option,
     given_result_options,
     goal_options,
 )
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from model_analyzer.reports.explain_text import ExplainReport
     from model_analyzer.results.explain.confirmation import Confirmation
 
-_TEXT, _JSON = "text", "json"
+_JSON = "json"
 
 
 @click.command("explain", context_settings={"help_option_names": ["-h", "--help"]})
@@ -47,14 +48,7 @@ _TEXT, _JSON = "text", "json"
     help="Model to use. Needed if the checkpoint has several, and no VARIANT is given.",
 )
 @goal_options("those of the run, otherwise perf_throughput")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice([_TEXT, _JSON]),
-    default=_TEXT,
-    show_default=True,
-    help="Output format: text, or JSON for programs.",
-)
+@format_option(_JSON, default="text", help="Output format: text, or JSON for programs.")
 @circumstances_option
 @click.option(
     "--confirm",

@@ -18,10 +18,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Interrupted, ServerError
 from model_analyzer.runner.client.connect import connect
 from model_analyzer.runner.client.interface import InferenceAnswer, ServerCallError, ServerClient
-from model_analyzer.runner.server.endpoints import (
-    Endpoints,
-    remote_endpoints,
-)
+from model_analyzer.runner.server.endpoints import Endpoints, remote_endpoints
 from model_analyzer.runner.server.log import ServerLog
 
 log = logging.getLogger(__name__)

@@ -16,12 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_analyzer.search.adaptive import bottleneck
-from model_analyzer.search.adaptive.latency import (
-    CLOSED_TAIL,
-    OPEN_TAIL,
-    closed_tail,
-    open_tail,
-)
+from model_analyzer.search.adaptive.latency import CLOSED_TAIL, OPEN_TAIL, closed_tail, open_tail
 from model_analyzer.search.adaptive.queueing_model import (
     Floats,
     Flow,

@@ -187,7 +187,7 @@ def test_each_kind_of_hardware_has_its_answer(capacity: Callable[..., Run], tmp_
         (("--rate", "1", "--variant", "m_config_9"), "m has no measurement of m_config_9"),
         (
             ("--rate", "1", "-o", "answer"),
-            "-o: tables cannot be written to a file: choose --format",
+            "-o: a table cannot be written to a file: choose --format",
         ),
         (("--rate", "1", "-m", "other"), "model 'other' was not measured"),
     ],

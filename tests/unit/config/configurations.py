@@ -21,10 +21,9 @@ from hypothesis import strategies as st
 
 import model_analyzer
 from model_analyzer.cli.table_command import Invocation, table_command
-from model_analyzer.config.json_schema import json_schema
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.nodes import Node
-from model_analyzer.config.options import OPTIONS, options_of
+from model_analyzer.config.options import OPTIONS, json_schema, options_of
 from model_analyzer.config.resolve import check_file, resolve_profile, resolve_report
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.table import PROFILE, REPORT

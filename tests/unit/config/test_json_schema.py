@@ -11,10 +11,9 @@ import pytest
 from hypothesis import assume, given
 from jsonschema import Draft202012Validator
 
-from model_analyzer.config.json_schema import json_schema
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.nodes import Problems
-from model_analyzer.config.options import OPTIONS
+from model_analyzer.config.options import OPTIONS, json_schema
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.table import read
 from model_analyzer.domain.model_config_fields import MESSAGES

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
-from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind
@@ -20,7 +19,7 @@ from model_analyzer.reports.figures import figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.method import method_of
-from model_analyzer.reports.parameters import importance_rows, swept_table
+from model_analyzer.reports.parameters import importance_rows
 from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.swept import parameter_name
 from model_analyzer.results.answer import AnswerVerdict, answer_of
@@ -88,17 +87,6 @@ def test_a_configuration_without_a_clear_gain_is_recommended_only_over_a_failing
     assert answer_of(ranked).verdict is verdict
 
 
-def test_figures_are_those_of_the_first_beside_the_default() -> None:
-    shown = [
-        (figure.label, figure.value, figure.note) for figure in figures_of(answer_of(example()))
-    ]
-    assert shown == [
-        ("Gain over the default", "+100 ± 40", ""),
-        ("Throughput", "200 ± 50", "default 100"),
-        ("p99 Latency", "9.50", "default 8.50"),
-    ]
-
-
 def test_figures_show_what_got_better_and_worse() -> None:
     default = variant("m_config_default")
     ranked = ranking(
@@ -128,17 +116,6 @@ def test_a_lopsided_interval_stands_beside_the_value_as_in_the_sentence() -> Non
     assert high - 200 > 1.5 * (200 - low)
 
 
-def test_tiles_of_tokens_have_the_percentiles_of_the_constraints() -> None:
-    answered = measurement(
-        10, 20, output_token_throughput=100.0, time_to_first_token_p99=9.0,
-        time_to_first_token_p90=5.0, inter_token_latency_p99=2.0,
-    )  # fmt: skip
-    ranked = ranking(record(variant(), answered), by=goal(*at_most(time_to_first_token_p90=10)))
-    assert [figure.label for figure in figures_of(answer_of(ranked))][:3] == [
-        "Output Token Throughput", "p90 Time To First Token", "p99 Inter Token Latency",
-    ]  # fmt: skip
-
-
 def test_a_change_within_noise_is_none() -> None:
     default = variant("m_config_default")
     ranked = ranking(
@@ -146,19 +123,6 @@ def test_a_change_within_noise_is_none() -> None:
         *(record(variant(), measurement(300, p99), repetition=n) for n, p99 in enumerate((9, 13))),
     )
     assert [each.change for each in figures_of(answer_of(ranked))] == ["", "", ""]
-
-
-def test_a_configuration_that_cannot_be_recommended_has_no_gain() -> None:
-    assert figures_of(answer_of(example(limit=1)))[0].label == "Throughput"
-    assert figures_of(answer_of(ranking())) == ()
-
-
-def test_token_metrics_come_before_request_metrics() -> None:
-    tokens: dict[str, Any] = {"output_token_throughput": 900.0, "time_to_first_token_p99": 30.5}
-    ranked = ranking(record(BEST, measurement(5, 500.5, **tokens)))
-    assert [figure.label for figure in figures_of(answer_of(ranked))] == [
-        "Output Token Throughput", "p99 Time To First Token", "Throughput", "p99 Latency",
-    ]  # fmt: skip
 
 
 def test_each_constraint_is_met_missed_or_unknown() -> None:
@@ -424,32 +388,3 @@ def test_all_measurements_are_best_first_across_variants() -> None:
     assert [row[place] for row in table.rows] == [100, 90, 50, 20, 300]
     assert json.loads(explorer.to_json())["best_first"] == list(explorer.best_first or ())
     assert [row[place] for row in explorer.first(2).rows] == [100, 90]
-
-
-def test_the_best_of_each_value_that_a_user_swept_is_a_small_table() -> None:
-    def swept(delay: int, size: int) -> ModelVariant:
-        batching = {"max_queue_delay_microseconds": delay}
-        return variant(f"m_config_{delay}", max_batch_size=size, dynamic_batching=batching)
-
-    ranked = ranking(
-        record(swept(0, 4), measurement(100)),
-        record(swept(100, 8), measurement(300), concurrency=4),
-        record(swept(100, 8), measurement(200), concurrency=2),
-    )
-
-    table = swept_table(effects(ranked))
-
-    assert table is not None
-    assert table.headers == (
-        "Parameter",
-        "Value",
-        "Best Throughput (infer/sec)",
-        "Load",
-        "Measured",
-    )
-    assert table.rows == (
-        ("Max queue delay (µs)", "0", "100", "concurrency 1", 1),
-        ("Max queue delay (µs)", "100", "300", "concurrency 4", 2),
-    )
-    assert swept_table(effects(example())) is None
-    assert swept_table(None) is None

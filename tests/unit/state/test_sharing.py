@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.node import Sharing, sign
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.sharing import Sharing, sign
 
 
 def ask_elsewhere(sharing: Sharing, name: str, directory: Path) -> None:

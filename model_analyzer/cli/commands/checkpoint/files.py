@@ -13,7 +13,7 @@ import click
 
 from model_analyzer.cli.echo import complain, echo
 from model_analyzer.cli.output import (
-    check_printable,
+    check_format,
     open_checkpoint,
     open_path,
     print_json,
@@ -174,7 +174,7 @@ def export(which: str, directory: Path, prefix: str, form: str, output: Path | N
     """
     from model_analyzer.app.checkpoints.files import export_checkpoint
 
-    check_printable(form, output)
+    check_format(form, output)
     exported = export_checkpoint(open_checkpoint(which, directory, prefix), form)
     put(exported.content, output, exported.description)
     warn_all(exported.remarks)

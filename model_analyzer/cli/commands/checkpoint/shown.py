@@ -13,7 +13,7 @@ import click
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.output import (
-    check_printable,
+    check_format,
     is_shown,
     open_checkpoint,
     print_json,
@@ -24,10 +24,12 @@ from model_analyzer.cli.output import (
 )
 from model_analyzer.cli.shared_options import (
     FORMATS,
+    TABLE,
     allow_miss_option,
     checkpoint_argument,
     circumstances_option,
     directory_options,
+    format_option,
     goal_options,
     json_option,
     metric,
@@ -40,14 +42,12 @@ from model_analyzer.cli.shared_options import (
     shows_remarks,
 )
 from model_analyzer.domain.words import counted
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
 if TYPE_CHECKING:
     from model_analyzer.domain.goals import GoalOverride
 
 _NO_METRICS = ("time", "index", "state")
-
-_TABLE = "table"
 
 
 @click.command("list")
@@ -142,9 +142,7 @@ def show(which: str, directory: Path, prefix: str, shown: str | None) -> None:
     is_flag=True,
     help="Show each single measurement, such as an instalment, instead of their pooled values.",
 )
-@click.option(
-    "--format", "form", type=click.Choice([_TABLE, *FORMATS]), default=_TABLE, show_default=True
-)
+@format_option(*FORMATS)
 @output_option
 def trials(
     which: str,
@@ -170,14 +168,10 @@ def trials(
     from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
 
     query = parse_query(where, sort_by, order, top_n, single=single)
-    if form == _TABLE and output is not None:
-        raise wrong(
-            "-o", "a table cannot be written to a file: choose --format csv, json or parquet"
-        )
-    check_printable(form, output)
+    check_format(form, output, FORMATS)
     chosen = choose_trials(open_checkpoint(which, directory, prefix), query)
     count = len(chosen.rows)
-    if form != _TABLE:
+    if form != TABLE:
         put(chosen.encoded(form), output, counted(count, "row"))
     elif count:
         print_table(chosen.title, chosen.table())

@@ -17,8 +17,8 @@ from model_analyzer.app.progress.events import (
     Silence,
     TrialFinished,
 )
-from model_analyzer.cli.progress.log_lines import JsonLines, Lines
 from model_analyzer.cli.progress.screen import Screen
+from model_analyzer.cli.progress.sinks import JsonLines, Lines
 from tests.unit.cli.progress.runs import Kept, listed, play_kinds
 from tests.unit.search.surfaces import counts
 

@@ -17,9 +17,8 @@ from rich.console import Console
 from model_analyzer.app.progress.events import Silence, TrialStarted
 from model_analyzer.app.progress.tracker import shown_tags
 from model_analyzer.cli.console import TerminalView, is_ci
-from model_analyzer.cli.progress.live import LiveView
-from model_analyzer.cli.progress.log_lines import JsonLines, Lines
 from model_analyzer.cli.progress.screen import Screen, _named
+from model_analyzer.cli.progress.sinks import JsonLines, Lines, LiveView
 from model_analyzer.cli.progress.values import clock, duration, values_text
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.settings import ProgressMode
@@ -265,12 +264,10 @@ def test_a_pause_takes_the_live_view_away() -> None:
 
 
 def test_lines(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.log_lines"):
+    with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.sinks"):
         play_run(Lines(), resumed=1)
 
-    messages = [
-        record.getMessage() for record in caplog.records if record.name.endswith(".log_lines")
-    ]
+    messages = [record.getMessage() for record in caplog.records if record.name.endswith(".sinks")]
     assert messages[:3] == [
         "Existing measurement found for run config. Skipping profile of m_config_default:"
         " concurrency=1",
@@ -283,7 +280,7 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
 def test_a_repetition_has_a_line_of_its_own_form(caplog: pytest.LogCaptureFixture) -> None:
     """Scripts count the lines `Profiling …`: one for each new trial."""
     first = trial(variant())
-    with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.log_lines"):
+    with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.sinks"):
         for repetition in range(3):
             Lines().show(
                 TrialStarted(
@@ -303,7 +300,7 @@ def test_a_repetition_has_a_line_of_its_own_form(caplog: pytest.LogCaptureFixtur
 
 
 def test_lines_tell_what_the_best_misses(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.log_lines"):
+    with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.sinks"):
         play_run(Lines(), outcomes=[surface(100.0, latency=120.0), surface(1.0, latency=10.0)])
 
     best = "best so far 100 infer/s, p99 120 ms, misses the constraints by 50 %, measured once"

@@ -17,8 +17,8 @@ from model_analyzer.app.progress.events import (
     TrialLost,
     TrialStarted,
 )
-from model_analyzer.cli.progress.log_lines import JsonLines, Lines
 from model_analyzer.cli.progress.screen import Screen
+from model_analyzer.cli.progress.sinks import JsonLines, Lines
 from model_analyzer.search.plan import Subject
 from tests.unit.cli.progress.runs import Kept, listed, play_slots
 from tests.unit.search.surfaces import counts

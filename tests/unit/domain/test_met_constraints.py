@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.domain.goals import are_met
 from model_analyzer.reports.tables import answer_table
 from model_analyzer.results.answer import answer_of
-from model_analyzer.results.met import are_met
 from tests.unit.builders import at_most, goal, measurement, ranking, record, variant
 
 TWO = goal(*at_most(perf_latency_p99=30, gpu_used_memory=100))
