@@ -248,9 +248,7 @@ def random_options(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
     """Remarks about optional inputs: perf_analyzer leaves none out unless a file says so, and a
     random number of tokens may be billions.
     """
-    optional = [
-        tensor["name"] for tensor in facts.config.get("input", ()) if tensor.get("optional")
-    ]
+    optional = [each["name"] for each in facts.config.get("input", ()) if each.get("optional")]
     if optional and model.perf_analyzer_flags.get("input-data", "random") == "random":
         verb = "its optional input {} gets" if len(optional) == 1 else "its optional inputs {} get"
         yield (

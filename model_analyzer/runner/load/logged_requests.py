@@ -52,6 +52,7 @@ _DISORDER = (
     "; they are not in order: check that they are not durations"
     " (a log sorted by the end of its requests is fine)"
 )
+_ONE_EACH = 'write one object for each request, with its time, as in {"timestamp": 1.5}'
 # The name of a column, rather than a line of text.
 _NAME = re.compile(r"[\w @.()/-]+")
 _NS_PER_S = 10**9
@@ -333,20 +334,21 @@ def _no_column(number: int, row: Row, name: str) -> LogProblem:
         return LogProblem(number, "has a first object without columns")
     if name:
         return LogProblem(0, f"has no column {name!r}", f"it has {', '.join(columns)}"[:300])
-    return LogProblem(
-        0,
-        "has no column that is known to hold times",
-        f"give column: {' or '.join(columns)}"[:300],
-    )
+    named = zip(columns, columns_of(row), strict=True)
+    possible = [shown for shown, own in named if _may_be_time(cell_of(row, own))]
+    hint = f"give column: {' or '.join(possible)}"[:300] if possible else _ONE_EACH
+    return LogProblem(0, "has no column that is known to hold times", hint)
 
 
 def _unusual_csv(header: Sequence[str]) -> LogProblem | None:
     """Why the names of the columns are none, if they are none: other separators, or no header."""
     if problem := foreign_header(header):
         return problem
-    if all(header) and any(
-        amount_of(cell) is not None or date_of(cell) is not None for cell in header
-    ):
+    if all(header) and any(map(_may_be_time, header)):
         return LogProblem(0, "has no header", "begin it with a line of column names, as in time,id")
     is_text = len(header) == 1 and not _NAME.fullmatch(header[0])
     return unknown_form(0) if is_text else None
+
+
+def _may_be_time(cell: object) -> bool:
+    return amount_of(cell) is not None or date_of(cell) is not None

@@ -214,6 +214,13 @@ def test_a_column_in_brackets_is_a_name() -> None:
     assert raised.value.hint == "give column: [at] or id"
 
 
+def test_what_holds_no_time_is_not_offered_as_a_column() -> None:
+    for line in ('{"id": "s", "turns": [{"timestamp": 0}]}', '{"requests": [{"timestamp": 0}]}'):
+        with pytest.raises(LogProblem, match="known") as raised:
+            parse_log([f"{line}\n"] * 2)
+        assert raised.value.hint.startswith("write one object for each request, with its time")
+
+
 REPORT = (
     '{{"benchmarks": [{{"type_": "generative_benchmark", {}, "requests": {{"successful":'
     ' [{{"request_start_time": 1772470698.25}}, {{"request_start_time": 1772470696.75}}]}}}}{}]}}'
