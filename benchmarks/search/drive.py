@@ -78,11 +78,12 @@ def run(
     *,
     in_instalments: bool = False,
     with_moments: bool = False,
+    loading_s: float = LOADING_S,
 ) -> Run | None:
     """The run of a mode (`random:10` draws 10 % of the space, `random` 4 %). The seed determines
     the noise and the random choices. None if the mode does not support the models.
     Unless `in_instalments`, trials are measured in perf_analyzer's own windows. `with_moments`, the
-    run also has the recommendations on the way.
+    run also has the recommendations on the way. Loading a variant takes `loading_s` seconds.
 
     `executor` makes the slots from a runner that answers at once.
     """
@@ -91,7 +92,7 @@ def run(
         search = _Timed(search_of(surface, mode, seed), began)
     except ConfigError:
         return None
-    answers = _Answers(surface, seed, in_instalments=in_instalments)
+    answers = _Answers(surface, seed, in_instalments=in_instalments, loading_s=loading_s)
     names = ",".join(facts.name for facts in surface.facts)
     for _ in profile({Lane(names): search}, executor(answers), answers):
         pass
@@ -173,10 +174,13 @@ def search_of(surface: Surface, mode: str, seed: int) -> Search:
 class _Answers:
     """The runner and state of the loop: the surface gives the outcome of each trial, once."""
 
-    def __init__(self, surface: Surface, seed: int, *, in_instalments: bool) -> None:
+    def __init__(
+        self, surface: Surface, seed: int, *, in_instalments: bool, loading_s: float
+    ) -> None:
         self._surface = surface
         self._seed = seed
         self._in_instalments = in_instalments
+        self._loading_s = loading_s
         self._rates = RequestRates()
         self._loaded = ""
         self._outcomes: dict[str, Outcome] = {}
@@ -188,7 +192,7 @@ class _Answers:
 
     def run(self, trial: Trial) -> Outcome:
         outcome = self._instalment(trial) if self._in_instalments else self._measure(trial)
-        loading_s = LOADING_S if trial.content != self._loaded else 0.0
+        loading_s = self._loading_s if trial.content != self._loaded else 0.0
         self._loaded = trial.content
         if isinstance(outcome, Measurement):
             outcome = replace(

@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.common import upstream_command
 from benchmarks.search import drive, upstream
+from benchmarks.search.durations import LOADING_S
 from benchmarks.search.sets import HELP as SET_HELP
 from benchmarks.search.sets import surfaces_of
 from benchmarks.search.surface import Surface
@@ -67,7 +68,9 @@ def main() -> None:
             _refuse("--upstream: upstream's modes need a directory for its environment")
         program = upstream_command(options.upstream)
     began = time.monotonic()
-    drive_mode = partial(drive.run, in_instalments=options.instalments)
+    drive_mode = partial(
+        drive.run, in_instalments=options.instalments, loading_s=options.loading_seconds
+    )
     task = partial(_run_all, chosen, modes, range(options.seeds), program, drive_mode)
     verdicts: list[Verdict] = []
     results = _mapped(task, len(chosen), options.jobs)
@@ -100,6 +103,9 @@ def _options() -> argparse.Namespace:
     options.add_argument("--out", type=Path, help="directory for the table and all runs (JSON)")
     options.add_argument(
         "--instalments", action="store_true", help="measure trials of our modes in instalments"
+    )
+    options.add_argument(
+        "--loading-seconds", type=float, default=LOADING_S, help="the time to load a variant"
     )
     options.add_argument(
         "--upstream",

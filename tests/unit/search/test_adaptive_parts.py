@@ -219,7 +219,7 @@ def test_an_open_load_has_no_requests_in_flight_at_first() -> None:
         pytest.param([1.0, 3.0, 2.0], [4.0, 4.0], (0.15 + 1.5) / 4, id="half a measurement each"),
         pytest.param([0.001, 0.0, 2.0], [4.0, 4.0], (0.15 + 0.5) / 2, id="most were loaded"),
         pytest.param([2.0, 2.0, 90.0], [4.0, 4.0], (0.15 + 1.5) / 4, id="one trial was retried"),
-        pytest.param([90.0, 90.0], [2.0, 2.0], 2.0, id="very long"),
+        pytest.param([90.0, 90.0], [2.0, 2.0], 30.0, id="very long"),
     ],
 )
 def test_the_cost_of_loading_a_variant(
