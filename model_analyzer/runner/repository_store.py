@@ -94,7 +94,10 @@ class RepositoryStore:
     def listing(self) -> Listing:
         """All files at this time."""
         with self._reporting("cannot be listed"):
-            entries = find_all(self._files, self._folder)
+            try:
+                entries = find_all(self._files, self._folder)
+            except FileNotFoundError:  # versions of fsspec differ in what they make of no folder
+                entries = {}
             files, directories = {}, []
             for path, entry in entries.items():
                 name = self._relative(path)
