@@ -66,7 +66,7 @@ def find_all(
     files: Any, path: str, limits: ListingLimits = LIMITS
 ) -> Mapping[str, Mapping[str, Any]]:
     """What a file system tells of all files and directories below a path, by their own paths.
-    Raises ValueError beyond the limits.
+    Raises ValueError beyond the limits, and may raise FileNotFoundError if there is no such path.
     """
     from fsspec import AbstractFileSystem
 

@@ -623,11 +623,10 @@ def _goodput(
     models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """Goodput as objective or constraint needs latency constraints, and the times of requests."""
-    entries = {entry.name: entry.given for entry in values["profile_models"] or ()}
     for model in models:
         if GOODPUT not in model.goal.tags:
             continue
-        where = _place_of_goal(GOODPUT, (entries[model.name], given))
+        where = _place_of_goal(GOODPUT, model, given, values)
         measured = models if values[_TOGETHER] else (model,)
         if not has_request_limits(Goal(models=tuple(each.goal for each in measured))):
             yield Problem(
@@ -648,22 +647,22 @@ def _tokens(
     models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """Tokens as objective or constraint are counted of language models only."""
-    entries = {entry.name: entry.given for entry in values["profile_models"] or ()}
     for model in models if values["model_type"] is not ModelType.LLM else ():
         for tag in model.goal.tags:
             if metric_of(tag).source is Source.LLM:
                 yield Problem(
-                    where=_place_of_goal(tag, (entries[model.name], given)),
+                    where=_place_of_goal(tag, model, given, values),
                     message=f"{model.name}: {tag} is measured of language models only",
                     hint="add model_type: LLM",
                 )
 
 
-def _place_of_goal(tag: str, places: Sequence[Given]) -> str:
-    """Where a metric is given as objective or constraint; the first of the places counts."""
+def _place_of_goal(tag: str, model: ModelSettings, given: Given, values: Mapping[str, Any]) -> str:
+    """Where a metric is given as objective or constraint: by the model itself, or for all."""
+    own = next(entry.given for entry in values["profile_models"] if entry.name == model.name)
     return next(
         place.where[key]
-        for place in places
+        for place in (own, given)
         for key in ("objectives", "constraints")
         if any(goal.tag == tag for goal in place.values.get(key) or ())
     )

@@ -411,14 +411,15 @@ def undominated(
     least = chance(first)
 
     def is_better(other: T) -> bool:
+        if comparison.lead(other, first) <= 0:
+            return False
         # of the same variant, memory differs by chance only
         skipped = _OF_MEMORY if trial(other).content == trial(first).content else 0
         costs = [cost(trial(item), comparison.mean(item))[skipped:] for item in (other, first)]
         is_known = comparison.times(other) >= comparison.times(first)
         stays = is_concluded and not (is_known and costs[0] != costs[1])
         return (
-            comparison.lead(other, first) > 0
-            and all(map(ge, comparison.margins(other), comparison.margins(first)))
+            all(map(ge, comparison.margins(other), comparison.margins(first)))
             and all(map(le, *costs))
             and chance(other) >= least + (_AS_SURE if stays else 0.0)
         )

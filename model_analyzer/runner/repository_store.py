@@ -96,7 +96,7 @@ class RepositoryStore:
         with self._reporting("cannot be listed"):
             try:
                 entries = find_all(self._files, self._folder)
-            except FileNotFoundError:  # versions of fsspec differ in what they make of no folder
+            except FileNotFoundError:  # others return nothing
                 entries = {}
             files, directories = {}, []
             for path, entry in entries.items():

@@ -245,7 +245,7 @@ def without_effect(
 
 
 def random_options(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
-    """Optional inputs get values unless a file says so: random tokens may be billions."""
+    """Remarks about optional inputs: they get random values, such as billions of tokens."""
     optional = [each["name"] for each in facts.config.get("input", ()) if each.get("optional")]
     if optional and model.perf_analyzer_flags.get("input-data", "random") == "random":
         verb = "its optional input {} gets" if len(optional) == 1 else "its optional inputs {} get"
