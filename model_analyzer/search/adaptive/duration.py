@@ -20,7 +20,7 @@ _MIN_DURATION, _MAX_DURATION = 0.5, 4.0
 _LAUNCH_S = 0.15
 
 # The cost of loading a variant, in measurements. The default counts as one observation. With an
-# upper bound of 2, a search with loads of 60 s took a third longer and found no more.
+# upper bound of 2, a search with loads of 60 s took an eighth longer and found no more.
 _DEFAULT_LOADING, _MAX_LOADING = 0.15, 30.0
 # A shorter loading time, as a part of a measurement, means that the variant was loaded already.
 _LOADED = 0.01
