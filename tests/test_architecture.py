@@ -410,9 +410,10 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_090,
-    "lines of the core, without features": 71_200,
-    "files": 443,
+    # nine servers by version: their facts, and runtimes side by side
+    "lines": 82_560,
+    "lines of the core, without features": 71_550,
+    "files": 444,
     "files that one other imports": 102,
     "of these, files of up to 110 lines": 28,
     "files under 40 lines": 17,
@@ -423,7 +424,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 5,
-    "lines of tests": 81_750,
+    "lines of tests": 82_100,
 }
 
 
