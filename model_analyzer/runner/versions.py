@@ -38,16 +38,12 @@ EXPORT, WARM_UP = "profile-export-file", "warmup-request-count"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """What servers have from version `since` on, but for `until`, the last one that lacks it where
-    older ones have it; what happens `without` it; and what shows it. Of what is not `tried`, only
-    the release notes tell.
-    """
+    """What servers have from version `since` on; what happens `without` it; and what shows it."""
 
     name: str
     since: str
     without: str
     shown_by: str
-    tried: bool = True
 
 
 DECOUPLED = Feature(
@@ -77,20 +73,20 @@ FEATURES = (
         name="changes of the number of instances in place",
         since="2.36",
         without="each variant is loaded anew, so a run takes longer",
-        shown_by="qa/versions/run plain",
+        shown_by="qa/versions/facts.py",
     ),
     Feature(
         name="pending requests",
         since="2.39",
         without="nv_inference_pending_request_count is not among the metrics, so an autoscaler"
         " cannot use it",
-        shown_by="qa/versions/facts.py pending",
+        shown_by="qa/versions/facts.py",
     ),
     Feature(
         name="reasons of failures",
         since="2.48",
         without="nv_inference_request_failure has one series for all reasons",
-        shown_by="qa/versions/facts.py failures",
+        shown_by="qa/versions/facts.py",
     ),
 )
 

@@ -18,7 +18,7 @@ _NOISE = re.compile(
     r"pinned system memory|CudaDriverHelper|initialize NVML|DCGM|Failed to get CUDA"
     r"|CUDA memory pool|cuda_memory_manager"
 )
-_ERROR = re.compile(r"E\d{4} |error: |E \[")
+_ERROR = re.compile(r"E\d{4} |error: |E \[|\S+: unrecognized option")
 _PREFIX = re.compile(r"^E\d{4} [\d:.]+ \d+ (?:\S+:\d+\] )?")
 
 _HINTS = (
