@@ -10,7 +10,7 @@ import pytest
 
 from model_analyzer.config.resolve import check_file, resolve_profile, resolve_report
 from model_analyzer.config.table import ANALYZE
-from model_analyzer.domain.settings import LaunchMode, ModelType, SearchMode
+from model_analyzer.domain.settings import LaunchMode, ModelType, OutputFormat, SearchMode
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError
 from tests.phrases import ONE_VALUE_OF_EACH_FIELD, QUICK_DOES_NOT_SUPPORT
@@ -658,7 +658,7 @@ def test_a_variant_has_its_own_plots_or_those_of_all() -> None:
         ),
         (
             "output_formats: [pdf, doc]",
-            "f.yaml:1:23: expected one of html, pdf, md, json, csv, parquet, png, svg",
+            f"f.yaml:1:23: expected one of {', '.join(each.value for each in OutputFormat)}",
         ),
         ("report_model_configs: {x: {plot: {}}}", "f.yaml:1:28: 'plot' is not one of the options"),
         ("report_model_configs: []", "f.yaml:1:23: contains no variant name"),
