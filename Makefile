@@ -19,10 +19,11 @@ quickstart: environment
 	test -d quick-start || $(BIN)/model-analyzer init quick-start
 	$(BIN)/model-analyzer profile -f quick-start/config.yaml
 
-# All tests but the slow ones, with those on the real server and the real perf_analyzer.
+# All tests but the slow ones, with those on the real server and the real perf_analyzer; with
+# CHANGED=1 those that are due for what has changed since main.
 test: tools browser
 	$(BIN)/model-analyzer runtime install
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(if $(CHANGED),$$($(BIN)/python -m tools.changed))
 
 # The tests of `make test` that need no real programs: for the time between two edits.
 fast: tools
