@@ -69,6 +69,11 @@ class GrpcClient:
         # gRPC metadata needs names in lower case
         self._headers = {header.lower(): value for header, value in headers.items()}
 
+    @property
+    def raw(self) -> tuple[grpcclient.InferenceServerClient, Mapping[str, str]]:
+        """The client of tritonclient, and the headers for each of its calls."""
+        return self._client, self._headers
+
     def close(self) -> None:
         self._client.close()
 
