@@ -410,10 +410,11 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_360,
-    # proofs are stored, ranked and shown by the core, whichever feature makes them
-    "lines of the core, without features": 71_470,
-    "files": 444,
+    "lines": 82_830,
+    # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
+    # servers by version
+    "lines of the core, without features": 71_820,
+    "files": 445,
     "files that one other imports": 102,
     "of these, files of up to 110 lines": 28,
     "files under 40 lines": 17,
@@ -424,7 +425,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 5,
-    "lines of tests": 81_900,
+    "lines of tests": 82_250,
 }
 
 
