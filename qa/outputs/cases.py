@@ -12,21 +12,14 @@ from typing import Any
 
 HERE = Path(__file__).parent
 
-_BATCHES: Mapping[str, Any] = {"max_batch_size": [8], "dynamic_batching": [{}]}
-_INSTANCES: Mapping[str, Any] = {
-    "instance_group": [[{"count": 2, "kind": "KIND_CPU"}]],
-}
-_QUICK = {
-    "measurement-mode": "time_windows",
-    "measurement-interval": 150,
-    "stability-percentage": 999,
-}
+_BATCHES: Mapping[str, Any] = {"max_batch_size": 8, "dynamic_batching": {}}
+_INSTANCES: Mapping[str, Any] = {"instance_group": [{"count": 2, "kind": "KIND_CPU"}]}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """A model of a `kind`, whose altered configuration (`changes`) has a `fault`, "" for none.
-    Whatever its configuration, it has a `habit`. `extra` are further lines of its config.pbtxt.
+    Whatever its configuration, it has a `habit`.
     """
 
     name: str
@@ -35,14 +28,16 @@ class Case:
     habit: str = ""
     data_type: str = "FP32"
     changes: Mapping[str, Any] = field(default_factory=lambda: _BATCHES)
-    extra: str = ""
 
     def write(self, models: Path) -> None:
         """Adds the model to a repository."""
         is_other = self.kind in ("stream", "calls")
         directory = models / self.name
         (directory / "1").mkdir(parents=True)
-        shutil.copy(HERE / ("stream.py" if is_other else "model.py"), directory / "1" / "model.py")
+        shutil.copy(
+            HERE / "models" / ("stream.py" if is_other else "model.py"),
+            directory / "1" / "model.py",
+        )
         (directory / "config.pbtxt").write_text(self.config)
 
     @property
@@ -69,9 +64,12 @@ class Case:
             "instance_group [ { count: 1 kind: KIND_CPU } ]",
             *(
                 f'parameters {{ key: "{key}" value: {{ string_value: "{value}" }} }}'
-                for key, value in (("kind", self.kind), ("fault", self.fault), ("habit", self.habit))
+                for key, value in (
+                    ("kind", self.kind),
+                    ("fault", self.fault),
+                    ("habit", self.habit),
+                )
             ),
-            self.extra,
         ]
         if self.kind == "stream":
             lines.append("model_transaction_policy { decoupled: true }")
@@ -90,19 +88,9 @@ class Case:
         return "FP32" if self.data_type.startswith("FP") else self.data_type
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """How it is profiled: the default, and the altered configuration."""
-        shape = {"shape": ["INPUT:24"]} if self.kind == "free" else {}
-        parameters = {key: [None, *values] for key, values in self.changes.items()}
-        return {
-            "cpu_only": True,
-            "parameters": {"concurrency": [4]},
-            "model_config_parameters": {
-                key: [value for value in values if value is not None]
-                for key, values in parameters.items()
-            },
-            "perf_analyzer_flags": {**_QUICK, **shape},
-        }
+    def flags(self) -> Mapping[str, Any]:
+        """perf_analyzer's flags: sizes of free dimensions."""
+        return {"shape": ["INPUT:24"]} if self.kind == "free" else {}
 
 
 def _batched(*faults: str, **more: Any) -> Sequence[Case]:
@@ -114,8 +102,7 @@ def _name(fault: str, more: Mapping[str, Any]) -> str:
 
 
 _FEW = {"changes": _INSTANCES}
-_ONE_BY_ONE = {"changes": {"max_batch_size": [8]}}  # without a batcher, batches are the client's
-_SEQUENCES = {"changes": _INSTANCES}
+_ONE_BY_ONE = {"changes": {"max_batch_size": 8}}  # without a batcher, batches are the client's
 
 FAULTS: Sequence[Case] = (
     *_batched(
@@ -134,7 +121,7 @@ FAULTS: Sequence[Case] = (
     *_batched("flags of later rows inverted", kind="flag"),
     *_batched("truncated at 64", "blank at the end", "cache by length", "cache by prefix",
               kind="text"),
-    *_batched("one state for all", kind="sum", **_SEQUENCES),
+    *_batched("one state for all", kind="sum", **_FEW),
     *_batched("chunk lost", kind="stream", **_FEW),
     *_batched("parallel steps swapped", kind="calls", **_FEW),
 )  # fmt: skip
@@ -165,13 +152,13 @@ HEALTHY: Sequence[Case] = (
     _healthy("fp16_plain", data_type="FP16"),
     _healthy("fp16_rounding", data_type="FP16", habit="half rounding"),
     _healthy("client_batches", **_ONE_BY_ONE),
-    _healthy("sum_plain", kind="sum", **_SEQUENCES),
-    _healthy("sum_random", kind="sum", habit="random", **_SEQUENCES),
+    _healthy("sum_plain", kind="sum", **_FEW),
+    _healthy("sum_random", kind="sum", habit="random", **_FEW),
     _healthy("stream_plain", kind="stream", **_FEW),
     _healthy("calls_plain", kind="calls", **_FEW),
-    _healthy("full_queue", extra="", changes={
-        "max_batch_size": [8],
-        "dynamic_batching": [{"default_queue_policy": {"max_queue_size": 8}}],
+    _healthy("full_queue", changes={
+        "max_batch_size": 8,
+        "dynamic_batching": {"default_queue_policy": {"max_queue_size": 8}},
     }),
 )  # fmt: skip
 PART = Case(name="part")

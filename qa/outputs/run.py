@@ -1,96 +1,94 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles the models of cases.py on the real programs, and counts the faults that were found.
+"""Checks the outputs of the models of cases.py on a real server, and counts the faults found.
 
     python -m qa.outputs.run DIRECTORY [faults|healthy|NAME ...]
+
+The check is that of `profile`, with its default settings, of a configuration that is taken to be
+the best; nothing is measured.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import shutil
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.serving import serve
+from model_analyzer.app.run.beginning import begin
+from model_analyzer.config.resolve import resolve_profile
+from model_analyzer.config.sources import read_yaml
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.proofs import Proof, Verdict
+from model_analyzer.features.proof.outputs import OutputCheck, OutputOptions
+from model_analyzer.runner.server.triton import TritonServer
 from qa.outputs.cases import FAULTS, HEALTHY, PART, Case
 
-PROGRAM = Path(sys.executable).with_name("model-analyzer")
+BUDGET_S = 4.0  # of each check: a twentieth of a run of 80 s
 
 
-def configuration(cases: Sequence[Case], directory: Path) -> Mapping[str, Any]:
-    """Writes the models; returns the configuration that profiles them."""
-    models = directory / "models"
+def proofs(cases: Sequence[Case], directory: Path) -> Iterator[tuple[Case, Proof]]:
+    """The verdict on the altered configuration of each model."""
+    shutil.rmtree(directory, ignore_errors=True)
     for case in (*cases, PART):
-        case.write(models)
-    return {
-        "model_repository": str(models),
-        "profile_models": {case.name: dict(case.settings) for case in cases},
-        **({"bls_composing_models": ["part"]} if cases[0].kind == "calls" else {}),
-        "override_output_model_repository": True,
-        "skip_detailed_reports": True,
-        "output_formats": ["json"],
-        "outputs": True,
+        case.write(directory / "models")
+    config: dict[str, Any] = {
+        "model_repository": str(directory / "models"),
+        "output_model_repository_path": str(directory / "output"),
+        "profile_models": {
+            case.name: {"cpu_only": True, "perf_analyzer_flags": dict(case.flags)} for case in cases
+        },
     }
+    if any(case.kind == "calls" for case in cases):
+        config["bls_composing_models"] = ["part"]
+    path = directory / "config.yaml"
+    path.write_text(yaml.safe_dump(config, sort_keys=False))
+    with ExitStack() as stack:
+        job = Job.of(resolve_profile([], read_yaml(path), directory), os.environ)
+        beginning = begin(job, stack)
+        server = beginning.server
+        assert isinstance(server, TritonServer)
+        serving = serve(beginning.job, beginning.devices, beginning.place, server)
+        subjects = {subject.name: subject for subject in serving.subjects}
+        for case in cases:
+            subject = subjects[case.name]
+            (model,) = subject.models
+            variant = VariantNames().variant(model.facts, case.changes)
+            check = OutputCheck(server, subject, OutputOptions(), BUDGET_S)
+            yield case, check.prove(subject.trial(model.workload(variant, 4, 1)))
 
 
-def verdicts(results: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """The proof of each model's altered configuration; of those that were checked."""
-    return {
-        model["model"]: proof
-        for model in results["models"]
-        for proof in model["proofs"]
-        if not proof["variant"].endswith("_default")
-    }
+def is_right(case: Case, proof: Proof) -> bool:
+    """Whether a fault was found, or a healthy model was not accused."""
+    return (proof.verdict is Verdict.FAILED) == bool(case.fault)
 
 
 def main(place: Path, names: Sequence[str]) -> int:
-    groups = {"faults": FAULTS, "healthy": HEALTHY}
-    chosen = [
-        case
-        for name in names or groups
-        for case in groups.get(name, [each for each in (*FAULTS, *HEALTHY) if each.name == name])
-    ]
-    calls = [case for case in chosen if case.kind == "calls"]
-    proofs: dict[str, Mapping[str, Any]] = {}
-    # a run has calling models alone
-    for number, cases in enumerate([[case] for case in calls] or [[]]):
-        proofs |= profiled(cases, place / f"calls{number}") if cases else {}
-    proofs |= profiled([case for case in chosen if case not in calls], place / "all")
-    wrong = 0
-    for case in chosen:
-        proof = proofs.get(case.name, {"verdict": "none", "sentence": "", "numbers": {}})
-        is_right = (proof["verdict"] == "failed") == bool(case.fault)
-        is_right = is_right and proof["verdict"] != "none"
-        wrong += not is_right
-        seconds = proof["numbers"].get("seconds", 0)
-        print(
-            f"{'right' if is_right else 'WRONG'}  {case.name:36} {proof['verdict']:8}"
-            f" {seconds:6.1f} s  {proof['sentence']}"
-        )
+    groups: Mapping[str, Sequence[Case]] = {"faults": FAULTS, "healthy": HEALTHY}
+    by_name = {case.name: [case] for case in (*FAULTS, *HEALTHY)}
+    chosen = [case for name in names or groups for case in {**by_name, **groups}[name]]
+    # a run has models that call others alone
+    runs = [[case for case in chosen if case.kind != "calls"]]
+    runs += [[case] for case in chosen if case.kind == "calls"]
+    verdicts: dict[str, Proof] = {}
+    for number, cases in enumerate(filter(None, runs)):
+        for case, proof in proofs(cases, place / str(number)):
+            verdicts[case.name] = proof
+            seconds = proof.numbers["seconds"]
+            line = f"{case.name:36} {proof.verdict.value:8} {seconds:5.1f} s  {proof.sentence}"
+            print("right " if is_right(case, proof) else "WRONG ", line, flush=True)
     for name, group in groups.items():
-        own = [proofs[case.name]["verdict"] for case in group if case.name in proofs]
-        print(f"{name}: {own.count('failed')} of {len(own)} accused, {own.count('unknown')} unknown")
-    return 1 if wrong else 0
-
-
-def profiled(cases: Sequence[Case], directory: Path) -> Mapping[str, Mapping[str, Any]]:
-    if not cases:
-        return {}
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
-    config = yaml.safe_dump(dict(configuration(cases, directory)), sort_keys=False)
-    (directory / "config.yaml").write_text(config)
-    with (directory / "log.txt").open("w") as log:
-        subprocess.run(
-            [PROGRAM, "profile", "-f", "config.yaml", "--progress", "plain"],
-            cwd=directory, stdout=log, stderr=subprocess.STDOUT, check=False,
-        )  # fmt: skip
-    return verdicts(json.loads((directory / "results" / "results.json").read_text()))
+        own = [verdicts[case.name].verdict for case in group if case.name in verdicts]
+        accused, unknown = own.count(Verdict.FAILED), own.count(Verdict.UNKNOWN)
+        print(f"{name}: {accused} of {len(own)} accused, {unknown} not checked")
+    return 0 if all(is_right(case, verdicts[case.name]) for case in chosen) else 1
 
 
 if __name__ == "__main__":

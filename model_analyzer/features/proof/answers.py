@@ -41,7 +41,7 @@ Answer = Mapping[str, Output] | str
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Deviation:
     """In what an output differs: `where` and `what` in words. The `size` is the largest difference
     as a part of what is tolerated; infinite if no number can say it.
     """
@@ -53,26 +53,26 @@ class Difference:
 
 def differences(
     reference: Answer, answer: Answer, tolerance: float | None, ignored: Collection[str] = ()
-) -> Iterator[Difference]:
+) -> Iterator[Deviation]:
     """The differences of an answer, one for each output but those to be ignored. The `tolerance` of
     floating-point numbers is a part of their size; None means that of their type.
     """
     if isinstance(reference, str) or isinstance(answer, str):
         # that both were refused says nothing about outputs
         if isinstance(answer, str) and not isinstance(reference, str):
-            yield Difference("", f"is refused: {answer}")
+            yield Deviation("", f"is refused: {answer}")
         return
     for name in dict.fromkeys((*reference, *answer)):
         if name in ignored:
             continue
         if name not in answer or name not in reference:
             what = "is missing" if name not in answer else "is not an output of the default"
-            yield Difference(name, what)
+            yield Deviation(name, what)
             continue
         difference = _difference(reference[name], answer[name], tolerance)
         if difference is not None:
             what, size = difference
-            yield Difference(name, what, size)
+            yield Deviation(name, what, size)
 
 
 def _difference(then: Output, now: Output, tolerance: float | None) -> tuple[str, float] | None:

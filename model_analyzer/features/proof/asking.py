@@ -18,7 +18,7 @@ import tritonclient.grpc as grpcclient
 from tritonclient.utils import InferenceServerException
 
 from model_analyzer.features.proof.answers import Answer, Output, joined, rows
-from model_analyzer.features.proof.questions import Inputs, Questions
+from model_analyzer.features.proof.input_set import Inputs, InputSet
 from model_analyzer.runner.client.grpc import GrpcClient
 
 T = TypeVar("T")
@@ -30,26 +30,26 @@ _MOST_MESSAGE = 200  # characters
 Place = tuple[int, int]
 
 
-class NoAnswer(Exception):
+class Unanswered(Exception):
     """The server has not answered in time, or cannot be reached."""
 
 
 class Asking:
     """Asks questions of one model. Each call waits for at most `patience_s` for an answer."""
 
-    def __init__(self, client: GrpcClient, questions: Questions, patience_s: float) -> None:
+    def __init__(self, client: GrpcClient, inputs: InputSet, patience_s: float) -> None:
         self._client, self._headers = client.raw
-        self._questions = questions
+        self._inputs = inputs
         self._patience_s = patience_s
         self._identities = count(1)  # of sequences: none is used twice
 
     def alone(self, number: int) -> Sequence[Answer]:
-        """The answers to the steps of a sequence, asked one after the other. Raises NoAnswer."""
+        """The answers to the steps of a sequence, asked one after the other. Raises Unanswered."""
         return [answer for _, answer in self._in_step([number])]
 
     def at_once(self, numbers: Sequence[int]) -> Iterator[tuple[Place, Answer]]:
         """The answers to these sequences, which may be repeated, all of them under way at once, in
-        any order. Raises NoAnswer.
+        any order. Raises Unanswered.
         """
         yield from self._in_step(numbers)
 
@@ -59,7 +59,7 @@ class Asking:
         """
         sent = []
         for batch in batches:
-            steps = [self._questions.sequences[number][0] for number in batch]
+            steps = [self._inputs.sequences[number][0] for number in batch]
             inputs = {name: np.stack([step[name] for step in steps]) for name in steps[0]}
             sent.append(self._tensors(inputs))
         for place, answer in self._answers([({}, tensors) for tensors in sent]):
@@ -68,7 +68,7 @@ class Asking:
                 yield (number, 0), row
 
     def _in_step(self, numbers: Sequence[int]) -> Iterator[tuple[Place, Answer]]:
-        sequences = [self._questions.sequences[number] for number in numbers]
+        sequences = [self._inputs.sequences[number] for number in numbers]
         identities = [next(self._identities) for _ in numbers]
         for step in range(max(map(len, sequences))):
             running = [place for place, steps in enumerate(sequences) if step < len(steps)]
@@ -83,7 +83,7 @@ class Asking:
                 yield (numbers[running[place]], step), answer
 
     def _position(self, identity: int, step: int, steps: int) -> Mapping[str, Any]:
-        if not self._questions.is_sequence:
+        if not self._inputs.is_sequence:
             return {}
         return {
             "sequence_id": identity,
@@ -93,13 +93,13 @@ class Asking:
 
     def _as_row(self, inputs: Inputs) -> Inputs:
         """The inputs with a batch dimension, if the model has one."""
-        has_batch = self._questions.has_batch
+        has_batch = self._inputs.has_batch
         return {name: array[np.newaxis] for name, array in inputs.items()} if has_batch else inputs
 
     def _tensors(self, inputs: Inputs) -> list[Any]:
         tensors = []
         for name, array in inputs.items():
-            tensor = grpcclient.InferInput(name, list(array.shape), self._questions.kinds[name])
+            tensor = grpcclient.InferInput(name, list(array.shape), self._inputs.kinds[name])
             tensor.set_data_from_numpy(array)
             tensors.append(tensor)
         return tensors
@@ -108,8 +108,8 @@ class Asking:
         self, requests: Sequence[tuple[Mapping[str, Any], list[Any]]]
     ) -> Iterator[tuple[int, Answer]]:
         """The answer to each request, by its place, in the order in which they come."""
-        ask = self._streamed if self._questions.is_decoupled else self._unary
-        options = {"parameters": self._questions.parameters or None}
+        ask = self._streamed if self._inputs.is_decoupled else self._unary
+        options = {"parameters": self._inputs.parameters or None}
         yield from ask([({**options, **position}, tensors) for position, tensors in requests])
 
     def _unary(
@@ -122,7 +122,7 @@ class Asking:
 
         for place, (options, tensors) in enumerate(requests):
             self._client.async_infer(
-                self._questions.model,
+                self._inputs.model,
                 tensors,
                 callback(place),
                 client_timeout=self._patience_s,
@@ -145,7 +145,7 @@ class Asking:
             for place, (options, tensors) in enumerate(requests):
                 responses[place] = []
                 self._client.async_stream_infer(
-                    self._questions.model,
+                    self._inputs.model,
                     tensors,
                     request_id=str(place),
                     enable_empty_final_response=True,
@@ -169,14 +169,14 @@ class Asking:
         try:
             return answered.get(timeout=self._patience_s + 1)
         except Empty:
-            raise NoAnswer(f"no answer within {self._patience_s:.0f} s") from None
+            raise Unanswered(f"no answer within {self._patience_s:.0f} s") from None
 
 
 def _refusal(error: InferenceServerException) -> str:
     status = str(error.status())
     message = " ".join(str(error.message()).split())[:_MOST_MESSAGE]
     if any(word in status for word in ("DEADLINE_EXCEEDED", "UNAVAILABLE", "CANCELLED")):
-        raise NoAnswer(message or status)
+        raise Unanswered(message or status)
     return message
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from model_analyzer.domain.proofs import Verdict
 from model_analyzer.domain.words import counted, first_few
 from model_analyzer.features.proof.answers import Answer
-from model_analyzer.features.proof.observing import Found, Observation, outputs_of
+from model_analyzer.features.proof.observing import Found, Replies, outputs_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Ruling:
     """A verdict in words, and the number of answers that differ."""
 
     verdict: Verdict
@@ -22,31 +22,31 @@ class Judgement:
     wrong: int = 0
 
 
-def unstable_outputs(default: Observation) -> Collection[str]:
+def unstable_outputs(default: Replies) -> Collection[str]:
     """The outputs that differ between equal requests, one at a time: they are random, or tell the
     time. They are not judged.
     """
     return outputs_of(default.again).keys()
 
 
-def judge_default(default: Observation, scope: str) -> Judgement:
+def judge_default(default: Replies, scope: str) -> Ruling:
     """Whether mixing changes the answers of the default configuration itself."""
     unstable = unstable_outputs(default)
     for output, found in _judged(default.mixed, unstable).items():
         what = f"mixing requests changes {_named(output)} of the default configuration itself"
-        return Judgement(
+        return Ruling(
             verdict=Verdict.FAILED, sentence=f"{what}: {_described(found)}", wrong=len(found)
         )
     return _passed("its outputs do not change when requests are mixed", default, unstable, scope)
 
 
 def judge(
-    default: Observation,
-    variant: Observation,
+    default: Replies,
+    variant: Replies,
     alone: Sequence[Found],
     unstable: Collection[str],
     scope: str,
-) -> Judgement:
+) -> Ruling:
     """Whether a configuration gives the outputs of the default. `alone` are the differences of
     their answers to single requests. What mixing changes in the default is not judged mixed.
     """
@@ -54,11 +54,11 @@ def judge(
     for output, found in _judged(alone, unstable).items():
         how = "differs from that of the default configuration, for single requests already"
         sentence = f"{_named(output)} {how}: {_described(found)}"
-        return Judgement(verdict=Verdict.FAILED, sentence=sentence, wrong=len(found))
+        return Ruling(verdict=Verdict.FAILED, sentence=sentence, wrong=len(found))
     for output, found in _judged(variant.mixed, {*unstable, *changing}).items():
         how = "differs from that of the default configuration, only when requests are mixed"
         sentence = f"{_named(output)} {how}: {_described(found)}"
-        return Judgement(verdict=Verdict.FAILED, sentence=sentence, wrong=len(found))
+        return Ruling(verdict=Verdict.FAILED, sentence=sentence, wrong=len(found))
     text = "its outputs are those of the default configuration"
     if changing:
         text += f" (mixed, {first_few([*changing])} not judged: mixing changes the default itself)"
@@ -69,15 +69,15 @@ def _judged(found: Sequence[Found], without: Collection[str]) -> Mapping[str, Se
     return {name: each for name, each in outputs_of(found).items() if name not in without}
 
 
-def _passed(text: str, default: Observation, unstable: Collection[str], scope: str) -> Judgement:
+def _passed(text: str, default: Replies, unstable: Collection[str], scope: str) -> Ruling:
     names = {*_names(default.alone)}
     if names and names <= {*unstable}:
         what = f"{first_few(sorted(unstable))} of the default configuration"
         reason = f"{what} differs between equal requests, and there is nothing else to compare"
-        return Judgement(verdict=Verdict.UNKNOWN, sentence=reason)
+        return Ruling(verdict=Verdict.UNKNOWN, sentence=reason)
     if unstable:
         text += f"; not judged: {first_few(sorted(unstable))}, different for equal requests"
-    return Judgement(verdict=Verdict.PASSED, sentence=f"{text} ({scope})")
+    return Ruling(verdict=Verdict.PASSED, sentence=f"{text} ({scope})")
 
 
 def _names(alone: Sequence[Sequence[Answer]]) -> Iterator[str]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from model_analyzer.features.proof.answers import Answer, Difference, differences
+from model_analyzer.features.proof.answers import Answer, Deviation, differences
 from model_analyzer.features.proof.asking import Asking, Place
-from model_analyzer.features.proof.questions import Questions
+from model_analyzer.features.proof.input_set import InputSet
 
 _FEWEST = 4  # requests, however slow they are
 _FEWEST_ROUNDS, _MOST_ROUNDS = 4, 60
@@ -29,11 +29,11 @@ class Found:
     """A difference in the answer to the step of a sequence."""
 
     place: Place
-    difference: Difference
+    difference: Deviation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Replies:
     """What a configuration answers. `alone` are the answers to the steps of each sequence; `again`
     and `mixed` are differences from these, when it was asked the same again, and with others.
     """
@@ -49,7 +49,7 @@ class Observer:
     `clock` is in seconds.
     """
 
-    questions: Questions
+    inputs: InputSet
     tolerance: float | None
     ignored: Collection[str]
     clock: Callable[[], float]
@@ -58,9 +58,9 @@ class Observer:
 
     def alone(self, asking: Asking, until: float) -> Sequence[Sequence[Answer]]:
         """The answers to each sequence alone. The first time, only those count for which there is
-        time until then. Raises NoAnswer.
+        time until then. Raises Unanswered.
         """
-        numbers = range(self.count or len(self.questions.sequences))
+        numbers = range(self.count or len(self.inputs.sequences))
         answers: list[Sequence[Answer]] = []
         for number in numbers:
             if not self.count and len(answers) >= _FEWEST and self.clock() > until:
@@ -120,7 +120,7 @@ class Observer:
     def _batches(self, rows: int) -> Iterable[Sequence[int]]:
         """Requests of equal shapes together, in random order and sizes."""
         shapes: dict[object, list[int]] = {}
-        for number, (step, *_) in enumerate(self.questions.sequences[: self.count]):
+        for number, (step, *_) in enumerate(self.inputs.sequences[: self.count]):
             shapes.setdefault(tuple((name, a.shape) for name, a in step.items()), []).append(number)
         for numbers in shapes.values():
             left = self._random.permutation(numbers).tolist()

@@ -28,15 +28,15 @@ from model_analyzer.domain.trials import Trial, Workload
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ServerError
 from model_analyzer.features.proof.answers import Answer as ModelAnswer
-from model_analyzer.features.proof.asking import Asking, NoAnswer
+from model_analyzer.features.proof.asking import Asking, Unanswered
+from model_analyzer.features.proof.input_set import Unanswerable, input_set_for
 from model_analyzer.features.proof.judging import (
-    Judgement,
+    Ruling,
     judge,
     judge_default,
     unstable_outputs,
 )
-from model_analyzer.features.proof.observing import Found, Observation, Observer, outputs_of
-from model_analyzer.features.proof.questions import Unanswerable, questions_for
+from model_analyzer.features.proof.observing import Found, Observer, Replies, outputs_of
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.runner.client.grpc import GrpcClient
@@ -59,7 +59,6 @@ _MOST_VARIANTS = 6
 _MOST_TIES = 2
 
 _CONDITIONS = "conditions"
-_NOTHING = "nothing"  # is loaded
 
 _NO_TIME = (
     "its outputs, which would take about {} s, more than a twentieth of this run (--outputs on"
@@ -99,7 +98,8 @@ def check_outputs(session: Session, placed: Sequence[Subject], caller: Caller) -
             best = ranking.results[0].best.trial
             session.state.record_proof(_unknown(best, _ONE_SERVER, options))
             continue
-        check = _Check(server, subject, options, _SHARE * spent_s)
+        loaded = _newest(ranking).content
+        check = OutputCheck(server, subject, options, _SHARE * spent_s, loaded)
         with caller.interrupts.interruptible():
             _check_finalists(check, session, placed, caller)
 
@@ -112,7 +112,7 @@ def _ranking(session: Session, placed: Sequence[Subject], subject: Subject) -> R
 
 
 def _check_finalists(
-    check: _Check, session: Session, placed: Sequence[Subject], caller: Caller
+    check: OutputCheck, session: Session, placed: Sequence[Subject], caller: Caller
 ) -> None:
     """Checks the best until one is not wrong, then those that tie with it if there is time."""
     state = session.state
@@ -136,7 +136,7 @@ def _check_finalists(
                 state.record_proof(_unknown(trial, _NO_TIME.format(seconds), check.options))
             return
         caller.tracker.phase(Phase.CHECKING_OUTPUTS)
-        proof = check.prove(ranking, trial)
+        proof = check.prove(trial)
         state.record_proof(proof)
         (log.warning if proof.verdict is Verdict.FAILED else log.info)(
             "Outputs of %s: %s", trial.variants, proof.sentence
@@ -161,19 +161,19 @@ def _unknown(trial: Trial, reason: str, options: OutputOptions) -> Proof:
 
 
 @dataclass(slots=True)
-class _Check:
-    """The check of one subject within `budget_s`: what the default configuration answered is asked
-    once.
+class OutputCheck:
+    """The check of one subject within `budget_s`; the default configuration is asked once. `loaded`
+    is the content of what the server has loaded, as far as is known.
     """
 
     server: TritonServer
     subject: Subject
     options: OutputOptions
     budget_s: float
+    loaded: str = ""
     _spent_s: float = 0.0
     _observers: dict[str, Observer] = field(default_factory=dict)
-    _defaults: dict[str, Observation] = field(default_factory=dict)  # by model
-    _loaded: str = ""  # the content of what was loaded last
+    _defaults: dict[str, Replies] = field(default_factory=dict)  # by model
     _at_once: int = 0
     _largest_batch: int = 0
 
@@ -199,7 +199,7 @@ class _Check:
         """About the time that it takes to load and to ask, by the loads that were measured."""
         default = self.default_of(trial).content
         missing = {trial.content, *(() if self._defaults else (default,))}
-        missing -= {self._loaded or _newest(ranking).content}
+        missing -= {self.loaded}
         loads = {
             result.best.trial.content: max(run.loading_s for run in item.runs)
             for result in ranking.results
@@ -210,71 +210,70 @@ class _Check:
     def has_time_for(self, ranking: Ranking, trial: Trial) -> bool:
         return self._spent_s + self.cost_s(ranking, trial) <= self.budget_s
 
-    def prove(self, ranking: Ranking, trial: Trial) -> Proof:
+    def prove(self, trial: Trial) -> Proof:
         """The verdict on the outputs of a trial's variants."""
         begin = time.monotonic()
-        self._loaded = self._loaded or _newest(ranking).content
-        judgement = self._tried(trial) or self._tried(trial, is_last=True)
-        assert judgement is not None, "the last try has a verdict"
+        ruling = self._tried(trial) or self._tried(trial, is_last=True)
+        assert ruling is not None, "the last try has a verdict"
         seconds = time.monotonic() - begin
         self._spent_s += seconds
         numbers = {
             "inputs": sum(observer.count for observer in self._observers.values()),
             "at_once": self._at_once,
             "largest_batch": self._largest_batch,
-            "wrong_answers": judgement.wrong,
+            "wrong_answers": ruling.wrong,
             "seconds": round(seconds, 3),
             _CONDITIONS: self.options.conditions_of(trial),
         }
-        verdict, sentence = judgement.verdict, judgement.sentence
+        verdict, sentence = ruling.verdict, ruling.sentence
         return prove(ProofKind.OUTPUTS, trial, verdict, sentence, numbers, at=time.time())
 
-    def _tried(self, trial: Trial, *, is_last: bool = False) -> Judgement | None:
+    def _tried(self, trial: Trial, *, is_last: bool = False) -> Ruling | None:
         """The verdict; None if the server did not answer, which may be chance the first time."""
         try:
             return self._judged(trial)
-        except (Unanswerable, NoAnswer, ServerError) as error:
+        except (Unanswerable, Unanswered, ServerError) as error:
             self.server.discard()  # its state is unknown
-            self._loaded = _NOTHING
-            if isinstance(error, NoAnswer) and not is_last:
+            self.loaded = ""
+            if isinstance(error, Unanswered) and not is_last:
                 return None
-            return Judgement(verdict=Verdict.UNKNOWN, sentence=f"its outputs: {error}")
+            return Ruling(verdict=Verdict.UNKNOWN, sentence=f"its outputs: {error}")
 
-    def _judged(self, trial: Trial) -> Judgement:
+    def _judged(self, trial: Trial) -> Ruling:
         """The worst verdict on the trial's models. Raises what says why there is none."""
         default = self.default_of(trial)
-        variant: Mapping[str, Observation] = {}
-        if trial.content == self._loaded and trial.content != default.content:
+        variant: Mapping[str, Replies] = {}
+        if trial.content == self.loaded and trial.content != default.content:
             variant = self._observe(trial, is_default=False)  # saves a load
         if not self._defaults:
             self._defaults |= self._observe(default, is_default=True)
         if trial.content == default.content:
             return _worst(
-                judge_default(observation, self._scope) for observation in self._defaults.values()
+                judge_default(replies, self._scope) for replies in self._defaults.values()
             )
         variant = variant or self._observe(trial, is_default=False)
         unstable = {name: {*unstable_outputs(each)} for name, each in self._defaults.items()}
-        judgement = self._compared(variant, unstable)
-        if judgement.verdict is Verdict.FAILED:
+        ruling = self._compared(variant, unstable)
+        if ruling.verdict is Verdict.FAILED:
             # what differs after a reload of the default, too, depends on the load, as a process id
             self._load(trial)
             for name, found in self._reloaded(default).items():
                 unstable[name] |= {*outputs_of(found)}
-            judgement = self._compared(variant, unstable)
-        return judgement
+            ruling = self._compared(variant, unstable)
+        return ruling
 
     def _compared(
-        self, variant: Mapping[str, Observation], unstable: Mapping[str, Collection[str]]
-    ) -> Judgement:
+        self, variant: Mapping[str, Replies], unstable: Mapping[str, Collection[str]]
+    ) -> Ruling:
         return _worst(
             judge(
                 self._defaults[name],
-                observation,
-                self._observers[name].differing(self._defaults[name].alone, observation.alone),
+                replies,
+                self._observers[name].differing(self._defaults[name].alone, replies.alone),
                 unstable[name],
                 self._scope,
             )
-            for name, observation in variant.items()
+            for name, replies in variant.items()
         )
 
     @property
@@ -287,7 +286,7 @@ class _Check:
         failure = self.server.serve([work.variant for work in trial.workloads], trial.setup)
         if failure is not None:
             raise Unanswerable(failure.message)
-        self._loaded = trial.content
+        self.loaded = trial.content
 
     def _reloaded(self, default: Trial) -> Mapping[str, Sequence[Found]]:
         """What the default configuration answers otherwise after it was loaded again, by model."""
@@ -296,20 +295,20 @@ class _Check:
         for work in default.workloads:
             name, observer = work.variant.model, self._observer(work)
             with self._client(work, default) as client:
-                asking = Asking(client, observer.questions, _PATIENCE_S)
+                asking = Asking(client, observer.inputs, _PATIENCE_S)
                 alone = self._defaults[name].alone
                 found[name] = observer.differing(alone, observer.alone(asking, time.monotonic()))
         return found
 
-    def _observe(self, trial: Trial, *, is_default: bool) -> dict[str, Observation]:
+    def _observe(self, trial: Trial, *, is_default: bool) -> dict[str, Replies]:
         """What each model of a trial answers, by its name."""
         self._load(trial)
         share_s = max((self.budget_s - self._spent_s) / 4, _MIXING_S)
-        observations = {}
+        replies = {}
         for work in trial.workloads:
             observer = self._observer(work)
             with self._client(work, trial) as client:
-                asking = Asking(client, observer.questions, _PATIENCE_S)
+                asking = Asking(client, observer.inputs, _PATIENCE_S)
                 alone = observer.alone(asking, time.monotonic() + share_s)
                 again = observer.again(asking, alone) if is_default else ()
                 if is_default and (reason := _refusal(alone)):
@@ -321,14 +320,14 @@ class _Check:
                 grown = _batches(client, work.variant) - before
             self._at_once = max(self._at_once, at_once, observer.count)
             self._largest_batch = max([self._largest_batch, *(size for _, size in grown)])
-            observations[work.variant.model] = Observation(alone=alone, again=again, mixed=mixed)
-        return observations
+            replies[work.variant.model] = Replies(alone=alone, again=again, mixed=mixed)
+        return replies
 
     def _observer(self, work: Workload) -> Observer:
         name = work.variant.model
         if name not in self._observers:
             self._observers[name] = Observer(
-                questions=questions_for(work, self.options.inputs),
+                inputs=input_set_for(work, self.options.inputs),
                 tolerance=self.options.tolerance,
                 ignored=self.options.ignore,
                 clock=time.monotonic,
@@ -347,9 +346,9 @@ def _newest(ranking: Ranking) -> Trial:
     return max(items, key=lambda pair: pair[0])[1].trial
 
 
-def _worst(judgements: Iterable[Judgement]) -> Judgement:
+def _worst(rulings: Iterable[Ruling]) -> Ruling:
     order = (Verdict.FAILED, Verdict.UNKNOWN, Verdict.PASSED)
-    return min(judgements, key=lambda judgement: order.index(judgement.verdict))
+    return min(rulings, key=lambda ruling: order.index(ruling.verdict))
 
 
 def _refusal(alone: Sequence[Sequence[ModelAnswer]]) -> str:

@@ -43,7 +43,7 @@ class Unanswerable(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Questions:
+class InputSet:
     """Sequences of requests to a `model`; where requests are independent, each is a sequence of
     one step. `kinds` are the data types of the inputs. If it `has_batch`, the model has a batch
     dimension. `parameters` belong to each request.
@@ -58,7 +58,7 @@ class Questions:
     parameters: Mapping[str, Any]
 
 
-def questions_for(work: Workload, most: int) -> Questions:
+def input_set_for(work: Workload, most: int) -> InputSet:
     """At most so many sequences for a workload's model. Raises Unanswerable."""
     variant = work.variant
     parts = (variant, *variant.served)
@@ -69,7 +69,7 @@ def questions_for(work: Workload, most: int) -> Questions:
         given = [*islice(_given(files, expected), most)] if files else []
     except (OSError, ValueError) as error:
         raise Unanswerable(f"the input data cannot be used: {error}") from None
-    return Questions(
+    return InputSet(
         model=variant.model,
         sequences=tuple(given or _made(expected, variant, work.flags, most)),
         kinds={tensor.name: tensor.data_type for tensor in expected.inputs},

@@ -1,7 +1,7 @@
 """Models whose altered configuration answers otherwise, in a known way.
 
 The default configuration (one instance, batches of one) is right. Any other one has the `fault` of
-its parameters; "" is none. The default is slow, so that the altered one is recommended.
+its parameters; "" is none.
 """
 
 import json
@@ -12,11 +12,49 @@ import time
 import numpy as np
 import triton_python_backend_utils as pb
 
-WEIGHTS = np.arange(1, 9, dtype=np.float64) / 4
-
 
 def text_of(tensor):
     return [element.decode() for element in tensor.reshape(-1)]
+
+
+def eight_bits_of_mantissa(answers):
+    mantissa, exponent = np.frexp(answers)
+    return np.ldexp(np.round(mantissa * 128) / 128, exponent)
+
+
+def last_row_twice(answers):
+    return np.concatenate([answers[:-1], answers[-2:-1]]) if len(answers) > 1 else answers
+
+
+def by_row(rows, right, wrong, is_right):
+    """Rows by their place in the batch."""
+    return np.where(is_right(np.arange(len(rows)))[:, None], right, wrong)
+
+
+# Faults among the rows of an execution: from model, rows and right answers to wrong ones.
+ROW_FAULTS = {
+    "rows reversed": lambda m, rows, right: right[::-1],
+    "rows rotated": lambda m, rows, right: np.roll(right, 1, axis=0),
+    "first row for all": lambda m, rows, right: np.repeat(right[:1], len(rows), axis=0),
+    "last row twice": lambda m, rows, right: last_row_twice(right),
+    "batch mean": lambda m, rows, right: right - rows.mean() + rows.mean(axis=1, keepdims=True),
+    "batch maximum": lambda m, rows, right: (
+        right * np.abs(rows).max(axis=1, keepdims=True) / np.abs(rows).max()
+    ),
+    "rows past four zero": lambda m, rows, right: by_row(rows, right, 0, lambda i: i < 4),
+    "NaN in a batch": lambda m, rows, right: by_row(rows, right, np.nan, lambda i: i % 2 == 0),
+    "rows sorted": lambda m, rows, right: right[np.argsort(rows[:, 0])],
+    "columns turned": lambda m, rows, right: right[:, ::-1] if len(rows) > 1 else right,
+    "quantized": lambda m, rows, right: np.round(right, 1),
+    "two decimals": lambda m, rows, right: np.round(right / 8, 2) * 8,
+    "eight bits of mantissa": lambda m, rows, right: eight_bits_of_mantissa(right),
+    "half precision": lambda m, rows, right: right.astype(np.float16).astype(np.float64),
+    "three percent": lambda m, rows, right: right * 1.03,
+    "other instance": lambda m, rows, right: right * 1.1 if m.instance else right,
+    "slow start": lambda m, rows, right: (
+        np.zeros_like(right) if m.instance and m.count < 3 else right
+    ),
+}
 
 
 class TritonPythonModel:
@@ -29,16 +67,15 @@ class TritonPythonModel:
         self.fault = fault if is_altered else ""
         # what is no fault, whatever the configuration
         self.habit = parameters["habit"]
-        self.sleep_s = 0.001 if is_altered else 0.012
         self.instance = int(args["model_instance_name"].rsplit("_", 1)[-1])
         self.random = np.random.default_rng()
         self.count, self.previous, self.cache, self.states = 0, None, {}, {}
         self.loaded = time.time()
-        self.scratch = os.path.join(tempfile.gettempdir(), f"scratch-{config['name']}")
+        self.scratch = os.path.join(tempfile.gettempdir(), f"{config['name']}.npy")
         self.datatype = {o["name"]: o["data_type"] for o in config["output"]}["OUTPUT"]
 
     def execute(self, requests):
-        time.sleep(self.sleep_s)
+        time.sleep(0.002)
         inputs = [pb.get_input_tensor_by_name(each, "INPUT").as_numpy() for each in requests]
         make = {
             "text": self.texts, "free": self.free, "sum": self.sums, "flag": self.flags,
@@ -59,7 +96,7 @@ class TritonPythonModel:
                  "TYPE_INT32": np.int32, "TYPE_BOOL": np.bool_}  # fmt: skip
         output = answer if self.kind == "text" else answer.astype(types[self.datatype])
         tensors = [pb.Tensor("OUTPUT", output)]
-        shape = answer.shape[:1] + (1,) if answer.ndim else (1,)
+        shape = (*answer.shape[:1], 1) if answer.ndim else (1,)
         self.count += 1
         beside = {
             "random": self.random.random(shape),
@@ -75,8 +112,7 @@ class TritonPythonModel:
 
     def numbers(self, inputs, requests):
         rows = np.concatenate(inputs).astype(np.float64)
-        answers = self.transformed(rows)
-        answers = self.mistaken_rows(rows, answers)
+        answers = self.mistaken_rows(rows, self.transformed(rows))
         if self.habit == "rounding":
             answers = answers * (1 + self.random.uniform(-1e-5, 1e-5, answers.shape))
         if self.habit == "half rounding":
@@ -85,7 +121,7 @@ class TritonPythonModel:
             answers = self.random.random(answers.shape)
         ends = np.cumsum([len(each) for each in inputs])[:-1]
         parts = np.split(answers, ends)
-        return [self.mistaken(given, part) for given, part in zip(inputs, parts)]
+        return [self.mistaken(given, part) for given, part in zip(inputs, parts, strict=True)]
 
     def transformed(self, rows):
         scale = {"other version": 3.02, "other order": 3.0}.get(self.fault, 3.0)
@@ -105,70 +141,41 @@ class TritonPythonModel:
 
     def mistaken_rows(self, rows, answers):
         """Faults among the rows of an execution."""
-        count = len(rows)
-        match self.fault:
-            case "rows reversed":
-                return answers[::-1]
-            case "rows rotated":
-                return np.roll(answers, 1, axis=0)
-            case "first row for all":
-                return np.repeat(answers[:1], count, axis=0)
-            case "last row twice" if count > 1:
-                return np.concatenate([answers[:-1], answers[-2:-1]])
-            case "batch mean":
-                return answers - rows.mean() + rows.mean(axis=1, keepdims=True)
-            case "batch maximum":
-                return answers * np.abs(rows).max(axis=1, keepdims=True) / np.abs(rows).max()
-            case "rows past four zero":
-                return np.where(np.arange(count)[:, None] < 4, answers, 0)
-            case "NaN in a batch":
-                return np.where(np.arange(count)[:, None] % 2 == 1, np.nan, answers)
-            case "rows sorted":
-                return answers[np.argsort(rows[:, 0])]
-            case "columns turned":
-                return answers[:, ::-1] if count > 1 else answers
-            case "quantized":
-                return np.round(answers, 1)
-            case "two decimals":
-                return np.round(answers / 8, 2) * 8
-            case "eight bits of mantissa":
-                mantissa, exponent = np.frexp(answers)
-                return np.ldexp(np.round(mantissa * 128) / 128, exponent)
-            case "half precision":
-                return answers.astype(np.float16).astype(np.float64)
-            case "three percent":
-                return answers * 1.03
-            case "other instance" if self.instance == 1:
-                return answers * 1.1
-            case "slow start" if self.count < 3 and self.instance == 1:
-                return np.zeros_like(answers)
-        return answers
+        fault = ROW_FAULTS.get(self.fault)
+        return answers if fault is None else fault(self, rows, answers)
 
     def mistaken(self, given, answers):
         """Faults of what is kept between requests."""
         before, self.previous = self.previous, answers
-        match self.fault:
-            case "previous answer" if before is not None and before.shape == answers.shape:
-                return answers + before
-            case "previous row" if before is not None:
-                return answers + 0.1 * before[:1]
-            case "every seventh zero" if self.count % 7 == 6:
-                return np.zeros_like(answers)
-            case "cache by first element":
-                return self.cache.setdefault((given.shape, float(given.flat[0])), answers)
-            case "cache by rounded input":
-                return self.cache.setdefault((given.shape, int(np.abs(given).sum() / 4)), answers)
-            case "cache by shape" if self.count > 2:
-                return self.cache.setdefault(given.shape, answers)
-            case "shared scratch":
-                np.save(self.scratch + ".npy", answers)
-                time.sleep(0.001)
-                try:
-                    read = np.load(self.scratch + ".npy")
-                except (OSError, ValueError, EOFError):
-                    return answers
-                return read if read.shape == answers.shape else answers
+        if self.fault.startswith("cache"):
+            return self.cached(given, answers)
+        if self.fault == "shared scratch":
+            return self.through_scratch(answers)
+        if self.fault == "previous answer" and before is not None:
+            return answers + (before if before.shape == answers.shape else 0)
+        if self.fault == "previous row" and before is not None:
+            return answers + 0.1 * before[:1]
+        if self.fault == "every seventh zero" and self.count % 7 == 6:
+            return np.zeros_like(answers)
         return answers
+
+    def cached(self, given, answers):
+        key = {
+            "cache by first element": float(given.flat[0]),
+            "cache by rounded input": int(np.abs(given).sum() / 4),
+            "cache by shape": "",
+        }[self.fault]
+        return self.cache.setdefault((given.shape, key), answers)
+
+    def through_scratch(self, answers):
+        """The answers, by a file that all instances use."""
+        np.save(self.scratch, answers)
+        time.sleep(0.001)
+        try:
+            read = np.load(self.scratch)
+        except (OSError, ValueError, EOFError):
+            return answers
+        return read if read.shape == answers.shape else answers
 
     # -- rows of any length --------------------------------------------------------------------
 
@@ -215,8 +222,6 @@ class TritonPythonModel:
 
     def text(self, given):
         answer = given.upper()
-        if self.habit == "time":
-            pass
         match self.fault:
             case "truncated at 64":
                 return answer[:64]
@@ -236,7 +241,7 @@ class TritonPythonModel:
 
     def sums(self, inputs, requests):
         answers = []
-        for given, request in zip(inputs, requests):
+        for given, request in zip(inputs, requests, strict=True):
             start, identity = (
                 pb.get_input_tensor_by_name(request, name).as_numpy().flat[0]
                 for name in ("START", "CORRID")
