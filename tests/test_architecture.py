@@ -89,13 +89,14 @@ FEATURES = {
     "compare": set(),
     "doctor": set(),
     "explain": set(),
+    "proof": set(),
     "upstream": set(),
 }
 
 # files of the core that name features: the list of commands, and what else imports one by its name
 LISTS = {
     "cli/program.py",
-    "app/run/measuring.py",  # slots on a cluster
+    "app/run/measuring.py",  # slots on a cluster, and the proof of outputs
     "cli/commands/config.py",  # the schema of the answer of capacity
     "state/contents.py",  # files of upstream, read
     "app/checkpoints/files.py",  # and written
@@ -149,6 +150,8 @@ ADDRESSES = {
         "runner/client/grpc.py",
         "runner/client/http.py",
         "runner/client/interface.py",
+        "features/proof/asking.py",
+        "features/proof/input_set.py",
     },
     "google": {"domain/protobuf.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py", "features/doctor/gpu_checks.py"},
@@ -194,6 +197,10 @@ ADDRESSES = {
         "runner/load/profile_export.py",
         "runner/load/requests.py",
         "runner/load/schedule.py",
+        "features/proof/answers.py",
+        "features/proof/asking.py",
+        "features/proof/input_set.py",
+        "features/proof/observing.py",
     },
     "click": {"cli"},
     "rich": {"cli"},
@@ -206,12 +213,15 @@ CALLS = {
     "open": {"reading", "runner", "state", "writing"},
     "click.echo": {"cli/echo.py", "cli/program.py"},  # where escapes are taken out
     "print": {"runner/guard.py", "runner/server/container.py"},
-    "time.time": {"runner", "state/lock.py", "features/cluster/ray_slots.py"},
+    "time.time": {
+        "runner", "state/lock.py", "features/cluster/ray_slots.py", "features/proof/outputs.py",
+    },
     "time.monotonic": {
         "runner",
         "state/stores/upload.py",
         "features/cluster/host_lock.py",
         "features/cluster/ray_slots.py",
+        "features/proof/outputs.py",
     },
     "time.sleep": set(),
     "sys.exit": {"cli/main.py", "runner/server/container.py"},

@@ -52,6 +52,8 @@ class Case:
             "sum": ("INT32", "INT32", "1", 1),
         }[self.kind]
         shape = "1" if self.kind == "flag" else dims
+        # otherwise the batcher mixes only requests of equal shapes
+        ragged = " allow_ragged_batch: true" if self.kind == "free" else ""
         beside = (
             ', { name: "BESIDE" data_type: TYPE_FP64 dims: [ 1 ] }'
             if self.kind not in ("stream", "calls")
@@ -59,7 +61,7 @@ class Case:
         )
         lines = [
             f'name: "{self.name}" backend: "python" max_batch_size: {rows}',
-            f'input [ {{ name: "INPUT" data_type: TYPE_{given} dims: [ {dims} ] }} ]',
+            f'input [ {{ name: "INPUT" data_type: TYPE_{given} dims: [ {dims} ]{ragged} }} ]',
             f'output [ {{ name: "OUTPUT" data_type: TYPE_{answered} dims: [ {shape} ] }}{beside} ]',
             "instance_group [ { count: 1 kind: KIND_CPU } ]",
             *(

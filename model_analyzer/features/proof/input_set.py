@@ -33,7 +33,7 @@ Inputs = Mapping[str, Array]
 
 _SEQUENCES, _STEPS = 4, 5
 _SIZES = (1.0, 0.5, 1.0, 0.25, 0.75)  # of free dimensions, as a part of their usual size
-_LETTERS = (1, 12, 3, 300, 40, 7, 90, 25)  # in made texts
+_LETTERS = (1, 12, 300, 3, 40, 7, 90, 25)  # in made texts
 _LARGEST = 100  # of made numbers: most tables of tokens have as many
 _SEED = 20
 

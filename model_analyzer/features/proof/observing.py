@@ -18,8 +18,8 @@ from model_analyzer.features.proof.answers import Answer, Deviation, differences
 from model_analyzer.features.proof.asking import Asking, Place
 from model_analyzer.features.proof.input_set import InputSet
 
-_FEWEST = 4  # requests, however slow they are
-_FEWEST_ROUNDS, _MOST_ROUNDS = 4, 60
+_FEWEST = 8  # requests, however slow they are
+_FEWEST_ROUNDS, _MOST_ROUNDS = 2, 60
 _MOST_ROWS = 16
 _SEED = 7
 

@@ -51,7 +51,8 @@ _SHARE = 0.05
 # Shorter runs are tries: nothing is said about their outputs.
 _LEAST_RUN_S = 10.0
 _INPUTS = 16
-_ASKING_S = 1.0  # about what asking takes, besides loading
+# About what asking takes, besides loading: at least, and in latencies of one request.
+_ASKING_S, _REQUESTS = 1.0, 32
 _MIXING_S = 1.0
 _PATIENCE_S = 60.0  # for one answer
 _MOST_AT_ONCE = 64
@@ -205,7 +206,11 @@ class OutputCheck:
             for result in ranking.results
             for item in result.measured
         }
-        return sum(loads.get(content, 0.0) for content in missing) + _ASKING_S
+        latencies = filter(
+            None, (item.measurement.value("perf_latency_avg") for item in ranking.measured)
+        )
+        asking_s = _ASKING_S + _REQUESTS * min(latencies, default=0.0) / 1000
+        return sum(loads.get(content, 0.0) for content in missing) + asking_s
 
     def has_time_for(self, ranking: Ranking, trial: Trial) -> bool:
         return self._spent_s + self.cost_s(ranking, trial) <= self.budget_s
