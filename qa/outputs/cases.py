@@ -123,7 +123,7 @@ FAULTS: Sequence[Case] = (
     *_batched("flags of later rows inverted", kind="flag"),
     *_batched("truncated at 64", "blank at the end", "cache by length", "cache by prefix",
               kind="text"),
-    *_batched("one state for all", kind="sum", **_FEW),
+    *_batched("one state for all", kind="sum", **_ONE_BY_ONE),
     *_batched("chunk lost", kind="stream", **_FEW),
     *_batched("parallel steps swapped", kind="calls", **_FEW),
 )  # fmt: skip
@@ -155,7 +155,7 @@ HEALTHY: Sequence[Case] = (
     _healthy("fp16_rounding", data_type="FP16", habit="half rounding"),
     _healthy("client_batches", **_ONE_BY_ONE),
     _healthy("sum_plain", kind="sum", **_FEW),
-    _healthy("sum_random", kind="sum", habit="random", **_FEW),
+    _healthy("sum_random", kind="sum", habit="random", **_ONE_BY_ONE),
     _healthy("stream_plain", kind="stream", **_FEW),
     _healthy("calls_plain", kind="calls", **_FEW),
     _healthy("full_queue", changes={

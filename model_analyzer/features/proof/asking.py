@@ -8,7 +8,7 @@ decoupled models come over a stream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -28,6 +28,9 @@ _MOST_MESSAGE = 200  # characters
 
 # The place of a request: the number of its sequence, and of its step.
 Place = tuple[int, int]
+# Which part of a sequence it is, and its tensors.
+_Request = tuple[Mapping[str, Any], list[Any]]
+_Answers = Generator[tuple[int, Answer], "tuple[int, _Request] | None", None]
 
 
 class Unanswered(Exception):
@@ -45,42 +48,50 @@ class Asking:
 
     def alone(self, number: int) -> Sequence[Answer]:
         """The answers to the steps of a sequence, asked one after the other. Raises Unanswered."""
-        return [answer for _, answer in self._in_step([number])]
+        return [answer for _, answer in self.at_once([number])]
 
     def at_once(self, numbers: Sequence[int]) -> Iterator[tuple[Place, Answer]]:
         """The answers to these sequences, which may be repeated, all of them under way at once, in
         any order. Raises Unanswered.
         """
-        yield from self._in_step(numbers)
+        sequences = [self._inputs.sequences[number] for number in numbers]
+        identities = [next(self._identities) for _ in numbers]
+
+        def request(place: int, step: int) -> _Request:
+            position = self._position(identities[place], step, len(sequences[place]))
+            return position, self._tensors(self._as_row(sequences[place][step]))
+
+        # a step follows when its sequence is answered, not when all are: some may have to wait for
+        # the end of others
+        first = [request(place, 0) for place in range(len(sequences))]
+        steps = [0] * len(sequences)
+        answers = self._answers(first)
+        place_and_answer = next(answers, None)
+        while place_and_answer is not None:
+            place, answer = place_and_answer
+            yield (numbers[place], steps[place]), answer
+            steps[place] += 1
+            is_over = steps[place] == len(sequences[place])
+            try:
+                place_and_answer = answers.send(
+                    None if is_over else (place, request(place, steps[place]))
+                )
+            except StopIteration:
+                return
 
     def in_batches(self, batches: Sequence[Sequence[int]]) -> Iterator[tuple[Place, Answer]]:
         """The answers to requests with these rows, of equal shapes, all of them at once: one answer
         for each row.
         """
-        sent = []
+        requests: list[_Request] = []
         for batch in batches:
             steps = [self._inputs.sequences[number][0] for number in batch]
             inputs = {name: np.stack([step[name] for step in steps]) for name in steps[0]}
-            sent.append(self._tensors(inputs))
-        for place, answer in self._answers([({}, tensors) for tensors in sent]):
+            requests.append(({}, self._tensors(inputs)))
+        for place, answer in self._answers(requests):
             batch = batches[place]
             for number, row in zip(batch, rows(answer, len(batch)), strict=True):
                 yield (number, 0), row
-
-    def _in_step(self, numbers: Sequence[int]) -> Iterator[tuple[Place, Answer]]:
-        sequences = [self._inputs.sequences[number] for number in numbers]
-        identities = [next(self._identities) for _ in numbers]
-        for step in range(max(map(len, sequences))):
-            running = [place for place, steps in enumerate(sequences) if step < len(steps)]
-            requests = [
-                (
-                    self._position(identities[place], step, len(sequences[place])),
-                    self._tensors(self._as_row(sequences[place][step])),
-                )
-                for place in running
-            ]
-            for place, answer in self._answers(requests):
-                yield (numbers[running[place]], step), answer
 
     def _position(self, identity: int, step: int, steps: int) -> Mapping[str, Any]:
         if not self._inputs.is_sequence:
@@ -104,64 +115,76 @@ class Asking:
             tensors.append(tensor)
         return tensors
 
-    def _answers(
-        self, requests: Sequence[tuple[Mapping[str, Any], list[Any]]]
-    ) -> Iterator[tuple[int, Answer]]:
-        """The answer to each request, by its place, in the order in which they come."""
-        ask = self._streamed if self._inputs.is_decoupled else self._unary
-        options = {"parameters": self._inputs.parameters or None}
-        yield from ask([({**options, **position}, tensors) for position, tensors in requests])
+    def _answers(self, requests: Sequence[_Request]) -> _Answers:
+        """The answer to each request, by its place, in the order in which they come. A request that
+        is sent to the generator follows under its place.
+        """
+        if self._inputs.is_decoupled:
+            return self._streamed(requests)
+        return self._unary(requests)
 
-    def _unary(
-        self, requests: Sequence[tuple[Mapping[str, Any], list[Any]]]
-    ) -> Iterator[tuple[int, Answer]]:
+    def _unary(self, requests: Sequence[_Request]) -> _Answers:
         answered: SimpleQueue[tuple[int, Any, Any]] = SimpleQueue()
 
-        def callback(place: int) -> Callable[[Any, Any], None]:
-            return lambda result, error: answered.put((place, result, error))
-
-        for place, (options, tensors) in enumerate(requests):
+        def send(place: int, request: _Request) -> None:
+            position, tensors = request
             self._client.async_infer(
                 self._inputs.model,
                 tensors,
-                callback(place),
+                lambda result, error: answered.put((place, result, error)),
                 client_timeout=self._patience_s,
                 headers=self._headers,
-                **options,
+                parameters=self._inputs.parameters or None,
+                **position,
             )
-        for _ in requests:
-            place, result, error = self._next(answered)
-            yield place, _refusal(error) if error is not None else _outputs(result)
 
-    def _streamed(
-        self, requests: Sequence[tuple[Mapping[str, Any], list[Any]]]
-    ) -> Iterator[tuple[int, Answer]]:
+        for place, request in enumerate(requests):
+            send(place, request)
+        missing = len(requests)
+        while missing:
+            place, result, error = self._next(answered)
+            further = yield place, _refusal(error) if error is not None else _outputs(result)
+            if further is None:
+                missing -= 1
+            else:
+                send(*further)
+
+    def _streamed(self, requests: Sequence[_Request]) -> _Answers:
         answered: SimpleQueue[tuple[Any, Any]] = SimpleQueue()
+        responses: dict[int, list[Mapping[str, Output]]] = {}
+
+        def send(place: int, request: _Request) -> None:
+            position, tensors = request
+            responses[place] = []
+            self._client.async_stream_infer(
+                self._inputs.model,
+                tensors,
+                request_id=str(place),
+                enable_empty_final_response=True,
+                parameters=self._inputs.parameters or None,
+                **position,
+            )
+
         self._client.start_stream(
             lambda result, error: answered.put((result, error)), headers=self._headers
         )
-        responses: dict[int, list[Mapping[str, Output]]] = {}
         try:
-            for place, (options, tensors) in enumerate(requests):
-                responses[place] = []
-                self._client.async_stream_infer(
-                    self._inputs.model,
-                    tensors,
-                    request_id=str(place),
-                    enable_empty_final_response=True,
-                    **options,
-                )
+            for place, request in enumerate(requests):
+                send(place, request)
             while responses:
                 result, error = self._next(answered)
                 if error is not None:  # it does not say which request it is about
-                    yield from ((place, _refusal(error)) for place in responses)
+                    for place in tuple(responses):
+                        yield place, _refusal(error)
                     return
                 response = result.get_response()
                 place = int(response.id)
                 if response.outputs:
                     responses[place].append(_outputs(result))
                 if response.parameters[_FINAL].bool_param:
-                    yield place, joined(responses.pop(place))
+                    further = yield place, joined(responses.pop(place))
+                    if further is not None:
+                        send(*further)
         finally:
             self._client.stop_stream(cancel_requests=True)
 
