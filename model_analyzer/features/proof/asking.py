@@ -25,6 +25,7 @@ T = TypeVar("T")
 
 _FINAL = "triton_final_response"
 _MOST_MESSAGE = 200  # characters
+_QUEUE = "maximum queue size"  # the server is there, and says that the queue is full
 
 # The place of a request: the number of its sequence, and of its step.
 Place = tuple[int, int]
@@ -198,7 +199,8 @@ class Asking:
 def _refusal(error: InferenceServerException) -> str:
     status = str(error.status())
     message = " ".join(str(error.message()).split())[:_MOST_MESSAGE]
-    if any(word in status for word in ("DEADLINE_EXCEEDED", "UNAVAILABLE", "CANCELLED")):
+    is_lost = any(word in status for word in ("DEADLINE_EXCEEDED", "UNAVAILABLE", "CANCELLED"))
+    if is_lost and _QUEUE not in message:
         raise Unanswered(message or status)
     return message
 
