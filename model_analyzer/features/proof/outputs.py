@@ -79,7 +79,7 @@ class OutputOptions:
 
     def conditions_of(self, trial: Trial) -> float:
         """A number that changes with what is asked and tolerated."""
-        conditions = [work.conditions for work in trial.workloads]
+        conditions = [work.client_setup for work in trial.workloads]
         meaning = [self.tolerance, sorted(self.ignore), self.inputs, conditions]
         return float(int(fingerprint(meaning)[:8], 16))
 
