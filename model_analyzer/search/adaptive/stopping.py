@@ -32,8 +32,11 @@ _MIN_GAIN, _MIN_CHANCE, _MIN_TRIALS = 0.01, 0.1, 8
 _USUAL_S, _CHEAP, _DEAR = 16.0, 0.5, 2.0
 
 # The default limit: this share of the space, within these numbers of trials. Instalments are
-# shorter, and the further ones of a trial count, too.
+# shorter, and the further ones of a trial count, too. In a small space, that is too little near a
+# constraint: as long as the probability of a better configuration reaches `_MIN_CHANCE`, the search
+# may go on up to a higher limit.
 _SHARE, _FEWEST, _MOST = 0.06, 12, 100
+_FEWEST_IF_UNSURE = 24
 _FOR_INSTALMENTS = 1.5
 # A time budget takes its place: then it is the whole space, and at most so many.
 _MOST_IN_BUDGET = 1000
@@ -42,16 +45,23 @@ _MORE = 0.25
 
 
 def most_trials(
-    size: int, limits: AdaptiveSettings, at_once: int = 1, *, in_instalments: bool = False
+    size: int,
+    limits: AdaptiveSettings,
+    at_once: int = 1,
+    *,
+    in_instalments: bool = False,
+    is_sure: bool = False,
 ) -> int:
-    """The measurement limit for a space of `size` trials, with so many trials `at_once`.
+    """The measurement limit for a space of `size` trials, with so many trials `at_once`; for a
+    search that `is_sure`, the limit of new trials.
 
     The default limit allows one more for each further trial at once: a trial is chosen without the
     outcomes of those beside it. If the user gives a time budget, that is the limit.
     """
     if limits.max_trials is not None:
         return limits.max_trials
-    usual = max(_FEWEST, min(size * _SHARE, _MOST))
+    fewest = _FEWEST if is_sure else min(_FEWEST_IF_UNSURE, max(size, _FEWEST))
+    usual = max(fewest, min(size * _SHARE, _MOST))
     alone = int(usual * _FOR_INSTALMENTS) if in_instalments else int(usual)
     if limits.budget_s is not None:
         alone = max(alone, min(size, _MOST_IN_BUDGET))
@@ -78,6 +88,13 @@ def is_settled(knowledge: Knowledge) -> bool:
         return False
     remaining = _outlook(knowledge, with_measured=True)
     return remaining.gain < least_gain(knowledge.records) and remaining.chance < _MIN_CHANCE
+
+
+def is_sure(knowledge: Knowledge) -> bool:
+    """Whether there is an answer, and probably no configuration is much better."""
+    if len(knowledge.records) < _MIN_TRIALS or not knowledge.is_answered:
+        return False
+    return _outlook(knowledge, with_measured=True).chance < _MIN_CHANCE
 
 
 def least_gain(records: Sequence[TrialRecord]) -> float:

@@ -32,6 +32,7 @@ from model_analyzer.search.adaptive.stopping import (
     explanation,
     is_late,
     is_settled,
+    is_sure,
     most_trials,
     outlook_of,
 )
@@ -106,8 +107,9 @@ class AdaptiveSearch:
         yield from side_by_side(chain.from_iterable(stages))
         if not knowledge.measured:
             return None
-        most = self.most_trials(knowledge.most_under_way)
-        conclusion = conclude(knowledge, self._stop_reason(knowledge), most, self._limits)
+        reason, most = self._stop_reason(knowledge), self.most_trials(knowledge.most_under_way)
+        limit = min(most, knowledge.asked) if reason is StopReason.LIMIT else most
+        conclusion = conclude(knowledge, reason, limit, self._limits)
         for line in explanation(knowledge, conclusion):
             conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
@@ -121,7 +123,7 @@ class AdaptiveSearch:
         default = [knowledge.default_at] if knowledge.default.is_legal else []
         if not default:
             log_skipped(knowledge.default)
-        most = self.most_trials()
+        most = self._remaining.most_if_sure()
         first = islice(
             chain(default, spread(self._map, excluded=default)),
             min(max(math.ceil(most / 3), 2), most),
@@ -170,6 +172,8 @@ class AdaptiveSearch:
             return StopReason.BUDGET
         if knowledge.has_everything:
             return StopReason.EVERYTHING
+        if not is_settled(knowledge) and self._remaining.is_enough(knowledge):
+            return StopReason.LIMIT
         if not self._candidate(knowledge):
             return StopReason.NOTHING_WORTH
         kept = self._remaining.kept(knowledge, is_great=False)
@@ -252,7 +256,7 @@ class AdaptiveSearch:
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""
         self.outlook = outlook_of(knowledge)
-        if is_settled(knowledge):
+        if is_settled(knowledge) or self._remaining.is_enough(knowledge):
             return None
         candidate = knowledge.best_candidate()
         if candidate is None or (
@@ -274,6 +278,18 @@ class _Remaining:
     def most_trials(self, at_once: int = 1) -> int:
         """The measurement limit with so many trials at once."""
         return most_trials(self._size, self._limits, at_once, in_instalments=self._in_instalments)
+
+    def most_if_sure(self, at_once: int = 1) -> int:
+        """The same for a search that is sure of its answer."""
+        return most_trials(
+            self._size, self._limits, at_once, in_instalments=self._in_instalments, is_sure=True
+        )
+
+    def is_enough(self, knowledge: Knowledge) -> bool:
+        """Whether no new trial is due before the limit, since the search is sure."""
+        usual = self.most_if_sure(knowledge.most_under_way)
+        has_tried = knowledge.asked >= usual - self.kept(knowledge, is_great=False)
+        return has_tried and is_sure(knowledge)
 
     def missing_comparison(self, knowledge: Knowledge) -> Trial | None:
         if not knowledge.measured or not knowledge.is_feasible:
