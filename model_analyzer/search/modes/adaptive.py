@@ -93,6 +93,8 @@ class AdaptiveSearch:
         self._remaining = _Remaining(mode)
         # what is to be gained yet, when it last chose a trial
         self.outlook: Outlook | None = None
+        # what it would have recommended, by the number of outcomes so far
+        self._course: dict[int, Coordinate] = {}
 
     def most_trials(self, at_once: int = 1) -> int:
         """The measurement limit with so many trials at once; the default and repetitions count."""
@@ -107,10 +109,9 @@ class AdaptiveSearch:
         yield from side_by_side(chain.from_iterable(stages))
         if not knowledge.measured:
             return None
-        reason, most = self._stop_reason(knowledge), self.most_trials(knowledge.most_under_way)
-        limit = min(most, knowledge.asked) if reason is StopReason.LIMIT else most
-        conclusion = conclude(knowledge, reason, limit, self._limits)
-        for line in explanation(knowledge, conclusion):
+        most = self.most_trials(knowledge.most_under_way)
+        conclusion = conclude(knowledge, self._stop_reason(knowledge), most, self._limits)
+        for line in explanation(knowledge, conclusion, self._course):
             conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
         return conclusion
@@ -139,6 +140,7 @@ class AdaptiveSearch:
     def _proposals(self, knowledge: Knowledge) -> Iterator[PartialPlan[None] | None]:
         """The trials after the first measurement; none without one."""
         while knowledge.measured and knowledge.asked < self._remaining.most(knowledge):
+            self._course[len(knowledge.records)] = knowledge.recommended[0]
             coordinate = self._next(knowledge)
             if coordinate is not None and self._remaining.fits(knowledge, coordinate):
                 yield self._measure(knowledge, coordinate)
@@ -172,8 +174,10 @@ class AdaptiveSearch:
             return StopReason.BUDGET
         if knowledge.has_everything:
             return StopReason.EVERYTHING
-        if not is_settled(knowledge) and self._remaining.is_enough(knowledge):
-            return StopReason.LIMIT
+        if self._limits.sure_at is None and is_settled(knowledge, self._limits):
+            return StopReason.NOTHING_WORTH
+        if self._remaining.is_enough(knowledge):
+            return StopReason.SURE
         if not self._candidate(knowledge):
             return StopReason.NOTHING_WORTH
         kept = self._remaining.kept(knowledge, is_great=False)
@@ -256,7 +260,7 @@ class AdaptiveSearch:
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""
         self.outlook = outlook_of(knowledge)
-        if is_settled(knowledge) or self._remaining.is_enough(knowledge):
+        if is_settled(knowledge, self._limits) or self._remaining.is_enough(knowledge):
             return None
         candidate = knowledge.best_candidate()
         if candidate is None or (
@@ -286,10 +290,11 @@ class _Remaining:
         )
 
     def is_enough(self, knowledge: Knowledge) -> bool:
-        """Whether no new trial is due before the limit, since the search is sure."""
+        """Whether the search is sure: as the user asks, or after the new trials of a sure one."""
         usual = self.most_if_sure(knowledge.most_under_way)
         has_tried = knowledge.asked >= usual - self.kept(knowledge, is_great=False)
-        return has_tried and is_sure(knowledge)
+        may_end = has_tried or self._limits.sure_at is not None
+        return may_end and is_sure(knowledge, self._limits)
 
     def missing_comparison(self, knowledge: Knowledge) -> Trial | None:
         if not knowledge.measured or not knowledge.is_feasible:
