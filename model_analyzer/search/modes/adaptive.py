@@ -200,7 +200,7 @@ class AdaptiveSearch:
             fitting = (c for c in ending if self._remaining.fits(knowledge, c))
             return next((c for c in fitting if c not in knowledge.under_way), None)
         if candidate is None or not (is_great or self._explores(knowledge)):
-            reserved = [*knowledge.lower_loads, *repetitions(knowledge), *ending]
+            reserved = [*self._other_loads(knowledge), *repetitions(knowledge), *ending]
             if reserved:
                 possible = self._remaining.affordable(knowledge, reserved, ending)
                 return self._next_reserved(knowledge, [*possible, *ending])
@@ -241,13 +241,17 @@ class AdaptiveSearch:
         ) or not self._remaining.has_time(knowledge, sum(map(knowledge.expected_s, ending)))
         return ending[::-1] if is_last else ending
 
+    def _other_loads(self, knowledge: Knowledge) -> Sequence[Coordinate]:
+        """Loads of the recommended variant to look at before the end."""
+        return [*knowledge.lower_loads, *knowledge.higher_loads]
+
     def _explores(self, knowledge: Knowledge) -> bool:
         """Whether trials and time remain beside those reserved for the end of the search."""
         if not knowledge.is_answered:
             return True
         noise = knowledge.assessment().prospect.noise
         reserved = next(count for level, count in _REPETITIONS if noise >= level)
-        reserved += len(knowledge.lower_loads)
+        reserved += len(self._other_loads(knowledge))
         done, most = knowledge.asked, self._remaining.most(knowledge)
         # what several trials at once may take more is for repetitions
         kept = max(min(reserved, math.ceil(most / 3)), most - self.most_trials())
