@@ -475,6 +475,40 @@ def test_lower_request_rates_are_not_tried_for_their_own_sake() -> None:
     assert knowledge.lower_loads == []
 
 
+@pytest.mark.parametrize(
+    ("target", "p99", "expected"),
+    [
+        (subject(constraints=[latency_within(30)]), 20.0, [23]),
+        (subject(constraints=[latency_within(30)]), 10.0, [32]),
+        (subject(constraints=[latency_within(30)]), 26.0, []),
+        (subject(), 20.0, []),
+        (subject(constraints=[latency_within(30)], objective="perf_latency_p99"), 20.0, []),
+        (subject(constraints=[latency_within(30)], load_kind=LoadKind.REQUEST_RATE), 20.0, []),
+    ],
+    ids=["room", "much room", "no room", "no limit", "latency as the goal", "rates"],
+)
+def test_where_latency_leaves_room_a_higher_load_is_due(
+    target: Subject, p99: float, expected: list[int]
+) -> None:
+    """The highest load whose latency meets the limit if throughput grows no more."""
+    trial_map = TrialMap(target, ADAPTIVE, use_formula=False, load_steps=LOAD_STEPS)
+    knowledge = Knowledge(target, trial_map, VariantNames(), 0)
+    (dimension,) = (
+        each
+        for each in trial_map.space.dimensions
+        if each.parameter == target.models[0].settings.load_kind.value
+    )
+    at = trial_map.space.dimensions.index(dimension)
+    middle = [*trial_map.smallest]
+    middle[at] = dimension.values.index(16)
+    steps = knowledge.measure(tuple(middle))
+    next(steps)
+    with pytest.raises(StopIteration):
+        steps.send(measured(1000.0, 15.0, p99))
+
+    assert [dimension.values[c[at]] for c in knowledge.higher_loads] == expected
+
+
 def test_only_a_higher_load_of_the_same_variant_has_to_lead_by_more_than_a_tie() -> None:
     """With a third of the latency, the best of a variant may be 3 % worse."""
     target = subject()
