@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help quickstart test goldens check fix qa zoo soak fast full fuzz lowest newest coverage site package
+.PHONY: help quickstart test goldens check fix qa zoo versions soak fast full fuzz lowest newest coverage site package
 .PHONY: environment tools browser clean
 
 # This list: each target with the comment above it.
@@ -47,6 +47,10 @@ qa: tools
 zoo: tools
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python qa/zoo/run
+
+# Kinds of models on each version of Triton that is installed, every night.
+versions: tools
+	$(BIN)/python qa/versions/run
 
 # Faults at random moments on the real programs, for some minutes: nothing acknowledged may be lost.
 soak: MINUTES ?= 5

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.runner.wheels import BUILD, MODELS, SERVER
+from model_analyzer.runner.wheels import BUILD, MODELS, server_lock
 
 HEAD = """\
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
@@ -47,9 +47,24 @@ class Pin:
     source: bool = False
 
 
+# Servers up to 2.36 get the perf_analyzer of 2.51: that of their time cannot be used. It needs CUDA
+# 12, which the first of them does not have.
+_CLIENT = Pin("tritonclient==2.51.0")
+SERVERS = (
+    ("2.28", Pin("nvidia-pytriton==0.1.4"), _CLIENT, Pin("nvidia-cuda-runtime-cu12==12.6.77")),
+    ("2.33", Pin("nvidia-pytriton==0.2.5"), _CLIENT),
+    ("2.36", Pin("nvidia-pytriton==0.3.1"), _CLIENT),
+    ("2.39", Pin("nvidia-pytriton==0.4.2"), Pin("tritonclient==2.39.0")),
+    ("2.41", Pin("nvidia-pytriton==0.5.0"), Pin("tritonclient==2.41.0")),
+    ("2.44", Pin("nvidia-pytriton==0.5.5"), Pin("tritonclient==2.44.0")),
+    ("2.48", Pin("nvidia-pytriton==0.5.10"), Pin("tritonclient==2.48.0")),
+    ("2.50", Pin("nvidia-pytriton==0.5.12"), Pin("tritonclient==2.50.0")),
+    ("2.51", Pin("nvidia-pytriton==0.7.0"), _CLIENT),
+)
+
 # numpy 1 has no wheel for Python 3.13, so it is compiled, with the packages in the last file.
 LOCKS = {
-    SERVER: (Pin("nvidia-pytriton==0.7.0"), Pin("tritonclient==2.51.0")),
+    **{server_lock(triton): (server, client, *more) for triton, server, client, *more in SERVERS},
     MODELS: (
         Pin("numpy==1.24.4", ("3.8",), 'python_version == "3.8"'),
         Pin("numpy==1.26.4", ("3.9", "3.10", "3.11", "3.12"), 'python_version >= "3.9"', True),

@@ -14,37 +14,43 @@ from model_analyzer.runner import install as installation
 from model_analyzer.runner.install import Say
 from model_analyzer.runner.process import become
 from model_analyzer.runner.runtime import (
-    INSTALL,
-    VERSION,
     Program,
+    command_for,
     describe_packages,
+    examined,
     find_perf_analyzer,
     find_tritonserver,
     installed_runtime,
-    perf_analyzer_version,
     why_server_fails,
+    with_runtime,
 )
+from model_analyzer.runner.versions import PYTHONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """The place of the runtime; its parts, each with a description; and whether they start."""
+    """The place of a runtime; its parts, each with a description; and whether they start."""
 
     root: Path
     parts: Mapping[str, str]
     works: bool
 
 
-def inventory(environment: Mapping[str, str]) -> Inventory:
-    """Starts the programs to find out. Without a runtime, there are no parts."""
+def inventories(environment: Mapping[str, str]) -> Iterator[Inventory]:
+    """Every installed runtime, the default one last; its programs are started to find out."""
+    for version in PYTHONS:
+        chosen = with_runtime(environment, version)
+        if installed_runtime(chosen).exists:
+            yield _inventory(chosen)
+
+
+def _inventory(environment: Mapping[str, str]) -> Inventory:
     runtime = installed_runtime(environment)
-    if not runtime.exists:
-        return Inventory(root=runtime.root, parts={}, works=False)
     server_fault = why_server_fails(find_tritonserver(str(runtime.server), environment))
-    version, load_fault = perf_analyzer_version(runtime.load_generator(environment))
+    load, load_fault = examined(runtime.load_generator(environment))
     parts = {
-        "tritonserver": server_fault or f"{VERSION}  {runtime.server}",
-        "perf_analyzer": load_fault or f"{version}  {runtime.perf_analyzer}",
+        "tritonserver": server_fault or f"{runtime.version}  {runtime.server}",
+        "perf_analyzer": load_fault or f"{load.version}  {runtime.perf_analyzer}",
         "model Python": f"numpy {runtime.numpy_version or 'missing'}  {runtime.python}",
         "packages": describe_packages(runtime),
     }
@@ -57,7 +63,7 @@ def shell_variables(environment: Mapping[str, str]) -> Mapping[str, str]:
     """
     runtime = installed_runtime(environment)
     if not runtime.exists:
-        raise RuntimeNotFound(f"no runtime in {runtime.root}", f"run `{INSTALL}`")
+        raise RuntimeNotFound(f"no runtime in {runtime.root}", f"run `{command_for(runtime)}`")
     return runtime.shell_environment(environment)
 
 
@@ -77,6 +83,7 @@ def start(name: str, arguments: Sequence[str], environment: Mapping[str, str]) -
 
 
 def _program(name: str, environment: Mapping[str, str]) -> Program:
+    runtime = installed_runtime(environment)
     try:
         match name:
             case "tritonserver":
@@ -84,8 +91,7 @@ def _program(name: str, environment: Mapping[str, str]) -> Program:
             case "perf_analyzer":
                 return find_perf_analyzer(None, environment)
     except RuntimeNotFound as error:
-        raise RuntimeNotFound(error.message, f"run `{INSTALL}`") from None
-    runtime = installed_runtime(environment)
+        raise RuntimeNotFound(error.message, f"run `{command_for(runtime)}`") from None
     if runtime.exists:
         environment = {**environment, **runtime.shell_environment(environment)}
     path = shutil.which(name, path=environment.get("PATH"))
@@ -93,7 +99,7 @@ def _program(name: str, environment: Mapping[str, str]) -> Program:
         message = f"no program {name!r} on the PATH or in {runtime.root}"
         if runtime.exists:
             raise UnknownProgram(message)
-        raise RuntimeNotFound(message, f"run `{INSTALL}`")
+        raise RuntimeNotFound(message, f"run `{command_for(runtime)}`")
     return Program(path=Path(path), origin="PATH", environment=environment)
 
 

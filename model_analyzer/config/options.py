@@ -451,6 +451,12 @@ OPTIONS: Sequence[Option] = (
         " machine where tritonserver or perf_analyzer is missing.",
     ),
     Option(
+        key="runtime_version", flags=("--runtime-version",), kind=Text(),
+        target="server.runtime_version", group=SERVER,
+        help="Triton of the installed runtime to use, for example 2.36, rather than programs on the"
+        " PATH: `runtime show` lists those that are installed.",
+    ),
+    Option(
         key="reload_model_disable", flags=("--reload-model-disable",), kind=Boolean(),
         default=False, target="server.reload_disable", group=SERVER,
         help="Measure the models that a remote server has loaded; load and unload nothing.",

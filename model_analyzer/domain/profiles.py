@@ -16,6 +16,7 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.prices import Prices
+from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Failure, Trial
@@ -70,7 +71,7 @@ class Profile:
     group of models, the `ModelFacts.identity` of its models in the last run; `refused`, by the same
     name, which variants its search left out, in words. `is_growing` means
     that a run was still measuring. `shared_hosts` has the tests of hosts with several slots, by
-    host. `prices` are those of the hardware, None if the user gave none.
+    host, `proofs` what was proven. `prices` are those of the hardware, None if the user gave none.
     """
 
     records: Collection[TrialRecord] = ()
@@ -84,6 +85,7 @@ class Profile:
     unfinished: frozenset[Lane] = frozenset()
     is_growing: bool = False
     shared_hosts: Mapping[str, SharedHost] = field(default_factory=empty)
+    proofs: tuple[Proof, ...] = ()
     prices: Prices | None = None
 
     @property

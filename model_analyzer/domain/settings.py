@@ -225,7 +225,7 @@ class ServerSettings:
     ports on a remote server. Only remote servers may be several. Variables of the server that
     `show_environment` names are not masked. `install_path` is the directory of the server's library
     (mode c_api); None: search for it. With `reload_disable`, a remote server is never asked to load
-    or unload a model. A run that `installs_runtime` installs the programs that are missing.
+    or unload a model. A run that `installs_runtime` installs `runtime_version`, if it is missing.
     """
 
     launch: LaunchMode
@@ -242,6 +242,7 @@ class ServerSettings:
     restart: ServerRestart
     show_environment: tuple[str, ...] = ()
     installs_runtime: bool = False
+    runtime_version: str | None = None
 
     @property
     def count(self) -> int:

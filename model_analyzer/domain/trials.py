@@ -417,6 +417,7 @@ class FailureReason(Enum):
     NO_RESULT = "perf_analyzer ended without a result"
     IMPOSSIBLE_VALUES = "the measured values contradict each other"
     LOST = "the machines that measured it were lost"
+    WRONG_OUTPUTS = "its outputs are not those of the default configuration"
 
 
 _LOADING = frozenset({FailureReason.MODEL_NOT_LOADED, FailureReason.LOAD_TIMEOUT})

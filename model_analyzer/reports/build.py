@@ -24,7 +24,7 @@ from model_analyzer.reports.alternatives import Alternatives, alternatives_of
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import Budget, budget_of
 from model_analyzer.reports.by_hand import measuring_commands
-from model_analyzer.reports.cautions import caution_text, evidence_text, is_unsure
+from model_analyzer.reports.cautions import caution_text, evidence_text, is_unsure, proven_texts
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.choices_text import choices_text
 from model_analyzer.reports.deployment import Deployment
@@ -117,7 +117,8 @@ class Statement:
     missed something better, that a constraint may be violated, or that the search was interrupted.
     `why_not` says why something that measured better is not recommended, `evidence` what the answer
     is based on, and `changes` what is recommended to change in the default; "" if unknown.
-    `remarks` are caveats, `details` other facts.
+    `proven` has a line for each verdict on the recommendation that there is; `remarks` are caveats,
+    `details` other facts.
     """
 
     headline: tuple[str, ...]
@@ -127,6 +128,7 @@ class Statement:
     why_not: str
     evidence: str
     changes: str
+    proven: tuple[str, ...]
     remarks: tuple[str, ...]
     details: tuple[str, ...]
 
@@ -150,8 +152,8 @@ class Statement:
 
     @property
     def lines(self) -> Sequence[str]:
-        """At most two lines below the headline: those for which there is room. Without an answer,
-        the remarks say why there is none.
+        """At most two lines below the headline: those for which there is room, and what is proven.
+        Without an answer, the remarks say why there is none.
         """
         shown: list[str] = []
         is_nothing = self.verdict is AnswerVerdict.NOTHING
@@ -159,7 +161,7 @@ class Statement:
         for text in filter(None, texts):
             if len(shown) < _MOST_LINES and _words(self.sentence, *shown, text) <= _MOST_WORDS:
                 shown.append(text)
-        return shown
+        return [*shown, *self.proven]
 
     @property
     def folded(self) -> Sequence[str]:
@@ -350,6 +352,7 @@ def state_answer(answer: Answer, *, complete: bool) -> Statement:
         why_not=next(why_not(answer), ""),
         evidence=evidence_text(answer),
         changes=changes_text(answer),
+        proven=tuple(proven_texts(answer)),
         remarks=(*unfinished, *remarks_of(answer)),
         details=tuple(details_of(answer)),
     )

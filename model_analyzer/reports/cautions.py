@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import a_chance, number_text, percent_text
+from model_analyzer.domain.proofs import Verdict
 from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.words import counted
 from model_analyzer.noise.lag import sent_late
@@ -57,6 +58,14 @@ def evidence_text(answer: Answer) -> str:
         return f"{count}; {certainty.option} continues." if certainty.option else f"{count}."
     better = f"one more than {100 * certainty.margin:.0f} % better was not tried"
     return f"{count}; {a_chance(certainty.chance)} that {better}."
+
+
+def proven_texts(answer: Answer) -> Iterator[str]:
+    """The verdicts on the recommendation: a line for what failed, passed and was not checked."""
+    for verdict, start in zip(Verdict, ("Proven", "Failed", "Not checked"), strict=True):
+        texts = [proof.sentence for proof in answer.proofs if proof.verdict is verdict]
+        if texts:
+            yield f"{start}: {'; '.join(texts)}."
 
 
 def _doubts(answer: Answer, *, complete: bool) -> Iterator[str]:

@@ -18,6 +18,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Ou
 from model_analyzer.domain.metrics import METRICS, Unit, canonical
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
+from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.noise import Interval
@@ -131,6 +132,7 @@ def _model(answer: Answer) -> dict[str, Any]:
         "hourly_cost": None if ranking.costs is None else _hourly_cost(ranking.costs),
         "circumstances": None if ranking.group is None else ranking.group.number,
         "left_out": [_left_out(part) for part in ranking.left_out],
+        "proofs": [_proof(proof) for proof in ranking.proofs],
         "variants": [variant_document(result, ranking) for result in ranking.results],
         "failures": [_failed(item) for item in ranking.failed],
     }
@@ -185,6 +187,18 @@ def _left_out(part: LeftOut) -> dict[str, Any]:
         "measurements": part.measurements,
         "failures": part.failures,
         "circumstances": part.circumstances,
+    }
+
+
+def _proof(proof: Proof) -> dict[str, Any]:
+    return {
+        "kind": proof.kind.value,
+        "verdict": proof.verdict.value,
+        "variant": proof.variant,
+        "load": proof.load or None,
+        "sentence": proof.sentence,
+        "numbers": dict(proof.numbers),
+        "at": _time(proof.at),
     }
 
 

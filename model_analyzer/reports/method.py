@@ -120,13 +120,15 @@ def _extent(
 
 def _period(first: float, last: float) -> str:
     """The minutes of two moments; their day once, if it is the same."""
-    (day, begin), (last_day, end) = (
-        datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%d %H:%M").split()
-        for moment in (first, last)
-    )
+    (day, begin), (last_day, end) = (minute_text(moment).split() for moment in (first, last))
     if day != last_day:
         return f"{day} {begin} to {last_day} {end} UTC"
     return f"{day} {begin} UTC" if begin == end else f"{day} {begin} to {end} UTC"
+
+
+def minute_text(moment: float) -> str:
+    """Day and minute of seconds since the epoch, in UTC."""
+    return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%d %H:%M")
 
 
 def end_of_search(conclusion: Conclusion) -> Iterator[Entry]:

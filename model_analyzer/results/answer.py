@@ -18,6 +18,7 @@ from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.goals import are_met
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.proofs import Proof, Verdict
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.ties import Comparison, Undecided, chance_to_meet, undecided
 from model_analyzer.results.near_misses import NearMiss, near_misses
@@ -125,6 +126,14 @@ class Answer:
         return self.ranking.results[0] if self.ranking.results else None
 
     @property
+    def proofs(self) -> Sequence[Proof]:
+        """What was proven about the recommendation."""
+        best = self.best
+        if best is None or not self.ranking.proofs:
+            return ()
+        return [proof for proof in self.ranking.proofs if proof.is_about(best.best.trial)]
+
+    @property
     def is_met(self) -> bool:
         """Whether any measurement meets the constraints."""
         return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
@@ -138,9 +147,11 @@ class Answer:
     @property
     def is_unsure(self) -> bool:
         """Whether the search probably missed something better, a constraint may be broken or was
-        not checked, or the values of the recommendation are doubtful.
+        not checked, a proof failed, or the values of the recommendation are doubtful.
         """
         if self.is_unchecked or (self.best is not None and self.best.best.measurement.doubts):
+            return True
+        if any(proof.verdict is Verdict.FAILED for proof in self.proofs):
             return True
         return (self.certainty is not None and self.certainty.is_low) or (
             self.compliance is not None and self.compliance.is_doubtful

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import is_
@@ -27,8 +27,10 @@ from model_analyzer.domain.profiles import (
     TrialRecord,
     failed_trials,
 )
+from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Lane
+from model_analyzer.domain.trials import Failure
 from model_analyzer.noise.laws.catalogue import with_doubts
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import has_repetitions, pool, pooled_by_trial
@@ -116,6 +118,7 @@ class Ranking:
     * `conclusion` is that of the search that chose the first, if any. If there is one that does not
       apply, `unused_conclusion` says why. `is_unfinished` means that the search did not finish,
       `is_growing` that its run is still in progress.
+    * `proofs` are those about its trials, also about failed ones.
     * `unmeasured` are objectives without data; `goal` is without them.
     * `costs` are those of the first, None without prices.
     * `refused` says, in words, which variants were never tried because a server would refuse them.
@@ -134,6 +137,7 @@ class Ranking:
     is_unfinished: bool = False
     is_growing: bool = False
     shared_hosts: tuple[SharedHost, ...] = ()
+    proofs: tuple[Proof, ...] = ()
     unmeasured: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
@@ -230,6 +234,8 @@ def rank(
 
 def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ranking:
     """The ranking on one kind of hardware."""
+    proofs = _proofs(profile, chosen.records)
+    chosen = replace(chosen, records=tuple(_without_excluded(chosen.records, proofs)))
     complete = profile.completion(goal)
     measured = [
         MeasuredTrial(trial=record.trial, measurement=outcome)
@@ -257,6 +263,7 @@ def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ra
         is_unfinished=lane in profile.unfinished,
         is_growing=profile.is_growing,
         shared_hosts=_shared_hosts(profile, chosen),
+        proofs=proofs,
         unmeasured=unmeasured,
         refused=profile.refused.get(model, ()),
         left_out=chosen.left_out,
@@ -265,6 +272,27 @@ def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ra
         beside=chosen.beside,
         costs=_costs(profile, ordered),
     )
+
+
+def _proofs(profile: Profile, records: Sequence[TrialRecord]) -> tuple[Proof, ...]:
+    """The proofs about these records."""
+    if not profile.proofs:
+        return ()
+    served = {(record.trial.content, record.trial.setup.identity) for record in records}
+    return tuple(proof for proof in profile.proofs if (proof.content, proof.setup) in served)
+
+
+def _without_excluded(
+    records: Iterable[TrialRecord], proofs: Sequence[Proof]
+) -> Iterator[TrialRecord]:
+    """The records; measurements that a proof excludes are failures."""
+    excluding = [proof for proof in proofs if proof.excludes]
+    for record in records:
+        proof = next((each for each in excluding if each.is_about(record.trial)), None)
+        if proof is None or isinstance(record.outcome, Failure):
+            yield record
+        else:
+            yield record._replace(outcome=proof.failure_of(record.outcome))
 
 
 def _shared_hosts(profile: Profile, chosen: Comparable) -> tuple[SharedHost, ...]:

@@ -26,11 +26,13 @@ from model_analyzer.errors import RuntimeNotFound, wrong
 from model_analyzer.runner.owner import boot_id, has_ended, this_process
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import InstalledRuntime, installed_runtime
+from model_analyzer.runner.versions import PYTHONS, short
 from model_analyzer.runner.wheels import (
     BUILD,
     MODELS,
     Pip,
     isolated,
+    server_lock,
     succeed,
     without_python_variables,
 )
@@ -41,9 +43,8 @@ Say = Callable[[str], None]
 # Debian's libb64 and NVIDIA's CUDA runtime have different names in the wheel.
 _SHORT_NAMES = {"libb64-": "libb64.so.0d", "libcudart-": "libcudart.so.12"}
 
-# Newest first, except 3.13, for which numpy 1 must be compiled.
+# There is no wheel of numpy 1 for it.
 _COMPILES_NUMPY = "3.13"
-_PYTHONS = ("3.12", "3.11", "3.10", "3.9", "3.8", _COMPILES_NUMPY)
 
 _LIBRARY_PLACES = (
     "/usr/lib/x86_64-linux-gnu",
@@ -133,17 +134,18 @@ def remove(environment: Mapping[str, str], say: Say) -> None:
 def _install_anew(
     runtime: InstalledRuntime, python: str | None, environment: Mapping[str, str], say: Say
 ) -> None:
-    interpreter = _find_interpreter(python, environment)
+    interpreter = _find_interpreter(python, PYTHONS[short(runtime.version)], environment)
     say(f"Python of the models: {interpreter.executable} ({interpreter.version})")
     with tempfile.TemporaryDirectory(
         dir=cache_directory(environment), prefix=_INSTALLING
     ) as temporary:
         Path(temporary, _OWNER).write_text(this_process())
-        new = InstalledRuntime(Path(temporary, "runtime"))
+        new = InstalledRuntime(Path(temporary, "runtime"), runtime.version)
         new.root.mkdir()
         _make_environment(new, interpreter, environment, say)
-        say("Fetching tritonserver and perf_analyzer (about 70 MB)")
-        for wheel in Pip(new.python, environment).fetch_server(Path(temporary, "wheels")):
+        say(f"Fetching tritonserver {new.version} and perf_analyzer (about 70 MB)")
+        pip, lock = Pip(new.python, environment), server_lock(short(new.version))
+        for wheel in pip.fetch_server(lock, Path(temporary, "wheels")):
             unpack(wheel, new.root, interpreter.version)
         _finish(new, interpreter)
         if runtime.root.exists():
@@ -200,21 +202,26 @@ def _locked(cache: Path) -> Iterator[None]:
         yield
 
 
-def _find_interpreter(requested: str | None, environment: Mapping[str, str]) -> Interpreter:
-    """The `requested` interpreter (a path, a name or 3.X), or the first that can run models."""
+def _find_interpreter(
+    requested: str | None, suitable: Sequence[str], environment: Mapping[str, str]
+) -> Interpreter:
+    """The `requested` interpreter (a path, a name or 3.X), or the first that can run models, of
+    these `suitable` versions.
+    """
     if requested is not None:
         name = f"python{requested}" if requested[:1].isdigit() else requested
-        interpreter = _probe(name, environment)
+        interpreter = _probe(name, suitable, environment)
         if isinstance(interpreter, str):
             raise wrong(f"--python {requested}", interpreter)
         return interpreter
     current = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    order = [current, *_PYTHONS] if current in _PYTHONS[:-1] else list(_PYTHONS)
+    is_good = current in suitable and current != _COMPILES_NUMPY
+    order = [current, *suitable] if is_good else list(suitable)
     second_choice = None
     reasons = []
     for version in dict.fromkeys(order):
         name = sys.executable if version == current else f"python{version}"
-        interpreter = _probe(name, environment)
+        interpreter = _probe(name, suitable, environment)
         if isinstance(interpreter, str):
             reasons.append(f"{Path(name).name}: {interpreter}")
         elif not interpreter.package:
@@ -224,12 +231,18 @@ def _find_interpreter(requested: str | None, environment: Mapping[str, str]) -> 
     if second_choice is not None:
         return second_choice
     raise RuntimeNotFound(
-        f"no Python for the models: {'; '.join(reasons)}; install Python 3.12 or older with its"
-        " shared library (packages python3-venv and libpython3), or give --python"
+        f"no Python for the models: {'; '.join(reasons)}; install Python {_range(suitable)} with"
+        " its shared library (packages python3-venv and libpython3), or give --python"
     )
 
 
-def _probe(name: str, environment: Mapping[str, str]) -> Interpreter | str:
+def _range(pythons: Sequence[str]) -> str:
+    """The versions in words: 3.8, or 3.8 to 3.11."""
+    ordered = sorted(pythons, key=lambda version: int(version.partition(".")[2]))
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
+
+
+def _probe(name: str, suitable: Sequence[str], environment: Mapping[str, str]) -> Interpreter | str:
     """The interpreter called `name`, or why it cannot run models."""
     executable = shutil.which(name, path=environment.get("PATH"))
     if executable is None:
@@ -239,10 +252,11 @@ def _probe(name: str, environment: Mapping[str, str]) -> Interpreter | str:
     if status != 0:
         if "ensurepip" in output:
             return "cannot create environments (package python3-venv is missing)"
-        return (lines or [f"exit status {status}"])[-1]
+        told = [line for line in lines if line.strip()] or [f"exit status {status}"]
+        return told[-1] if "Traceback" in output else told[0]
     version, directory = lines[0], lines[1]
-    if version not in _PYTHONS:
-        return f"is Python {version}; models of this server need 3.8 to 3.13"
+    if version not in suitable:
+        return f"is Python {version}; models of this server need {_range(suitable)}"
     if version == _COMPILES_NUMPY:  # the runtime brings its shared library
         return Interpreter(executable, version)
     library = f"libpython{version}.so.1.0"
@@ -328,6 +342,7 @@ def unpack(wheel: Path, root: Path, python: str) -> None:
         "pytriton/tritonserver/caches/",
         f"pytriton/tritonserver/python_backend_stubs/{python}/",
     )
+    cuda = "nvidia/cuda_runtime/lib/"
     with zipfile.ZipFile(wheel) as archive:
         for item in archive.infolist():
             name = Path(item.filename)
@@ -336,6 +351,8 @@ def unpack(wheel: Path, root: Path, python: str) -> None:
                 continue
             if item.filename.startswith(wanted):
                 target = root / name
+            elif item.filename.startswith(cuda) and name.name.startswith("libcudart.so"):
+                target = root / "nvidia_pytriton.libs" / name.name
             elif item.filename.endswith("/data/bin/perf_analyzer"):
                 target = root / "bin" / "perf_analyzer"
             elif name.name.startswith("LICENSE"):
@@ -352,8 +369,10 @@ def unpack(wheel: Path, root: Path, python: str) -> None:
 def _finish(runtime: InstalledRuntime, interpreter: Interpreter) -> None:
     """Moves the stub and the libraries to the places where the server looks for them."""
     stubs = runtime.server.parent.parent / "python_backend_stubs"
-    (stubs / interpreter.version / runtime.stub.name).rename(runtime.stub)
-    shutil.rmtree(stubs)
-    for start, short in _SHORT_NAMES.items():
+    if stubs.exists():  # the oldest servers have one stub, in its place
+        (stubs / interpreter.version / runtime.stub.name).rename(runtime.stub)
+        shutil.rmtree(stubs)
+    for start, name in _SHORT_NAMES.items():
         for library in runtime.libraries.glob(f"{start}*"):
-            (runtime.libraries / short).symlink_to(library.name)
+            if not (runtime.libraries / name).exists():  # from a wheel of its own
+                (runtime.libraries / name).symlink_to(library.name)

@@ -14,10 +14,12 @@ from pathlib import Path
 from model_analyzer.domain.user_directories import cache_directory
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RuntimeNotFound
 from model_analyzer.runner.process import run
+from model_analyzer.runner.versions import DEFAULT, EXPORT, PYTHONS, WARM_UP, short
 
-VERSION = "2.51.0"
 INSTALL = "model-analyzer runtime install"
-_HINT = f"run `{INSTALL}`, or give --runtime-install"
+
+# The Triton that was chosen among the installed ones, such as 2.36; the variable of an option.
+CHOSEN = "MODEL_ANALYZER_RUNTIME_VERSION"
 
 _CONTAINER_SERVER = Path("/opt/tritonserver/bin/tritonserver")
 _LIBRARY = Path("lib", "libtritonserver.so")
@@ -26,20 +28,26 @@ _CHECK_S = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """An executable, its required flags and variables, and how it was found."""
+    """An executable, its required flags and variables, and how it was found. `warms_up` tells of a
+    perf_analyzer whether it can send warm-up requests.
+    """
 
     path: Path
     origin: str
     flags: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str]
     version: str = ""
+    warms_up: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledRuntime:
-    """The runtime that `model-analyzer runtime install` writes into the cache directory."""
+    """The runtime that `model-analyzer runtime install` writes into the cache directory, with this
+    version of Triton.
+    """
 
     root: Path
+    version: str = f"{DEFAULT}.0"
 
     @property
     def server(self) -> Path:
@@ -171,8 +179,34 @@ def _joined(*directories: Path, behind: str) -> str:
 
 
 def installed_runtime(environment: Mapping[str, str]) -> InstalledRuntime:
-    """The installed runtime, which need not exist."""
-    return InstalledRuntime(cache_directory(environment) / f"runtime-{VERSION}")
+    """The installed runtime that was chosen, or that of the default version. It need not exist.
+    Raises ConfigError if there is none of the chosen version.
+    """
+    version = short(environment.get(CHOSEN) or DEFAULT)
+    if version not in PYTHONS:
+        raise ConfigError(
+            Problem(
+                where=f"runtime {version}",
+                message="no such Triton can be installed",
+                hint=f"choose one of {', '.join(PYTHONS)}",
+            )
+        )
+    return InstalledRuntime(cache_directory(environment) / f"runtime-{version}.0", f"{version}.0")
+
+
+def command_for(runtime: InstalledRuntime, verb: str = "install") -> str:
+    """The command that installs this runtime, or does something else with it."""
+    triton = short(runtime.version)
+    return f"model-analyzer runtime {verb}" + ("" if triton == DEFAULT else f" --triton {triton}")
+
+
+def with_runtime(environment: Mapping[str, str], version: str | None) -> Mapping[str, str]:
+    """The environment in which this version is chosen, if it is not None. Raises ConfigError, as
+    `installed_runtime` does.
+    """
+    chosen = dict(environment) if version is None else {**environment, CHOSEN: version}
+    installed_runtime(chosen)
+    return chosen
 
 
 def describe_packages(runtime: InstalledRuntime) -> str:
@@ -195,7 +229,7 @@ def find_tritonserver(name: str | None, environment: Mapping[str, str]) -> Progr
         if not reason:
             return program
         reasons.append(reason)
-    raise _not_found("tritonserver", "on the PATH, /opt/tritonserver/bin", reasons)
+    raise _not_found("tritonserver", "on the PATH, /opt/tritonserver/bin", reasons, environment)
 
 
 def find_perf_analyzer(name: str | None, environment: Mapping[str, str]) -> Program:
@@ -208,19 +242,19 @@ def find_perf_analyzer(name: str | None, environment: Mapping[str, str]) -> Prog
         runtime = installed_runtime(environment)
         if os.path.realpath(path) == os.path.realpath(runtime.perf_analyzer):
             program = runtime.load_generator(environment)
-        version, reason = perf_analyzer_version(program)
+        program, reason = examined(program)
         if reason:
             raise RuntimeNotFound(
                 reason, f"check --perf-analyzer-path; `ldd {path}` shows missing libraries"
             )
-        return replace(program, version=version)
+        return program
     reasons: list[str] = []
     for program in _perf_analyzer_candidates(environment):
-        version, reason = perf_analyzer_version(program)
+        program, reason = examined(program)
         if not reason:
-            return replace(program, version=version)
+            return program
         reasons.append(reason)
-    raise _not_found("perf_analyzer", "on the PATH", reasons)
+    raise _not_found("perf_analyzer", "on the PATH", reasons, environment)
 
 
 def find_server_library(path: Path | None, environment: Mapping[str, str], work: Path) -> Program:
@@ -239,14 +273,14 @@ def find_server_library(path: Path | None, environment: Mapping[str, str], work:
             )
         return _library(path, "--triton-install-path", environment)
     container = _CONTAINER_SERVER.parent.parent
-    if not _why_no_library(container):
+    if CHOSEN not in environment and not _why_no_library(container):
         return _library(container, str(container), environment)
     runtime = installed_runtime(environment)
     if not runtime.exists:
-        raise _not_found("libtritonserver.so", f"in {container}", [])
+        raise _not_found("libtritonserver.so", f"in {container}", [], environment)
     library = runtime.lay_out_library(work)
     variables = runtime.server_environment(runtime.load_generator(environment).environment)
-    return replace(_library(library, "installed runtime", variables), version=VERSION)
+    return replace(_library(library, "installed runtime", variables), version=runtime.version)
 
 
 def _library(path: Path, origin: str, environment: Mapping[str, str]) -> Program:
@@ -294,20 +328,31 @@ def knows_flag(server: Program, flag: str) -> bool:
     return f"--{flag}" in output
 
 
-def perf_analyzer_version(program: Program) -> tuple[str, str]:
-    """The version of this perf_analyzer, and the reason why it does not start or ""."""
-    status, output = run(
-        [str(program.path), "--version"], environment=program.environment, timeout_s=_CHECK_S
-    )
-    match = re.search(r"[Pp]erf.?[Aa]nalyzer.*\b[Vv]ersion\s+(\S+)", output)
-    if status == 0 and match:
-        return match[1], ""
-    if status == 0 and output.strip():
-        return (
-            "",
-            f"{program.path} is not perf_analyzer: --version gives {_reason(status, output)!r}",
+def examined(program: Program) -> tuple[Program, str]:
+    """This perf_analyzer with its version and what it can do, and the reason why it cannot be used
+    or "". It is asked by flags: their list in its help is not complete.
+    """
+    for flags in ((EXPORT, WARM_UP), (EXPORT,), ()):
+        asked = [f"--{flag}=1" for flag in flags]
+        status, output = run(
+            [str(program.path), *asked, "--version"],
+            environment=program.environment,
+            timeout_s=_CHECK_S,
         )
-    return "", f"{program.path} does not start: {_reason(status, output)}"
+        if "unrecognized option" not in output:
+            break
+    match = re.search(r"[Pp]erf.?[Aa]nalyzer.*\b[Vv]ersion\s+(\S+)", output)
+    if (status == 0 and match and not flags) or "--measurement-interval" in output:
+        reason = f"is too old: it does not know --{EXPORT}, which perf_analyzer has from 2.39 on"
+    elif status == 0 and match:
+        # that of 2.50 does not say it
+        version = match[1] if match[1][0].isdigit() else "of unknown version"
+        return replace(program, version=version, warms_up=WARM_UP in flags), ""
+    elif status == 0 and output.strip():
+        reason = f"is not perf_analyzer: --version gives {_reason(status, output)!r}"
+    else:
+        reason = f"does not start: {_reason(status, output)}"
+    return program, f"{program.path} {reason}"
 
 
 def check_models_python(program: Program, environment: Mapping[str, str]) -> None:
@@ -320,15 +365,16 @@ def check_models_python(program: Program, environment: Mapping[str, str]) -> Non
         raise RuntimeNotFound(
             f"the Python of the models ({runtime.python}) has {have}, but this server needs"
             " numpy 1: with other versions, models answer with empty tensors",
-            f"run `{INSTALL}`",
+            f"run `{command_for(runtime)}`",
         )
 
 
 def _server_candidates(environment: Mapping[str, str]) -> Iterator[Program]:
+    is_chosen = CHOSEN in environment
     on_path = shutil.which("tritonserver", path=environment.get("PATH"))
-    if on_path:
+    if on_path and not is_chosen:
         yield _server(Path(on_path).absolute(), "PATH", environment)
-    if _CONTAINER_SERVER.exists():
+    if _CONTAINER_SERVER.exists() and not is_chosen:
         yield _server(_CONTAINER_SERVER, str(_CONTAINER_SERVER.parent), environment)
     runtime = installed_runtime(environment)
     if runtime.exists:
@@ -339,21 +385,21 @@ def _server(path: Path, origin: str, environment: Mapping[str, str]) -> Program:
     """The server at `path`, with flags for the backends and caches beside it: without the flags, it
     looks for them in /opt/tritonserver.
     """
-    runtime = installed_runtime(environment)
+    runtime, version = installed_runtime(environment), ""
     if os.path.realpath(path) == os.path.realpath(runtime.server):
-        environment = runtime.server_environment(environment)
+        environment, version = runtime.server_environment(environment), runtime.version
     home = Path(os.path.realpath(path)).parent.parent
     flags = {
         flag: str(home / name)
         for name, flag in {"backends": "backend-directory", "caches": "cache-directory"}.items()
         if (home / name).is_dir()
     }
-    return Program(path=path, origin=origin, flags=flags, environment=environment)
+    return Program(path=path, origin=origin, flags=flags, environment=environment, version=version)
 
 
 def _perf_analyzer_candidates(environment: Mapping[str, str]) -> Iterator[Program]:
     on_path = shutil.which("perf_analyzer", path=environment.get("PATH"))
-    if on_path:
+    if on_path and CHOSEN not in environment:
         yield Program(path=Path(on_path).absolute(), origin="PATH", environment=environment)
     runtime = installed_runtime(environment)
     if runtime.exists:
@@ -376,10 +422,16 @@ def _executable(option: str, name: str, environment: Mapping[str, str]) -> Path:
     raise ConfigError(Problem(where=option, message=reason, hint=hint))
 
 
-def _not_found(name: str, places: str, reasons: list[str]) -> ModelAnalyzerError:
+def _not_found(
+    name: str, places: str, reasons: list[str], environment: Mapping[str, str]
+) -> ModelAnalyzerError:
+    runtime = installed_runtime(environment)
+    hint = f"run `{command_for(runtime)}`, or give --runtime-install"
     if reasons:
-        return RuntimeNotFound(f"no {name} starts: {'; '.join(reasons)}", _HINT)
-    return RuntimeNotFound(f"no {name} {places}, and no runtime is installed", _HINT)
+        return RuntimeNotFound(f"no {name} starts: {'; '.join(reasons)}", hint)
+    if CHOSEN in environment:
+        return RuntimeNotFound(f"no runtime of Triton {short(runtime.version)} is installed", hint)
+    return RuntimeNotFound(f"no {name} {places}, and no runtime is installed", hint)
 
 
 def _reason(status: int, output: str) -> str:

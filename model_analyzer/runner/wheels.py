@@ -21,15 +21,25 @@ from model_analyzer.runner.process import run
 _LOCKS = Path(__file__).with_name("lock")
 
 # Written by tools/lock_runtime.py. BUILD has the tools to compile numpy if it has no wheel.
-SERVER, MODELS, BUILD = (_LOCKS / name for name in ("server.txt", "models.txt", "build.txt"))
+MODELS, BUILD = (_LOCKS / name for name in ("models.txt", "build.txt"))
 
 _WHEELS_ONLY = "--only-binary=:all:"
-_SERVER_PLATFORMS = ("manylinux_2_35_x86_64", "manylinux1_x86_64")
+_SERVER_PLATFORMS = (
+    "manylinux_2_35_x86_64",
+    "manylinux_2_31_x86_64",
+    "manylinux2014_x86_64",
+    "manylinux1_x86_64",
+)
 _LONG_S = 900.0
 
 _MISMATCH = re.compile(
     r"DO NOT MATCH THE HASHES.*?\bfrom (?P<url>\S+).*?\bGot\s+(?P<hash>[0-9a-f]+)", re.DOTALL
 )
+
+
+def server_lock(version: str) -> Path:
+    """The lock file of this Triton (such as 2.51), with its perf_analyzer."""
+    return _LOCKS / f"server-{version}.txt"
 
 
 def isolated(python: str | Path, *arguments: str) -> list[str]:
@@ -62,11 +72,11 @@ class Pip:
     def install_wheel(self, wheel: Path) -> None:
         self._run("install", "--no-index", "--no-deps", str(wheel))
 
-    def fetch_server(self, directory: Path) -> Sequence[Path]:
+    def fetch_server(self, lock: Path, directory: Path) -> Sequence[Path]:
         """Fetches the wheels with tritonserver and perf_analyzer, for any version of Python."""
         platforms = [word for name in _SERVER_PLATFORMS for word in ("--platform", name)]
         self._run(
-            "download", "--no-deps", _WHEELS_ONLY, *platforms, *_verified_by([SERVER]),
+            "download", "--no-deps", _WHEELS_ONLY, *platforms, *_verified_by([lock]),
             "--dest", str(directory),
         )  # fmt: skip
         return sorted(directory.glob("*.whl"))

@@ -21,6 +21,7 @@ from model_analyzer.domain.hardware import WITHOUT_GPU, Device
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
+from model_analyzer.domain.proofs import Proof, ProofSubject
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked, Lane
@@ -47,6 +48,7 @@ from model_analyzer.state.format.codec import (
     encode_asked,
     encode_conclusion,
     encode_goal,
+    encode_proof,
     encode_server_only,
     encode_shared_host,
 )
@@ -79,7 +81,8 @@ class Checkpoint:
     directory, and for bytes. `is_growing` means that a run was writing to its directory. `base` is
     the checkpoint before notes were added. `metadata` are the user's notes. `searches` are search
     settings, by model group; `conclusions` the results of searches, and `asked` the questions to
-    searches with several slots. `shared_hosts` has the tests of hosts with several slots, by host.
+    searches with several slots. `shared_hosts` has the tests of hosts with several slots, by host,
+    and `proofs` what was proven, by what it is about.
     `missing` has the number of outcomes that the part of a cluster node lacks. `damage` has a line
     for each damaged file, `damage_warnings` the same with what is used of it, or instead of it;
     `remarks` are other warnings.
@@ -93,6 +96,7 @@ class Checkpoint:
     conclusions: Mapping[Lane, Conclusion] = field(default_factory=empty)
     asked: Mapping[Lane, tuple[Asked, ...]] = field(default_factory=empty)
     shared_hosts: Mapping[str, SharedHost] = field(default_factory=empty)
+    proofs: Mapping[ProofSubject, Proof] = field(default_factory=empty)
     path: Path | None = None
     is_growing: bool = field(default=False, compare=False)
     missing: Mapping[str, int] = field(default_factory=empty)
@@ -127,6 +131,7 @@ class Checkpoint:
             ),
             is_growing=self.is_growing,
             shared_hosts=self.shared_hosts,
+            proofs=tuple(self.proofs.values()),
         )
 
     @property
@@ -204,6 +209,7 @@ class Checkpoint:
             for number, asked in enumerate(questions):
                 yield encode_asked(lane, number, asked)
         yield from map(encode_shared_host, self.shared_hosts.values())
+        yield from map(encode_proof, self.proofs.values())
 
 
 def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Checkpoint:
@@ -310,6 +316,7 @@ def assemble(
         conclusions=merged(each.conclusions for each in notes),
         asked=_combined_questions(notes),
         shared_hosts=merged(content.shared_hosts for content in contents),
+        proofs=merged(content.proofs for content in contents),
         path=next((place for place in with_outcomes if isinstance(place, Path)), None),
         missing=missing,
         damage=tuple(_damage_line(place, content) for place, content in damaged),

@@ -22,6 +22,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.proofs import Proof, ProofSubject
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.errors import CheckpointError
@@ -34,6 +35,7 @@ from model_analyzer.state.format.codec import (
     HEADER,
     METADATA,
     OUTCOMES,
+    PROOF,
     SEARCH,
     SERVER_ONLY,
     SHARED_HOST,
@@ -47,6 +49,7 @@ from model_analyzer.state.format.decoder import (
     decode_contents,
     decode_copy,
     decode_metadata,
+    decode_proof,
     decode_search,
     decode_server_only,
     decode_shared_host,
@@ -94,8 +97,8 @@ class Content:
     * `header` is the last one: a journal has one for each run.
     * `metadata` has values by key; None means removed. `searches` are by model group, `conclusions`
       by search. `asked` has questions to searches, with their numbers; one replaces all from its
-      number on. `shared_hosts` are tests of hosts with several slots. `server_only` is None if the
-      file has no such entry. `remarks` are warnings.
+      number on. `shared_hosts` are tests of hosts with several slots, `proofs` are by what they are
+      about. `server_only` is None if the file has no such entry. `remarks` are warnings.
     * `intact` is the number of used lines, `lost` of unusable ones. `announced` is the number of
       entries that the last line of a checkpoint states. `is_endless` means that this line is
       missing. `lost_outcomes` describes the loss if there is damage.
@@ -111,6 +114,7 @@ class Content:
     conclusions: dict[Lane, Conclusion] = field(default_factory=dict)
     asked: list[tuple[Lane, int, Asked]] = field(default_factory=list)
     shared_hosts: dict[str, SharedHost] = field(default_factory=dict)
+    proofs: dict[ProofSubject, Proof] = field(default_factory=dict)
     damage: str = ""
     remarks: Sequence[str] = ()
     intact: int = 0
@@ -147,6 +151,12 @@ class Content:
             case kind if kind == HEADER:
                 _check_format(entry, where)
                 self.take_header(entry)
+            case _:
+                self._take_note(entry)
+
+    def _take_note(self, entry: Entry) -> None:
+        """Adds what is neither an outcome nor part of one."""
+        match entry["entry"]:
             case kind if kind == SERVER_ONLY:
                 self.server_only = decode_server_only(entry)
             case kind if kind == METADATA:
@@ -160,6 +170,9 @@ class Content:
             case kind if kind == SHARED_HOST:
                 shared = decode_shared_host(entry)
                 self.shared_hosts[shared.host] = shared
+            case kind if kind == PROOF:
+                proof = decode_proof(entry)
+                self.proofs[proof.subject] = proof
             case kind:
                 raise ValueError(f"unknown kind of entry {kind!r}")
 

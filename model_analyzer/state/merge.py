@@ -43,8 +43,8 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
     """Merges checkpoints into one.
 
     Every measurement is kept: see `_Outcomes`. A measurement replaces a failure of the same trial,
-    and the newer one of two failures is used. Metadata, searches, conclusions and tests of hosts of
-    later checkpoints replace those with the same key.
+    and the newer one of two failures is used. Metadata, searches, conclusions, tests of hosts and
+    proofs of later checkpoints replace those with the same key.
     Raises CheckpointError if they have the same kind of GPUs on different processors.
     """
     _check_hardware(checkpoints)
@@ -70,6 +70,7 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
             searches=merged(each.searches for each in checkpoints),
             conclusions=merged(each.conclusions for each in checkpoints),
             shared_hosts=merged(each.shared_hosts for each in checkpoints),
+            proofs=merged(each.proofs for each in checkpoints),
         ),
         repetitions=outcomes.repetitions,
         failures=outcomes.failures,

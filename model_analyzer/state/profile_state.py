@@ -17,6 +17,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.proofs import Proof, ProofSubject
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import Failure, Trial, has_more_time
@@ -38,6 +39,7 @@ from model_analyzer.state.format.codec import (
     Encoder,
     encode_asked,
     encode_conclusion,
+    encode_proof,
     encode_server_only,
     encode_shared_host,
     stored,
@@ -69,6 +71,7 @@ class ProfileState:
     _conclusions: dict[Lane, Conclusion]
     _asked: dict[Lane, list[Asked]]
     _shared_hosts: dict[str, SharedHost]
+    _proofs: dict[ProofSubject, Proof]
     _newest: Path | None
     _encoder: Encoder
     _pending: list[Entry]
@@ -171,6 +174,7 @@ class ProfileState:
             conclusions=MappingProxyType(dict(self._conclusions)),
             asked=MappingProxyType({lane: tuple(each) for lane, each in self._asked.items()}),
             shared_hosts=MappingProxyType(dict(self._shared_hosts)),
+            proofs=MappingProxyType(dict(self._proofs)),
             path=self._newest,
         )
 
@@ -306,6 +310,12 @@ class ProfileState:
         self._append([encode_shared_host(shared)])
         self._shared_hosts[shared.host] = shared
 
+    def record_proof(self, proof: Proof) -> None:
+        """Stores a proof; replaces an earlier one about the same."""
+        self._check_files()
+        self._append([encode_proof(proof)])
+        self._proofs[proof.subject] = proof
+
     def record_metadata(self, values: Mapping[str, Any]) -> None:
         """Sets keys of the user's metadata; each value replaces a whole tree, None removes it."""
         self._check_files()
@@ -414,6 +424,7 @@ class ProfileState:
         self._conclusions = dict(loaded.conclusions)
         self._asked = {lane: list(questions) for lane, questions in loaded.asked.items()}
         self._shared_hosts = dict(loaded.shared_hosts)
+        self._proofs = dict(loaded.proofs)
         self._newest = loaded.path
         self._begin_journal()
 

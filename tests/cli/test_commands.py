@@ -128,8 +128,8 @@ def installed(tmp_path: Path) -> Path:
     """A runtime whose programs tell what they were started with."""
     root = installed_runtime({"XDG_CACHE_HOME": str(tmp_path / "cache")})
     says = """#!/bin/sh
-case "$1" in
---version) echo Perf Analyzer Version 9.9;;
+case "$*" in
+*--version) echo Perf Analyzer Version 9.9;;
 --help) echo --model-repository;;
 *) echo "$0: $*"; echo "$PATH : $LD_LIBRARY_PATH"; exit 7;;
 esac

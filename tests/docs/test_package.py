@@ -35,7 +35,7 @@ def test_types_templates_schema_locks_and_starter_are_files_of_the_package() -> 
         "model_analyzer/reports/static/report.js",
         "model_analyzer/features/capacity/capacity.schema.json",
         "model_analyzer/reports/results.schema.json",
-        "model_analyzer/runner/lock/server.txt",
+        "model_analyzer/runner/lock/server-2.51.txt",
         "model_analyzer/starter/config.yaml",
     } <= set(files_of(ROOT))
 

@@ -17,6 +17,7 @@ from model_analyzer.domain.words import first_few
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.runner.repository import model_names
 from model_analyzer.runner.repository_copy import RepositoryCopy
+from model_analyzer.runner.runtime import with_runtime
 from model_analyzer.runner.timings import Timings
 
 
@@ -50,7 +51,7 @@ class Job:
         return cls(
             settings=with_matching_models(resolved.settings, resolved.places),
             places=resolved.places,
-            environment=dict(environment),
+            environment=with_runtime(environment, resolved.settings.server.runtime_version),
             timings=timings or Timings(),
             remarks=resolved.remarks,
             prices=None if path is None else read_prices(path),

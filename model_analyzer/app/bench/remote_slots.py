@@ -15,7 +15,7 @@ from model_analyzer.app.bench.devices import Devices, served_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import facts_from_server
 from model_analyzer.app.bench.searched_subjects import log_kinds, on_each_kind, searched_subjects
-from model_analyzer.app.bench.serving import Serving, machine_of, triton_server
+from model_analyzer.app.bench.serving import Serving, check_version, machine_of, triton_server
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.conceal import Conceal
 from model_analyzer.domain.hardware import Machine
@@ -211,6 +211,7 @@ class _ServerSlot:
         models = self._place.facts
         if self._place.repository is None:
             models = facts_from_server(settings, server, setups)
+        check_version(self._job, version, models)
         others = other_models(server.client(first), models.values())
         if others and self.served is None:
             log.warning("%s has other models loaded: %s", self.name, ", ".join(others))

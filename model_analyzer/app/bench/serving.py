@@ -18,8 +18,10 @@ from model_analyzer.app.bench.models import facts_from_server
 from model_analyzer.app.bench.searched_subjects import searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.domain.hardware import Machine, kind_of
-from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.models import ModelFacts, is_decoupled
 from model_analyzer.domain.settings import LaunchMode
+from model_analyzer.domain.settings import Protocol as ClientProtocol
+from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.runner.host import this_machine
 from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.repository import stage
@@ -28,6 +30,7 @@ from model_analyzer.runner.server.c_api import EmbeddedServer
 from model_analyzer.runner.server.endpoints import remote_endpoints
 from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.server.unloading import acts_when_unloaded
+from model_analyzer.runner.versions import described, refusal
 from model_analyzer.search.plan import Subject
 
 log = logging.getLogger(__name__)
@@ -122,6 +125,7 @@ def serve(job: Job, devices: Devices, place: Workplace, server: AnyServer) -> Se
             not_profiled = other_models(server.client(first), facts.values())
             if not_profiled:
                 log.warning("The server has other models loaded: %s", ", ".join(not_profiled))
+    check_version(job, version, facts)
     assert gpus is not None, "without a running server, only the driver knows the GPUs"
     return Serving(
         server=server,
@@ -131,6 +135,23 @@ def serve(job: Job, devices: Devices, place: Workplace, server: AnyServer) -> Se
         facts=facts,
         subjects=tuple(_placed(subject, devices, version, gpus) for subject in subjects),
     )
+
+
+def check_version(job: Job, version: str, facts: Mapping[str, ModelFacts]) -> None:
+    """Says what a server of this version can do. Raises ConfigError if perf_analyzer cannot measure
+    a model on it.
+    """
+    log.info("%s", described(version))
+    server = job.settings.server
+    is_grpc = server.protocol is ClientProtocol.GRPC and server.launch is not LaunchMode.C_API
+    problems = []
+    for name, fact in facts.items():
+        refused = refusal(version, over_grpc=is_grpc, decoupled=is_decoupled(fact.config))
+        if refused is not None:
+            why, advice = refused
+            problems.append(Problem(where=f"model {name}", message=why, hint=advice))
+    if problems:
+        raise ConfigError(*problems)
 
 
 def machine_of(job: Job, place: Workplace, gpus: ObservedGpus) -> Machine:

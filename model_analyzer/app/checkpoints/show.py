@@ -21,7 +21,7 @@ from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.shared_hosts import Shift
 from model_analyzer.domain.words import setting_text
 from model_analyzer.reports.flat_files import to_table
-from model_analyzer.reports.method import end_of_search
+from model_analyzer.reports.method import end_of_search, minute_text
 from model_analyzer.reports.swept import parameters_of
 from model_analyzer.reports.tables import Table, pairs_table
 from model_analyzer.results.flat_rows import NUMBERS, Row, best_of_variants, pooled_rows
@@ -50,6 +50,8 @@ def content_tables(checkpoint: Checkpoint, metric: str | None = None) -> Iterato
     for lane, conclusion in checkpoint.conclusions.items():
         title = f"Conclusion about {with_place(*lane)}"
         yield title, pairs_table(_conclusion(checkpoint, conclusion))
+    if checkpoint.proofs:
+        yield "Proofs", _proofs(checkpoint)
     for subject, search in checkpoint.searches.items():
         yield f"Search of {subject}", pairs_table(_settings(search))
     if checkpoint.metadata:
@@ -186,6 +188,19 @@ def _conclusion(checkpoint: Checkpoint, conclusion: Conclusion) -> Mapping[str, 
     best = "unknown here" if record is None else str(record.trial)
     name = "Recommended" if conclusion.feasible else "Closest to the constraints"
     return {name: best, **dict(end_of_search(conclusion))}
+
+
+def _proofs(checkpoint: Checkpoint) -> Table:
+    """The verdicts on configurations."""
+    rows = (
+        (
+            *(proof.variant, proof.load or "any", proof.kind.value, proof.verdict.value),
+            *(proof.sentence, f"{minute_text(proof.at)} UTC"),
+        )
+        for proof in checkpoint.proofs.values()
+    )
+    headers = ("Variant", "Load", "Proof of", "Verdict", "Result", "When")
+    return Table(headers=headers, rows=tuple(rows))
 
 
 def _settings(search: Mapping[str, Any]) -> Mapping[str, str]:

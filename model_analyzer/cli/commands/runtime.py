@@ -13,6 +13,12 @@ from model_analyzer.cli.complete import complete_program
 from model_analyzer.cli.echo import echo, echo_data
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
+_triton = click.option(
+    "--triton",
+    metavar="VERSION",
+    help="Triton of the runtime, for example 2.36. Default: the newest one that can be installed.",
+)
+
 
 @click.group("runtime", context_settings={"help_option_names": ["-h", "--help"]})
 def runtime() -> None:
@@ -24,6 +30,7 @@ def runtime() -> None:
 
 
 @runtime.command()
+@_triton
 @click.option(
     "--python",
     metavar="PYTHON",
@@ -53,24 +60,33 @@ def runtime() -> None:
     " --generate-hashes` writes it. Can be repeated.",
 )
 def install(
-    python: str | None, packages: tuple[str, ...], unverified: bool, locks: tuple[Path, ...]
+    triton: str | None,
+    python: str | None,
+    packages: tuple[str, ...],
+    unverified: bool,
+    locks: tuple[Path, ...],
 ) -> int:
     """Install the runtime, or packages for the models into it.
+
+    Runtimes with several versions of Triton can be installed beside one another: --runtime-version
+    of a run chooses one.
 
     Every file is checked against a hash, except for the packages of --with.
 
     \b
     Examples:
       model-analyzer runtime install
+      model-analyzer runtime install --triton 2.36
       model-analyzer runtime install --requirements models.txt
       model-analyzer runtime install --with onnxruntime --with pillow --unverified
     """
     from model_analyzer.app.runtime import install as install_runtime
     from model_analyzer.cli.uninterrupted import hear_terminations
+    from model_analyzer.runner.runtime import with_runtime
 
     hear_terminations()
     install_runtime(
-        os.environ,
+        with_runtime(os.environ, triton),
         python=python,
         locks=locks,
         packages=packages,
@@ -82,22 +98,28 @@ def install(
 
 @runtime.command()
 def show() -> int:
-    """Show what is installed, and whether it starts."""
-    from model_analyzer.app.runtime import inventory
-    from model_analyzer.runner.runtime import INSTALL
+    """Show which runtimes are installed, and whether they start."""
+    from model_analyzer.app.runtime import inventories
+    from model_analyzer.runner.runtime import command_for, installed_runtime
 
-    installed = inventory(os.environ)
-    if not installed.parts:
-        echo(f"No runtime in {installed.root}: run `{INSTALL}`")
-    for name, text in installed.parts.items():
-        echo(f"{name:14} {text}")
-    return EXIT_OK if installed.works else EXIT_RUN_FAILED
+    works: list[bool] = []
+    for each in inventories(os.environ):
+        if works:
+            echo("")
+        works.append(each.works)
+        for name, text in each.parts.items():
+            echo(f"{name:14} {text}")
+    if not works:
+        runtime = installed_runtime(os.environ)
+        echo(f"No runtime in {runtime.root}: run `{command_for(runtime)}`")
+    return EXIT_OK if works and all(works) else EXIT_RUN_FAILED
 
 
 @runtime.command(context_settings={"allow_interspersed_args": False})
+@_triton
 @click.argument("program", shell_complete=complete_program)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def run(program: str, arguments: tuple[str, ...]) -> int:
+def run(triton: str | None, program: str, arguments: tuple[str, ...]) -> int:
     """Start tritonserver, perf_analyzer or python3 by hand.
 
     PROGRAM finds its libraries, and models the Python of the runtime. tritonserver and
@@ -111,13 +133,15 @@ def run(program: str, arguments: tuple[str, ...]) -> int:
       model-analyzer runtime run python3 -c "import numpy; print(numpy.__version__)"
     """
     from model_analyzer.app.runtime import start
+    from model_analyzer.runner.runtime import with_runtime
 
-    start(program, arguments, os.environ)
+    start(program, arguments, with_runtime(os.environ, triton))
     return EXIT_OK
 
 
 @runtime.command("env")
-def env() -> int:
+@_triton
+def env(triton: str | None) -> int:
     """Print the variables with which a shell starts the installed programs.
 
     tritonserver also needs --backend-directory, which `runtime run tritonserver` adds.
@@ -129,16 +153,19 @@ def env() -> int:
     from shlex import quote
 
     from model_analyzer.app.runtime import shell_variables
+    from model_analyzer.runner.runtime import with_runtime
 
-    variables = shell_variables(os.environ)
+    variables = shell_variables(with_runtime(os.environ, triton))
     echo_data("".join(f"export {name}={quote(value)}\n" for name, value in variables.items()))
     return EXIT_OK
 
 
 @runtime.command()
-def remove() -> int:
-    """Remove the runtime from the cache directory."""
+@_triton
+def remove(triton: str | None) -> int:
+    """Remove a runtime from the cache directory."""
     from model_analyzer.runner.install import remove as remove_runtime
+    from model_analyzer.runner.runtime import with_runtime
 
-    remove_runtime(os.environ, echo)
+    remove_runtime(with_runtime(os.environ, triton), echo)
     return EXIT_OK

@@ -51,7 +51,7 @@ from model_analyzer.runner.gpus import VISIBLE_DEVICES, visible
 from model_analyzer.runner.host import THREADS, core_count, processor, read_destination
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.repository_copy import list_repository
-from model_analyzer.runner.runtime import VERSION
+from model_analyzer.runner.runtime import installed_runtime
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
 
@@ -166,10 +166,10 @@ class _SlotExamination:
             ray=str(require_ray().__version__),
             server=(server_version(server) or "unknown")
             if server
-            else _to_install(installs_server(job.settings)),
+            else _to_install(environment, installs_server(job.settings)),
             perf_analyzer=load.version
             if load
-            else _to_install(installs_load_generator(job.settings)),
+            else _to_install(environment, installs_load_generator(job.settings)),
             gpus=tuple(gpu.name for gpu in visible(present, environment.get(VISIBLE_DEVICES))),
             gpu_driver=driver.version,
             processor=processor(),
@@ -185,9 +185,9 @@ class _SlotExamination:
         )
 
 
-def _to_install(is_installed: bool) -> str:
+def _to_install(environment: Mapping[str, str], is_installed: bool) -> str:
     """The version of a program that a node does not have yet; "" if the run does not install it."""
-    return f"{VERSION} {INSTALLED_BY_RUN}" if is_installed else ""
+    return f"{installed_runtime(environment).version} {INSTALLED_BY_RUN}" if is_installed else ""
 
 
 def _stored(job: Job) -> str | None:

@@ -349,7 +349,8 @@ class _Doctor:
                 worked = finding.level is Level.OK
                 yield finding
             if worked and self._load is not None:
-                yield check_measuring(self._load, server, facts, self._work)
+                protocol = self._settings.server.protocol
+                yield check_measuring(self._load, server, facts, protocol, self._work)
 
     def _triton(self, start: Launcher, settings: ServerSettings, log: ServerLog) -> TritonServer:
         return TritonServer(start, settings, log, settles=False, timings=self._job.timings)

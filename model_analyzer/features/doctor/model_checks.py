@@ -6,6 +6,7 @@ model.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,13 @@ from model_analyzer.domain.flags import (
     shares_memory,
 )
 from model_analyzer.domain.hardware import Device
-from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, VariantNames
+from model_analyzer.domain.models import (
+    ModelConfig,
+    ModelFacts,
+    ModelVariant,
+    VariantNames,
+    is_decoupled,
+)
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
 from model_analyzer.domain.trials import Failure, FailureReason, Load, ServerSetup, Workload
@@ -40,9 +47,9 @@ from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import hint
 from model_analyzer.runner.server.remote import NOT_ALLOWED, allows_loading
 from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.versions import UNKNOWN_BACKEND, described, refusal
 
 _ANSWER_S = 60.0
-_UNKNOWN_BACKEND = "find backend library"
 
 _FIX_MODEL = "fix the model, or remove it from profile_models"
 _FIX_WAITING = "check what initialize waits for, or raise --model-load-timeout"
@@ -77,6 +84,11 @@ class FirstRequest:
     work_directory: Path
     user_directory: Path
 
+    def refused_by(self, version: str, facts: ModelFacts) -> tuple[str, str] | None:
+        """Why perf_analyzer cannot measure the model on this version of Triton, and what to do."""
+        is_grpc = self.protocol is Protocol.GRPC
+        return refusal(version, over_grpc=is_grpc, decoupled=is_decoupled(facts.config))
+
     def failure(self, variant: ModelVariant, server: Server) -> Failure | None:
         """Sends it to the loaded variant: why there was no answer, or None."""
         assert self.program is not None, "somebody must send it"
@@ -107,6 +119,8 @@ def check_model(
     variant = VariantNames().default(facts)
     server.discard()
     try:
+        if refused := first.refused_by(server.version(setup), facts):
+            return problem(name, *refused)
         failure = server.serve([variant], setup)
     except ModelAnalyzerError as error:
         return problem(name, str(error), _FIX_MODEL)
@@ -195,7 +209,7 @@ def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Findin
     except ModelAnalyzerError as error:
         yield problem("server starts", str(error), _FIX_SERVER)
         return
-    yield ok("server starts", f"tritonserver {version}")
+    yield ok("server starts", described(version))
     name = "a tiny model"
     try:
         # checks the size of the answer, too
@@ -205,7 +219,7 @@ def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Findin
         return
     if failure is None:
         yield ok(name, "loads, and its answer has the right size")
-    elif _UNKNOWN_BACKEND in " ".join((failure.message, *failure.log)):
+    elif re.search(UNKNOWN_BACKEND, " ".join((failure.message, *failure.log))):
         yield warning(
             name,
             "not tested: this server has no Python backend",
@@ -216,9 +230,9 @@ def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Findin
 
 
 def check_measuring(
-    load: Program, server: Server, facts: ModelFacts, work_directory: Path
+    load: Program, server: Server, facts: ModelFacts, protocol: Protocol, work_directory: Path
 ) -> Finding:
-    """Measures the loaded model with perf_analyzer for a short time."""
+    """Measures the loaded model with perf_analyzer for a short time, over the run's protocol."""
     name = "perf_analyzer measures"
     generator = PerfAnalyzer(
         load,
@@ -231,7 +245,7 @@ def check_measuring(
             max_launches=3,
             most_cpu_percent=1e6,
         ),
-        Protocol.GRPC,
+        protocol,
         work_directory=work_directory,
         user_directory=work_directory,
     )
@@ -285,6 +299,8 @@ def _check(
         if first.program is None:
             return ok(check, "is loaded on the server")
         facts = ModelFacts(name=name, config=client.model_config(name), files="")
+        if refused := first.refused_by(client.version(), facts):
+            return problem(check, *refused)
         sizes = [first.batch_size]
         for mistake in input_mistakes(first.flags, facts, sizes, first.user_directory):
             if mistake.is_fatal:

@@ -23,14 +23,15 @@ from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import (
     INSTALL,
-    VERSION,
     InstalledRuntime,
     Program,
     check_models_python,
+    command_for,
     describe_packages,
     find_perf_analyzer,
     find_server_library,
     find_tritonserver,
+    installed_runtime,
     why_server_fails,
 )
 from model_analyzer.runner.server.log import package_of
@@ -96,11 +97,11 @@ def check_server(
 
 
 def server_version(server: Program) -> str:
-    """The version from the file in NVIDIA's images, or the version of the installed runtime; "" if
-    only a started server knows it.
+    """The version of the installed runtime, or that from the file in NVIDIA's images; "" if only a
+    started server knows it.
     """
-    if server.origin == "installed runtime":
-        return VERSION
+    if server.version:
+        return server.version
     try:
         directory = Path(os.path.realpath(server.path)).parents[1]
         return (directory / "TRITON_VERSION").read_text().strip()
@@ -116,7 +117,7 @@ def _library(settings: ServerSettings, environment: Mapping[str, str], work: Pat
         return problem(
             name,
             without_advice(error),
-            f"`{INSTALL}`, or choose another with --triton-install-path",
+            f"`{_install(environment)}`, or choose another with --triton-install-path",
         )
     return ok(name, f"{library.version}, {library.origin}")
 
@@ -141,7 +142,13 @@ def _absent(
     output = ""
     if path is not None and os.path.isfile(path):
         _, output = run(["ldd", str(path)], environment=environment, timeout_s=_LOOK_S)
-    return judge_absent(name, reason, missing_libraries(f"{output}\n{reason}"))
+    libraries = missing_libraries(f"{output}\n{reason}")
+    return judge_absent(name, reason, libraries, _install(environment))
+
+
+def _install(environment: Mapping[str, str]) -> str:
+    """The command that installs the runtime that a run would use."""
+    return command_for(installed_runtime(environment))
 
 
 def without_advice(error: ModelAnalyzerError) -> str:
@@ -163,11 +170,12 @@ def missing_libraries(output: str) -> Sequence[str]:
     return tuple(dict.fromkeys(match[0] or match[1] for match in _NO_LIBRARY.findall(output)))
 
 
-def judge_absent(name: str, reason: str, libraries: Sequence[str]) -> Finding:
+def judge_absent(name: str, reason: str, libraries: Sequence[str], command: str) -> Finding:
+    """`command` installs the runtime, which has it."""
     option = (
         f"--{name.replace('_', '-')}-path" if name == "perf_analyzer" else "--triton-server-path"
     )
-    install = f"`{INSTALL}`, or choose another with {option}"
+    install = f"`{command}`, or choose another with {option}"
     if not libraries:
         return problem(name, reason, install)
     packages = [
@@ -193,7 +201,7 @@ def check_models_interpreter(
     try:
         check_models_python(server, environment)
     except ModelAnalyzerError as error:
-        return problem(name, without_advice(error), f"`{INSTALL}`")
+        return problem(name, without_advice(error), f"`{command_for(runtime)}`")
     # If the stub cannot start, every load hangs. Without arguments, it only prints an error.
     _, output = run([str(runtime.stub)], environment=server.environment, timeout_s=_LOOK_S)
     if "arguments" not in output:
@@ -201,7 +209,7 @@ def check_models_interpreter(
         return problem(
             name,
             f"the model process does not start: {reason[0]}",
-            f"`model-analyzer runtime remove`, then `{INSTALL}`",
+            f"`{command_for(runtime, 'remove')}`, then `{command_for(runtime)}`",
         )
     packages = describe_packages(runtime)
     return ok(name, f"{runtime.python}, numpy {runtime.numpy_version}; packages {packages}")

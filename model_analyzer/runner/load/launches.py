@@ -230,7 +230,9 @@ class Launches:
             inputs=None if generator.inputs is None else str(directory / INPUTS),
             # models with fixed shapes were warmed up after loading; a server embedded in
             # perf_analyzer 2.51 loses its model during a warm-up
-            warm_up=route.load_timeout_s is None and not has_fixed_shapes(work.variant.config),
+            warm_up=self._program.warms_up
+            and route.load_timeout_s is None
+            and not has_fixed_shapes(work.variant.config),
             window=window,
             user_directory=self._user_directory,
         )

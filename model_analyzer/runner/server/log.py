@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from model_analyzer.runner.versions import UNKNOWN_BACKEND
+
 _MOST_BYTES = 256 * 1024
 _MOST_LINES = 12
 
@@ -16,13 +18,13 @@ _NOISE = re.compile(
     r"pinned system memory|CudaDriverHelper|initialize NVML|DCGM|Failed to get CUDA"
     r"|CUDA memory pool|cuda_memory_manager"
 )
-_ERROR = re.compile(r"E\d{4} |error: |E \[")
+_ERROR = re.compile(r"E\d{4} |error: |E \[|\S+: unrecognized option")
 _PREFIX = re.compile(r"^E\d{4} [\d:.]+ \d+ (?:\S+:\d+\] )?")
 
 _HINTS = (
     (r"no GPUs are available", "the server has no GPU: set `cpu_only: true` for the model"),
     (r"invalid or unsupported gpu id", "this GPU does not exist: set cpu_only for the model"),
-    (r"unable to find backend library", "use a server that has this backend"),
+    (UNKNOWN_BACKEND, "use a server that has this backend"),
     (
         r"ModuleNotFoundError: No module named '(\w+)",
         "install it for the models: `model-analyzer runtime install --with {} --unverified`",

@@ -10,7 +10,7 @@ identities do not depend on them. Empty fields are left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,6 +25,7 @@ from model_analyzer.domain.measurements import (
 )
 from model_analyzer.domain.models import ModelVariant, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked, Lane
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="DataclassInstance")
 
-FORMAT = 4
+FORMAT = 5
 
 HEADER = "header"
 METADATA = "metadata"
@@ -59,6 +60,7 @@ SERVER_ONLY = "server-only"
 CONCLUSION = "conclusion"
 ASKED = "asked"
 SHARED_HOST = "shared-host"
+PROOF = "proof"  # since format 5
 DEFINITIONS = frozenset({"machine", "setup", "variant", "generator"})
 OUTCOMES = frozenset({"measurement", "failure"})
 
@@ -224,6 +226,17 @@ def encode_shared_host(shared: SharedHost) -> Entry:
         "latency_p99": row(shared.latency_p99),
         "started": _rounded(shared.started),
         "entry": SHARED_HOST,
+    }
+
+
+def encode_proof(proof: Proof) -> Entry:
+    return {
+        **{field.name: getattr(proof, field.name) for field in fields(proof)},
+        "kind": proof.kind.name,
+        "verdict": proof.verdict.name,
+        "numbers": dict(proof.numbers),
+        "at": _rounded(proof.at),
+        "entry": PROOF,
     }
 
 

@@ -35,6 +35,7 @@ from model_analyzer.domain.measurements import (
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.proofs import Proof, ProofKind, Verdict
 from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked, Lane
@@ -432,6 +433,17 @@ def decode_shared_host(entry: Entry) -> SharedHost:
         latency_p99=None if latency is None else Shift(*latency),
         started=shared.started,
     )
+
+
+def decode_proof(entry: Entry) -> Proof:
+    """A proof. Raises ValueError if the entry is invalid."""
+    proof = _usable(schema.StoredProof, entry)
+    try:
+        kind, verdict = ProofKind[proof.kind], Verdict[proof.verdict]
+    except KeyError as error:
+        raise _unusable(entry, ValueError(f"unknown name {error}")) from None
+    values = {"kind": kind, "verdict": verdict, "numbers": values_of(proof.numbers)}
+    return Proof(**{**asdict(proof), **values})
 
 
 def decode_metadata(entry: Entry) -> tuple[str, Any]:

@@ -292,6 +292,19 @@ class SharedHost(Part):
     started: Seconds
 
 
+class StoredProof(Part):
+    kind: str
+    verdict: str
+    sentence: str
+    numbers: Values
+    at: Seconds
+    variant: str
+    load: str
+    content: str
+    setup: str
+    trial: str
+
+
 class Conclusion(Part):
     recommended: str
     goal: str

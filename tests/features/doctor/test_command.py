@@ -37,7 +37,9 @@ def test_a_run_that_would_work(examine, pretend) -> None:
     status, findings = examine()
 
     assert status == WORKS, findings
-    assert findings["server starts"]["found"] == "tritonserver 9.99.0"
+    assert findings["server starts"]["found"] == (
+        "Triton 9.99: not tested (2.28 to 2.51 are tested)"
+    )
     assert findings["perf_analyzer measures"]["level"] == "ok"
     assert findings["model m"]["found"] == "loads, and answers a request"
     assert [call for call in pretend.server_calls if call.startswith("load m ")]
@@ -325,6 +327,32 @@ def test_a_new_server_has_to_allow_shared_memory(
     finding = findings.get("shared memory of m", {})
     assert (finding.get("level") == "warning") is warns
     assert not warns or "start it with --allow-client-shm=true" in finding["fix"]
+
+
+def test_a_server_that_perf_analyzer_cannot_measure_is_a_problem(
+    examine, elsewhere, pretend
+) -> None:
+    server = elsewhere(loaded=["m"], version="2.33.0")
+
+    status, findings = examine(**reached(server), reload_model_disable=True)
+
+    assert status == FAILS
+    assert "refuses perf_analyzer's requests over gRPC" in findings["model m"]["found"]
+    assert findings["model m"]["fix"] == "use --client-protocol http"
+    assert pretend.launches == []
+
+
+def test_a_run_on_a_server_that_cannot_be_measured_ends_before_its_first_trial(
+    setting, elsewhere, pretend
+) -> None:
+    server = elsewhere(loaded=["m"], version="2.33.0")
+
+    status, output = setting.profile(**reached(server), reload_model_disable=True)
+
+    assert status == USAGE
+    assert "model m: Triton 2.33 refuses perf_analyzer's requests over gRPC" in output
+    assert "use --client-protocol http" in output
+    assert pretend.launches == []
 
 
 def test_a_server_in_poll_mode_cannot_be_searched(examine, elsewhere, pretend) -> None:

@@ -15,6 +15,7 @@ from model_analyzer.features.doctor.program_checks import (
     judge_absent,
     missing_libraries,
 )
+from model_analyzer.runner.runtime import INSTALL
 
 LDD = """
 	linux-vdso.so.1 (0x00007ffd)
@@ -42,7 +43,7 @@ def test_missing_libraries_are_found(output: str, libraries: tuple[str, ...]) ->
 
 
 def test_every_missing_library_is_named_with_its_package() -> None:
-    finding = judge_absent("perf_analyzer", LOADER, missing_libraries(LDD + LOADER))
+    finding = judge_absent("perf_analyzer", LOADER, missing_libraries(LDD + LOADER), INSTALL)
 
     assert finding.level is Level.PROBLEM
     assert finding.found == (
@@ -57,7 +58,7 @@ def test_every_missing_library_is_named_with_its_package() -> None:
 def test_without_a_missing_library_the_reason_is_reported() -> None:
     reason = "no tritonserver starts: it says nothing"
 
-    finding = judge_absent("tritonserver", reason, ())
+    finding = judge_absent("tritonserver", reason, (), INSTALL)
 
     assert finding.found == reason
     assert "--triton-server-path" in finding.fix

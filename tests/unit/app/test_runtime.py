@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.app.runtime import install, inventory
+from model_analyzer.app.runtime import install, inventories
 from model_analyzer.errors import ConfigError
+from model_analyzer.runner.runtime import with_runtime
+from tests.unit.scripts import make_runtime
 
 
 def test_missing_files_and_packages_without_hashes_are_refused_together(tmp_path: Path) -> None:
@@ -30,9 +32,13 @@ def test_missing_files_and_packages_without_hashes_are_refused_together(tmp_path
     assert not [*tmp_path.iterdir()]
 
 
-def test_without_a_runtime_there_are_no_parts(tmp_path: Path) -> None:
-    installed = inventory({"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)})
+def test_runtimes_side_by_side_are_listed_with_the_newest_last(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    assert [*inventories(environment)] == []
 
-    assert not installed.works
-    assert not installed.parts
-    assert installed.root.is_relative_to(tmp_path)
+    runtimes = [make_runtime(with_runtime(environment, version)) for version in ("2.51", "2.36.0")]
+    listed = [*inventories(environment)]
+
+    assert [each.root for each in listed] == [runtimes[1].root, runtimes[0].root]
+    assert [each.parts["tritonserver"].split()[0] for each in listed] == ["2.36.0", "2.51.0"]
+    assert all(each.works for each in listed)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/options.md and docs/reference.md are what their tools would write today."""
+"""docs/options.md, reference.md and versions.md are what their tools would write today."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ usage_differs = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("name", ["options", pytest.param("reference", marks=usage_differs)])
+@pytest.mark.parametrize(
+    "name", ["options", "versions", pytest.param("reference", marks=usage_differs)]
+)
 def test_the_reference_is_fresh(name: str) -> None:
     written = subprocess.run(
         [sys.executable, ROOT / "tools" / f"{name}.py"],

@@ -17,6 +17,7 @@ from model_analyzer.runner.runtime import (
     find_perf_analyzer,
     find_server_library,
     find_tritonserver,
+    with_runtime,
 )
 from tests.unit.scripts import BROKEN, GOOD_PERF_ANALYZER, GOOD_SERVER, make_runtime, program
 
@@ -65,6 +66,26 @@ def test_the_installed_perf_analyzer_finds_its_libraries(environment, runtime) -
     assert tool.version == "2.51.0"
 
 
+def test_a_chosen_runtime_comes_before_the_path(tmp_path, environment, runtime) -> None:
+    program(tmp_path / "bin" / "tritonserver", GOOD_SERVER)
+    program(tmp_path / "bin" / "perf_analyzer", GOOD_PERF_ANALYZER)
+    chosen = with_runtime(environment, "2.36")
+    with pytest.raises(RuntimeNotFound, match=r"no runtime of Triton 2.36.*install --triton 2.36`"):
+        find_tritonserver(None, chosen)
+
+    older = make_runtime(chosen)
+
+    assert older.root != runtime.root
+    assert find_tritonserver(None, chosen).path == older.server
+    assert find_tritonserver(None, chosen).version == "2.36.0"
+    assert find_perf_analyzer(None, chosen).path == older.perf_analyzer
+
+
+def test_a_triton_that_cannot_be_installed_is_refused_with_those_that_can(environment) -> None:
+    with pytest.raises(ConfigError, match=r"runtime 2.52: no such Triton.*2.28, .*, 2.51"):
+        with_runtime(environment, "2.52")
+
+
 def test_naming_the_installed_programs_is_the_same_as_finding_them(environment, runtime) -> None:
     server = find_tritonserver(str(runtime.server), environment)
     load = find_perf_analyzer(str(runtime.perf_analyzer), environment)
@@ -109,6 +130,38 @@ def test_another_program_with_a_version_is_not_perf_analyzer(tmp_path, environme
     path = program(tmp_path / "mine", "echo 'ls 9.1, GNU GPL version 3'")
     with pytest.raises(RuntimeNotFound, match="is not perf_analyzer: --version gives 'ls 9.1"):
         find_perf_analyzer(str(path), environment)
+
+
+# As perf_analyzer refuses an unknown flag: with the whole help.
+REFUSING = """for flag; do case "$flag" in {flags}) echo "unrecognized option '$flag'" >&2
+    echo 'Usage: --measurement-interval' >&2; exit 99;; esac; done; {good}"""
+
+
+@pytest.mark.parametrize(
+    ("unknown", "warms_up"), [("--none", True), ("--warmup-request-count=*", False)]
+)
+def test_an_older_perf_analyzer_is_used_without_what_it_does_not_know(
+    tmp_path, environment, unknown, warms_up
+) -> None:
+    script = REFUSING.format(flags=unknown, good=GOOD_PERF_ANALYZER)
+
+    found = find_perf_analyzer(str(program(tmp_path / "mine", script)), environment)
+
+    assert (found.warms_up, found.version) == (warms_up, "2.51.0")
+
+
+@pytest.mark.parametrize("unknown", ["--warm*|--profile*", "--warm*|--profile*|--version"])
+def test_a_perf_analyzer_that_cannot_export_is_too_old(tmp_path, environment, unknown) -> None:
+    path = program(tmp_path / "mine", REFUSING.format(flags=unknown, good=GOOD_PERF_ANALYZER))
+
+    with pytest.raises(RuntimeNotFound, match="is too old: it does not know --profile-export-file"):
+        find_perf_analyzer(str(path), environment)
+
+
+def test_a_perf_analyzer_may_not_know_its_version(tmp_path, environment) -> None:
+    path = program(tmp_path / "mine", "echo 'Perf Analyzer Version  (commit unknown)'")
+
+    assert find_perf_analyzer(str(path), environment).version == "of unknown version"
 
 
 def test_an_empty_placeholder_of_perf_analyzer_proves_nothing(tmp_path, environment) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.runner.server.log import hint
+from model_analyzer.runner.server.log import error_lines, hint
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,14 @@ def test_a_missing_module_comes_with_the_command_that_installs_it(
     advice = hint("m did not load", f"ModuleNotFoundError: No module named '{module}'")
 
     assert f"`model-analyzer runtime install --with {package} --unverified`" in advice
+
+
+def test_a_flag_that_the_server_does_not_know_is_named_instead_of_the_end_of_its_help() -> None:
+    refused = "/x/tritonserver: unrecognized option '--cache-config=local,size=9'"
+
+    assert error_lines([refused, "Usage: tritonserver [options]", "\tlimit will not be set."]) == (
+        refused,
+    )
 
 
 def test_an_unknown_error_has_no_advice() -> None:

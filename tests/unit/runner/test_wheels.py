@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.runner.wheels import BUILD, MODELS, SERVER, reason_in
+from model_analyzer.runner.versions import PYTHONS
+from model_analyzer.runner.wheels import BUILD, MODELS, reason_in, server_lock
 
 ENTRY = re.compile(r"[\w.-]+==[\w.]+( ; python_version [<>=]+ \"3\.\d+\")?( --hash=sha256:\w{64})+")
 
@@ -34,7 +35,10 @@ ERROR: No matching distribution found for numpy==1.26.4
 """
 
 
-@pytest.mark.parametrize("lock", [SERVER, MODELS, BUILD], ids=lambda path: path.name)
+SERVERS = [server_lock(version) for version in PYTHONS]
+
+
+@pytest.mark.parametrize("lock", [*SERVERS, MODELS, BUILD], ids=lambda path: path.name)
 def test_everything_in_a_lock_file_is_pinned_and_hashed(lock: Path) -> None:
     lines = lock.read_text().replace(" \\\n   ", "").splitlines()
     entries = [line for line in lines if not line.startswith("#")]

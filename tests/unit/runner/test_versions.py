@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of a server's version, and what is refused before it is tried."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from model_analyzer.runner.server.log import hint
+from model_analyzer.runner.versions import (
+    DECOUPLED,
+    FEATURES,
+    PYTHONS,
+    described,
+    lacks,
+    refusal,
+    short,
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "line"),
+    [
+        ("2.51.0", "Triton 2.51: supported (2.28 to 2.51 are tested)"),
+        (
+            "2.39.0",
+            "Triton 2.39: supported (2.28 to 2.51 are tested); not available: reasons of failures",
+        ),
+        (
+            "2.36.0",
+            "Triton 2.36: supported (2.28 to 2.51 are tested); not available: pending requests,"
+            " reasons of failures",
+        ),
+        ("2.68.0", "Triton 2.68: not tested (2.28 to 2.51 are tested)"),
+        ("main", "Triton of unknown version (2.28 to 2.51 are tested)"),
+    ],
+)
+def test_a_server_is_described_in_one_line(version: str, line: str) -> None:
+    assert described(version) == line
+
+
+def test_an_older_server_than_the_tested_ones_lacks_whatever_they_lack() -> None:
+    line = described("2.20.0")
+
+    assert line.startswith("Triton 2.20: not tested")
+    assert DECOUPLED.name in line
+
+
+@pytest.mark.parametrize(
+    ("version", "over_grpc", "decoupled", "words"),
+    [
+        ("2.28.0", True, False, None),  # ignores what 2.33 refuses
+        ("2.28.0", True, True, "decoupled models on Triton 2.28"),
+        ("2.33.0", True, False, "refuses perf_analyzer's requests over gRPC"),
+        ("2.33.0", False, False, None),
+        ("2.33.0", True, True, "decoupled models on Triton 2.33"),
+        ("2.36.0", True, True, None),
+        ("9.99.0", True, True, None),
+        ("main", True, True, None),
+    ],
+)
+def test_what_the_version_foretells_is_refused(
+    version: str, over_grpc: bool, decoupled: bool, words: str | None
+) -> None:
+    refused = refusal(version, over_grpc=over_grpc, decoupled=decoupled)
+
+    assert (refused is None) is (words is None)
+    assert words is None or (refused is not None and words in refused[0])
+
+
+def test_every_feature_comes_with_a_server_that_was_tried() -> None:
+    assert {each.since for each in FEATURES} <= set(PYTHONS)
+    assert not [each.name for each in FEATURES if lacks("2.51.0", each)]
+
+
+@pytest.mark.parametrize("text", ["2.36", "2.36.0"])
+def test_versions_are_shown_without_their_last_number(text: str) -> None:
+    assert short(text) == "2.36"
+    assert re.fullmatch(r"\d+\.\d+", short(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Invalid argument: unable to find 'libtriton_nothing.so' for model 'm', searched: /a, /b",
+        "Invalid argument: unable to find 'nothing/model.py' for model 'm', searched: /a",
+        "Invalid argument: unable to find 'libtriton_nothing.so' or 'nothing/model.py' for model",
+        "Invalid argument: unable to find backend library for backend 'nothing'",
+    ],
+    ids=["2.36", "2.39", "2.41", "2.44"],
+)
+def test_an_unknown_backend_is_known_by_the_text_of_each_version(text: str) -> None:
+    assert hint(text) == "use a server that has this backend"

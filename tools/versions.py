@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Prints docs/versions.md: which versions of Triton and perf_analyzer work, and what differs.
+
+python tools/versions.py > docs/versions.md
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from model_analyzer.runner.versions import EXPORT, FEATURES, PYTHONS, WARM_UP
+
+MATRIX = Path(__file__).parents[1] / "qa" / "versions" / "table.json"
+
+# What differs without a change for the user: the behaviour, from which version it is so, and why it
+# does not matter, or where it is taken care of.
+BEHAVIOURS = (
+    ("The same load again does nothing", "2.36", "each variant has a tag of its own, so it loads"),
+    (
+        "A plain load keeps an override (before, the file counts again)",
+        "2.44",
+        "remote models are unloaded first, and then loaded from the server's files",
+    ),
+    (
+        "Loading an ensemble keeps the overrides of its parts (before, they are reset)",
+        "2.44",
+        "parts that were reset are loaded again, before anything is measured",
+    ),
+    (
+        "HTTP answers 404, 500 and 503 (before, 400 for all)",
+        "2.44",
+        "texts are read, not statuses",
+    ),
+    ("An unknown backend: three other texts before", "2.44", "all four are known, with one hint"),
+    ("Error lines of the log are quoted", "2.48", "quotes are taken off; older lines have none"),
+    ("`/generate`", "2.39", "not used"),
+    ("Cancelled requests reach Python models", "2.39", "not used"),
+    ("gRPC health service", "2.33", "not used: readiness is asked by Triton's own call"),
+    ("Memory in `/stats` (2.36), `response_stats` (2.44)", "2.36", "not used"),
+    (
+        "`--cache-config`, `--cache-directory`, `--metrics-config`",
+        "2.33",
+        "given only where the server has caches; a flag of the user that it does not know is named",
+    ),
+    (
+        "`--response-cache-byte-size` needs the cache's library",
+        "2.33",
+        "the installed runtime has it",
+    ),
+    (
+        "`--metrics-address` (2.36), restricted protocols (2.33), `--http-restricted-api` (2.41),"
+        " `--model-load-retry-count` (2.44), `--enable-peer-access` (2.48)",
+        "2.33",
+        "not used; a flag of the user that it does not know is named",
+    ),
+    (
+        "Fields of a configuration: `iterative_sequence` (2.41), `is_non_linear_format_io` (2.50)",
+        "2.41",
+        "only given if the model has them; the refusal names the field",
+    ),
+    ("State in the text of a failed override: READY", "2.50", "the text behind it is read"),
+    ("Instance names in errors: `m_0_0`, before `m_0`", "2.39", "not read"),
+    ("HTTP refuses parameters that begin with `triton_`", "2.33", "none is sent over HTTP"),
+    ("Response cache in a library of its own", "2.33", "`runtime install` keeps it"),
+)
+
+# From public release notes; no server of these versions could be tried here.
+NOT_TRIED = (
+    ("2.63", "Ensembles may limit their requests in flight: the field is passed on as it is."),
+    (
+        "2.68",
+        "Shared memory of clients needs `--allow-client-shm=true`: a run gives it to its own"
+        " server, and `doctor` warns of a remote one without it.",
+    ),
+)
+
+
+def main() -> None:
+    print("\n".join(_page()))
+
+
+def _page() -> Iterator[str]:
+    first, last = min(PYTHONS, key=_number), max(PYTHONS, key=_number)
+    yield "# Versions of Triton and perf_analyzer"
+    yield ""
+    yield "<!-- Written by tools/versions.py: do not edit. -->"
+    yield ""
+    yield f"Tested are Triton {', '.join(PYTHONS)}. `doctor` and the beginning of a run say whether"
+    yield f"a server is one of {first} to {last}, and what it does not have."
+    yield "[`runtime install --triton VERSION`](runtime.md) installs any of these."
+    yield ""
+    yield "## What needs a version"
+    yield ""
+    yield "| Feature | Triton from | Without it | Shown by |"
+    yield "|---|---|---|---|"
+    for each in FEATURES:
+        yield f"| {each.name} | {each.since} | {each.without} | `{each.shown_by}` |"
+    yield ""
+    yield "| perf_analyzer's flag | From | Without it |"
+    yield "|---|---|---|"
+    yield f"| `--{EXPORT}` | 2.39 | it cannot be used: the run and `doctor` say so |"
+    yield (
+        f"| `--{WARM_UP}` | 2.50 | models without fixed shapes get no warm-up requests; the first"
+        " answers are left out, as always |"
+    )
+    yield ""
+    yield "## What differs, and changes nothing for you"
+    yield ""
+    yield "| Behaviour | From | Why |"
+    yield "|---|---|---|"
+    for behaviour, since, why in BEHAVIOURS:
+        yield f"| {behaviour} | {since} | {why} |"
+    yield ""
+    yield "`python -m qa.versions.facts` asks installed servers how they behave."
+    yield ""
+    yield f"## Newer than {last}, not tried"
+    yield ""
+    for since, what in NOT_TRIED:
+        yield f"* From {since} on: {what}"
+    if MATRIX.exists():
+        yield ""
+        yield from _matrix(json.loads(MATRIX.read_text()))
+
+
+def _matrix(rows: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """The table of what `qa/versions/run` saw."""
+    yield "## What was tried"
+    yield ""
+    yield (
+        "`qa/versions/run` takes kinds of models through commands of the program on each server,"
+        " with the perf_analyzer that is installed with it:"
+    )
+    yield ""
+    columns = sorted({column for row in rows.values() for column in row}, key=_number)
+    yield f"| Kind | {' | '.join(columns)} |"
+    yield f"|---|{'---|' * len(columns)}"
+    for kind, row in rows.items():
+        yield f"| {kind} | {' | '.join(row.get(column, '') for column in columns)} |"
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+if __name__ == "__main__":
+    main()
