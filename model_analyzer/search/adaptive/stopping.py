@@ -43,13 +43,13 @@ _USUAL_S, _CHEAP, _DEAR = 16.0, 0.5, 2.0
 _STATED = {True: (-0.20, 0.38), False: (-0.68, 0.71)}
 _LEAST_CHANCE, _MOST_CHANCE = 0.005, 0.995
 
-# The default limit: this share of the space, within these numbers of trials. Instalments are
+# The default limit: this share of the space, within these numbers of trials. Rounds are
 # shorter, and the further ones of a trial count, too. In a small space, that is too little near a
 # constraint: as long as the probability of a better configuration reaches `_MIN_CHANCE`, the search
 # may go on up to a higher limit.
 _SHARE, _FEWEST, _MOST = 0.06, 12, 100
 _FEWEST_IF_UNSURE = 24
-_FOR_INSTALMENTS = 1.5
+_FOR_ROUNDS = 1.5
 # A time budget takes its place: then it is the whole space, and at most so many.
 _MOST_IN_BUDGET = 1000
 # With several trials at once, it is higher by at most this share.
@@ -61,7 +61,7 @@ def most_trials(
     limits: AdaptiveSettings,
     at_once: int = 1,
     *,
-    in_instalments: bool = False,
+    in_rounds: bool = False,
     is_sure: bool = False,
 ) -> int:
     """The measurement limit for a space of `size` trials, with so many trials `at_once`; for a
@@ -74,7 +74,7 @@ def most_trials(
         return limits.max_trials
     fewest = _FEWEST if is_sure else min(_FEWEST_IF_UNSURE, max(size, _FEWEST))
     usual = max(fewest, min(size * _SHARE, _MOST))
-    alone = int(usual * _FOR_INSTALMENTS) if in_instalments else int(usual)
+    alone = int(usual * _FOR_ROUNDS) if in_rounds else int(usual)
     if limits.budget_s is not None:
         alone = max(alone, min(size, _MOST_IN_BUDGET))
     return alone + min(at_once - 1, int(alone * _MORE))
