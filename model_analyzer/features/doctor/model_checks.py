@@ -63,8 +63,8 @@ _FIX_MEASURING = "`model-analyzer runtime install`, or choose another with --per
 # perf_analyzer's flags about many requests, which one request does not need.
 _OF_LOADS = PERF_ANALYZER_CARE | {"request-distribution", "max-threads"}
 
-# A sequence of one request: the server may drop a longer one, of which perf_analyzer sends the first
-# request only, before it is ended a second later.
+# A sequence of one request: of a longer one, perf_analyzer sends the first request, and the last a
+# second later, when the server may have dropped it.
 _ALONE = {"sequence-length": "1", "sequence-length-variation": "0"}
 
 # The server's error message for a Python model whose process has ended.
