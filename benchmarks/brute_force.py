@@ -4,16 +4,16 @@
 
     python benchmarks/brute_force.py
     python benchmarks/brute_force.py --model-repository REPOSITORY --model MODEL --latency-budget 40
-    python benchmarks/brute_force.py --instalments --instances 2 --batch 8 --concurrency 32
-    python benchmarks/brute_force.py --instalments --against upstream-quick --upstream /tmp/upstream
+    python benchmarks/brute_force.py --rounds --instances 2 --batch 8 --concurrency 32
+    python benchmarks/brute_force.py --rounds --against upstream-quick --upstream /tmp/upstream
 
 Profiles one model with the other search (`brute`, which measures everything, or one of Triton Model
 Analyzer) and with `adaptive` within the same bounds. Then it measures both recommended
 configurations again, in turn, each on its own server. Prints the difference of their medians, and
 the spread of the measurements of one configuration.
 
-Both searches measure in the same windows. With --instalments, no flags say how to measure:
-`adaptive` measures in instalments, the other one in perf_analyzer's own windows, as Triton Model
+Both searches measure in the same windows. With --rounds, no flags say how to measure:
+`adaptive` measures in rounds, the other one in perf_analyzer's own windows, as Triton Model
 Analyzer does.
 """
 
@@ -88,7 +88,7 @@ def _options() -> argparse.Namespace:
     options.add_argument("--concurrency", type=int, default=256, help="highest concurrency")
     options.add_argument("--latency-budget", type=int, help="highest p99 latency in ms")
     options.add_argument("--window", type=int, default=500, help="ms of a measurement window")
-    options.add_argument("--instalments", action="store_true", help="without measurement flags")
+    options.add_argument("--rounds", action="store_true", help="without measurement flags")
     options.add_argument("--against", choices=(BRUTE, *UPSTREAM), default=BRUTE)
     options.add_argument(
         "--upstream", type=Path,
@@ -133,7 +133,7 @@ def _bounds(given: argparse.Namespace, mode: str) -> dict[str, object]:
 def _search(tool: Path, directory: Path, given: argparse.Namespace, mode: str) -> Recommendation:
     directory.mkdir()
     measurement = "auto" if mode == OURS else "perf_analyzer"
-    measuring = {"measurement": measurement} if given.instalments else _windows(given)
+    measuring = {"measurement": measurement} if given.rounds else _windows(given)
     settings = _settings(given, given.model_repository) | _bounds(given, mode) | measuring
     seconds, rows = _profile(tool, directory, settings)
     return _recommendation(rows, directory / "best" / given.model / "config.pbtxt", seconds)
@@ -156,7 +156,7 @@ def _upstream_search(directory: Path, given: argparse.Namespace, search: str) ->
         "triton_metrics_url": f"http://localhost:{_PORT + 2}/metrics",
     }
     mode = search.removeprefix("upstream-")
-    measuring = {} if given.instalments else _windows(given)
+    measuring = {} if given.rounds else _windows(given)
     settings = _settings(given, given.model_repository) | _bounds(given, mode) | measuring | own
     seconds, rows = _profile(
         upstream_command(given.upstream), directory, settings,

@@ -3,11 +3,11 @@
 """The cost of checkpoints: making a measurement durable, loading many, their size.
 
     python benchmarks/checkpoints.py [--most 100000] [--directory DIR] [--upstream DIR]
-                                      [--instalments] [--commands]
+                                      [--rounds] [--commands]
 
 The directory should be on the disk that will have the checkpoints. Loading runs in a separate
-process, with its peak memory. With --instalments, each measurement has windows and a histogram of
-150 to 3000 latencies, and a quarter are further instalments of a trial. With --commands, the
+process, with its peak memory. With --rounds, each measurement has windows and a histogram of
+150 to 3000 latencies, and a quarter are further rounds of a trial. With --commands, the
 largest checkpoint is also listed, ranked and exported, each command in a process of its own. If
 upstream's environment is given, upstream saves the same measurements in its format; it writes all
 of them again for each new one.
@@ -56,7 +56,7 @@ SHARES = {
 }  # fmt: skip
 FLAGS = {"measurement-mode": "count_windows", "measurement-interval": "5000"}
 LOADS = 20  # loads of each variant
-REPEATED = 4  # with instalments, one of so many measurements is a further one of the trial before
+REPEATED = 4  # with rounds, one of so many measurements is a further one of the trial before
 COMMANDS = (
     ("checkpoint", "list"),
     ("checkpoint", "best", "--latency-budget", "75"),
@@ -65,8 +65,8 @@ COMMANDS = (
 MACHINE = Machine(host="gpu1", processor="A processor", cores=8, niceness=0)
 
 
-def instalment(number: int) -> ModelMeasurement:
-    """The additional fields of an instalment; there are as many different ones as loads."""
+def one_round(number: int) -> ModelMeasurement:
+    """The additional fields of a round; there are as many different ones as loads."""
     random = Random(number % LOADS)
     requests = round(150 * 20 ** random.random())
     latencies = [random.lognormvariate(2.5, 0.4) for _ in range(requests)]
@@ -78,7 +78,7 @@ def instalment(number: int) -> ModelMeasurement:
     )
 
 
-_INSTALMENTS = [instalment(number) for number in range(LOADS)]
+_ROUNDS = [one_round(number) for number in range(LOADS)]
 
 
 def values_of(concurrency: int, throughput: float) -> dict[str, float]:
@@ -90,15 +90,15 @@ def values_of(concurrency: int, throughput: float) -> dict[str, float]:
     }
 
 
-def measurement(number: int, *, in_instalments: bool = False) -> Measurement:
+def measurement(number: int, *, in_rounds: bool = False) -> Measurement:
     """A measurement of a CPU model: all values of perf_analyzer, and the server's memory."""
     wobble = number % 997 / 1000
     values = values_of(number % LOADS + 1, 100 + wobble)
     model = ModelMeasurement(
         values=values, requests=1234 + number, windows=(100.1, 100.2 + wobble, 100.3)
     )
-    if in_instalments:
-        model = replace(_INSTALMENTS[number % LOADS], values=values, requests=1234 + number)
+    if in_rounds:
+        model = replace(_ROUNDS[number % LOADS], values=values, requests=1234 + number)
     return Measurement(
         models=(model,),
         host={"cpu_used_ram": 512.25, "cpu_available_ram": 20480.5},
@@ -134,15 +134,15 @@ def trial(number: int) -> Trial:
     return Trial(workloads=(work,), setup=ServerSetup(version="2.51.0"))
 
 
-def records(count: int, *, in_instalments: bool) -> Records:
+def records(count: int, *, in_rounds: bool) -> Records:
     made, encoder = Records(), Encoder()
     for number in range(count):
         new_trial = trial(number)
-        if in_instalments:
-            new_trial = replace(new_trial, instalment_s=0.0)
+        if in_rounds:
+            new_trial = replace(new_trial, round_s=0.0)
             if number % REPEATED == REPEATED - 1:
-                new_trial = replace(trial(number - 1), repetition=1, instalment_s=2.0)
-        outcome = measurement(number, in_instalments=in_instalments)
+                new_trial = replace(trial(number - 1), repetition=1, round_s=2.0)
+        outcome = measurement(number, in_rounds=in_rounds)
         record = TrialRecord(trial=new_trial, outcome=outcome)
         for entry in encoder.record(new_trial.key, record):
             made.take(entry, encode(entry))
@@ -263,7 +263,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=100_000)
     parser.add_argument("--directory", type=Path)
     parser.add_argument("--upstream", type=Path, help="upstream's environment")
-    parser.add_argument("--instalments", action="store_true", help="with histograms")
+    parser.add_argument("--rounds", action="store_true", help="with histograms")
     parser.add_argument("--commands", action="store_true", help="list, rank and export the last")
     parser.add_argument("--load", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--run", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
@@ -280,7 +280,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory(dir=arguments.directory) as scratch:
         for size in sizes(arguments.most):
-            base = Checkpoint(records=records(size, in_instalments=arguments.instalments))
+            base = Checkpoint(records=records(size, in_rounds=arguments.rounds))
             base = replace(base, header=Header(uuid="benchmark"))
             directory = Path(scratch) / str(size)
             durable = durable_ms(directory, base)

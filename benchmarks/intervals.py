@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How often the 95 % interval of instalments holds what a measurement ten times as long gives.
+"""How often the 95 % interval of rounds holds what a measurement ten times as long gives.
 
     python benchmarks/intervals.py --simulated 1000
     python benchmarks/intervals.py --real CONFIG --model sim_gpu --cases 15 --results real.jsonl
     python benchmarks/intervals.py --results real.jsonl
 
-Each case is a configuration under a load. All cases of a run are measured in two instalments, one
+Each case is a configuration under a load. All cases of a run are measured in two rounds, one
 case after the other, as a search does; then each in a measurement ten times as long as both
 together. Intervals are those of the product, from all cases of the run. Simulated servers answer
 single requests in batches, on a machine whose speed changes within milliseconds and minutes. With
@@ -54,30 +54,30 @@ TAGS = (
     "perf_throughput", "perf_latency_avg", "perf_latency_p50", "perf_latency_p90",
     "perf_latency_p99",
 )  # fmt: skip
-INSTALMENTS = 2
+ROUNDS = 2
 LONGER = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The instalments of a trial, and the long measurement of the same."""
+    """The rounds of a trial, and the long measurement of the same."""
 
     name: str
-    instalments: Sequence[Measurement]
+    rounds: Sequence[Measurement]
     long: Measurement
 
 
 Row = dict[str, Any]
 
 
-def judged(run: Sequence[Case], most: int = INSTALMENTS) -> Iterator[Row]:
-    """For each case, number of instalments (up to `most`) and metric: whether the interval held,
+def judged(run: Sequence[Case], most: int = ROUNDS) -> Iterator[Row]:
+    """For each case, number of rounds (up to `most`) and metric: whether the interval held,
     and half of its width.
     """
     for count in range(1, most + 1):
-        noise = NoiseModel(case.instalments[:count] for case in run)
+        noise = NoiseModel(case.rounds[:count] for case in run)
         for case in run:
-            runs = case.instalments[:count]
+            runs = case.rounds[:count]
             for tag in TAGS:
                 true, value = case.long.value(tag), pool(runs).value(tag)
                 interval = noise.interval(runs, tag)
@@ -86,7 +86,7 @@ def judged(run: Sequence[Case], most: int = INSTALMENTS) -> Iterator[Row]:
                 assert interval is not None, (case.name, tag)
                 yield {
                     "case": case.name,
-                    "instalments": count,
+                    "rounds": count,
                     "tag": tag,
                     "held": interval.low <= true <= interval.high,
                     "half": (interval.high - interval.low) / 2 / value,
@@ -94,11 +94,11 @@ def judged(run: Sequence[Case], most: int = INSTALMENTS) -> Iterator[Row]:
 
 
 def show(rows: Sequence[Row]) -> None:
-    print("| instalments | metric | cases | held | half the interval: median, 90 % below |")
+    print("| rounds | metric | cases | held | half the interval: median, 90 % below |")
     print("|--:|---|--:|--:|--:|")
     groups: dict[tuple[int, str], list[Row]] = defaultdict(list)
     for row in rows:
-        groups[row["instalments"], row["tag"]].append(row)
+        groups[row["rounds"], row["tag"]].append(row)
     for (count, tag), group in groups.items():
         halves = sorted(row["half"] for row in group)
         middle, most = statistics.median(halves), halves[int(0.9 * (len(halves) - 1))]
@@ -122,14 +122,14 @@ def real_run(config: Path, model: str, count: int) -> Iterator[Case]:
         (subject,) = searched_subjects(settings, bench.facts)
         trials = list(BruteMode(subject, settings.search).listed().trials())
         cases = trials[:: max(len(trials) // count, 1)][:count]
-        rounds = [[measured(bench.runner.run(trial), trial) for trial in cases]]
-        for _ in range(INSTALMENTS - 1):
-            rounds.append([measured(bench.runner.run(trial), trial) for trial in cases])
-        for trial, instalments in zip(cases, zip(*rounds, strict=True), strict=True):
-            seconds = LONGER * sum(each.models[0].seconds for each in instalments)
-            long = measured(bench.runner.run(replace(trial, instalment_s=seconds)), trial)
-            print(f"{trial}: {instalments[0].value(TAGS[0]):.1f}, {long.value(TAGS[0]):.1f}/s")
-            yield Case(name=str(trial), instalments=instalments, long=long)
+        passes = [[measured(bench.runner.run(trial), trial) for trial in cases]]
+        for _ in range(ROUNDS - 1):
+            passes.append([measured(bench.runner.run(trial), trial) for trial in cases])
+        for trial, rounds in zip(cases, zip(*passes, strict=True), strict=True):
+            seconds = LONGER * sum(each.models[0].seconds for each in rounds)
+            long = measured(bench.runner.run(replace(trial, round_s=seconds)), trial)
+            print(f"{trial}: {rounds[0].value(TAGS[0]):.1f}, {long.value(TAGS[0]):.1f}/s")
+            yield Case(name=str(trial), rounds=rounds, long=long)
 
 
 def measured(outcome: object, trial: Trial) -> Measurement:
@@ -235,20 +235,20 @@ def simulated_run(number: int) -> Sequence[Case]:
         for _ in range(5)
     ]
     lengths = [min(max(150 / server.rate, 0.36), 1.08) for server in servers]
-    whole = sum(lengths) * INSTALMENTS * (LONGER + 2) + 60 * INSTALMENTS * len(servers)
+    whole = sum(lengths) * ROUNDS * (LONGER + 2) + 60 * ROUNDS * len(servers)
     speeds = machine.speeds(whole, random)
-    clock, instalments = 0.0, []
-    for _ in range(INSTALMENTS):
+    clock, rounds = 0.0, []
+    for _ in range(ROUNDS):
         for server, length in zip(servers, lengths, strict=True):
-            instalments.append(simulated(server, clock, length, speeds, random))
+            rounds.append(simulated(server, clock, length, speeds, random))
             clock += length + random.uniform(1, 30)
     cases = []
     for index, (server, length) in enumerate(zip(servers, lengths, strict=True)):
-        seconds = LONGER * INSTALMENTS * length
+        seconds = LONGER * ROUNDS * length
         long = simulated(server, clock, seconds, speeds, random)
         clock += seconds + 1
-        own = instalments[index :: len(servers)]
-        cases.append(Case(name=str(server), instalments=own, long=long))
+        own = rounds[index :: len(servers)]
+        cases.append(Case(name=str(server), rounds=own, long=long))
     return cases
 
 

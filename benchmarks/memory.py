@@ -104,7 +104,7 @@ def prepare(directory: Path, chosen: argparse.Namespace) -> Path:
     write_inputs(directory / "inputs.json", chosen.input_mb * 10**6)
     with ProfileState(directory / "checkpoints") as state:
         for number in range(chosen.measurements):
-            state.record(trial(number), measurement(number, in_instalments=True))
+            state.record(trial(number), measurement(number, in_rounds=True))
         state.save()
     source = directory / "perf_analyzer.py"
     arguments = f"sys.argv.insert(1, '{chosen.export_mb * 10**6}')"

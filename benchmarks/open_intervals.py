@@ -5,7 +5,7 @@
     python benchmarks/open_intervals.py --cases 400
 
 Servers of one to four instances are simulated request by request, with Poisson and gamma arrivals,
-from a fifth to four fifths of their capacity. Each case has up to four instalments, as long as a
+from a fifth to four fifths of their capacity. Each case has up to four rounds, as long as a
 search makes them; the interval should hold what 60,000 requests give.
 """
 
@@ -33,9 +33,9 @@ from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.requests import Requests
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import Times, due_times
-from model_analyzer.search.instalments import measured_again
+from model_analyzer.search.rounds import measured_again
 
-_INSTALMENTS, _LONG = 4, 60_000
+_ROUNDS, _LONG = 4, 60_000
 _CASES_IN_RUN = 5
 _NS = 1e9
 # perf_analyzer sends somewhat longer than its windows last
@@ -59,7 +59,7 @@ class Server:
             load=Load(kind=LoadKind.REQUEST_RATE, value=self.rate, batch_size=1),
             traffic=Traffic(arrivals=Arrivals.GAMMA, cv=self.cv),
         )
-        return Trial(workloads=(work,), setup=ServerSetup(), instalment_s=0.0)
+        return Trial(workloads=(work,), setup=ServerSetup(), round_s=0.0)
 
     def answered(self, due: Times, seconds: float, random: np.random.Generator) -> Export:
         """The export of `seconds` in which requests are sent when they are due."""
@@ -77,7 +77,7 @@ class Server:
         return Export(Requests.of(requests), bounds)
 
     def measured(self, seconds: float, part: int, random: np.random.Generator) -> Measurement:
-        """An instalment; its number makes its arrivals."""
+        """A round; its number makes its arrivals."""
         (work,) = self.trial.workloads
         assert work.traffic is not None
         more = 2 * seconds + _MORE_S
@@ -106,13 +106,13 @@ def simulated_run(number: int) -> list[Case]:
             service_s=float(random.uniform(0.2, 0.8) * instances / rate),
             variation=float(random.choice([0.05, 0.3, 1])),
         )
-        instalments: list[Measurement] = []
-        for attempt in range(_INSTALMENTS):
-            asked_s = measured_again(server.trial, attempt, instalments).instalment_s
+        rounds: list[Measurement] = []
+        for attempt in range(_ROUNDS):
+            asked_s = measured_again(server.trial, attempt, rounds).round_s
             part = int(random.integers(0, 2**31))
-            instalments.append(server.measured(asked_s or first_look_s(rate, 0), part, random))
+            rounds.append(server.measured(asked_s or first_look_s(rate, 0), part, random))
         long = server.measured(_LONG / rate, int(random.integers(0, 2**31)), random)
-        cases.append(Case(name=str(server), instalments=instalments, long=long))
+        cases.append(Case(name=str(server), rounds=rounds, long=long))
     return cases
 
 
@@ -125,7 +125,7 @@ def main() -> None:
     given = parser.parse_args()
     rows: list[Row] = []
     for number in range(given.first, given.first + given.cases // _CASES_IN_RUN):
-        rows += judged(simulated_run(number), _INSTALMENTS)
+        rows += judged(simulated_run(number), _ROUNDS)
     show(rows)
 
 

@@ -34,9 +34,9 @@ from model_analyzer.forecast.searches import forecast
 from model_analyzer.forecast.time_left import TimeLeft, time_left
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.search.choose import mode_for, mode_of
-from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import Subject
+from model_analyzer.search.rounds import measured_again
 from model_analyzer.state.checkpoint import load
 
 SHARES = (0.1, 0.25, 0.5, 0.75)
@@ -104,9 +104,9 @@ def _as_asked(records: Sequence[TrialRecord]) -> Sequence[TrialRecord]:
     asked = []
     for record in records:
         outcome, first = record.outcome, record.trial.first
-        if isinstance(outcome, Measurement) and outcome.is_instalment:
+        if isinstance(outcome, Measurement) and outcome.is_round:
             earlier = runs.setdefault(first.key, [])
-            first = replace(first, instalment_s=0.0)
+            first = replace(first, round_s=0.0)
             record = record._replace(
                 trial=measured_again(first, record.trial.repetition, tuple(earlier))
             )

@@ -78,9 +78,7 @@ def find_all(
 
 
 def names_in(files: Any, folder: str, limits: ListingLimits = LIMITS) -> Sequence[str]:
-    """The paths of what is in a folder. Raises FileNotFoundError, and ValueError beyond the
-    limits.
-    """
+    """What is in a folder. Raises FileNotFoundError, and ValueError beyond the limits."""
     files.invalidate_cache()
     return _limited(lambda: files.ls(folder, detail=False), limits)
 
@@ -110,9 +108,7 @@ def _limited(list_all: Callable[[], _Listing], limits: ListingLimits) -> _Listin
 
 
 def store_thread(work: Callable[[], None]) -> Thread:
-    """A thread for work that may hang in a store. It can be left behind: see
-    `is_any_left_behind`.
-    """
+    """A thread for work that may hang in a store; it can be left behind (`is_any_left_behind`)."""
     return Thread(target=work, name=_STORE_THREAD, daemon=True)
 
 

@@ -12,7 +12,7 @@ import pytest
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.state.checkpoint import load
-from qa.test_instalments import SLEEPS
+from qa.test_rounds import SLEEPS
 from tests.sizes import small_and_full
 
 MODELS = Path(__file__).parent / "models"

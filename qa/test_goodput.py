@@ -48,7 +48,7 @@ def exports(scene) -> Path:
 
 
 def counted(exports: Path, in_flight: int, requests: int) -> Sequence[Answered]:
-    """The requests of the only instalment: in the windows, after the first ones in flight."""
+    """The requests of the only round: in the windows, after the first ones in flight."""
     for path in exports.iterdir():
         experiment = json.loads(path.read_text())["experiments"][0]
         begin, *_, end = experiment["window_boundaries"]

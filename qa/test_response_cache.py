@@ -11,7 +11,7 @@ import pytest
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.state.checkpoint import load
-from qa.test_instalments import SLEEPS
+from qa.test_rounds import SLEEPS
 
 CACHED = {
     "profile_models": ["m"],

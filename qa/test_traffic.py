@@ -72,7 +72,7 @@ class TritonPythonModel:
 
 
 def measured(scene, **changes: Any) -> list[ModelMeasurement]:
-    """The measured trials of a run with these options, in the order of their loads; all instalments
+    """The measured trials of a run with these options, in the order of their loads; all rounds
     of a trial together.
     """
     status, output = scene.profile(
@@ -86,7 +86,7 @@ def measured(scene, **changes: Any) -> list[ModelMeasurement]:
     for record in records:
         assert isinstance(record.outcome, Measurement), record.outcome
         runs.setdefault(record.trial.first.key, []).append(record.outcome)
-    return [pool(instalments).models[0] for instalments in runs.values()]
+    return [pool(rounds).models[0] for rounds in runs.values()]
 
 
 @small_and_full(
@@ -141,7 +141,7 @@ def test_stages_last_as_long_as_they_say(scene) -> None:
 
 
 @pytest.mark.slow
-def test_a_further_instalment_has_other_times(scene) -> None:
+def test_a_further_round_has_other_times(scene) -> None:
     status, output = scene.profile(
         "--run-config-search-mode", "brute", "--run-config-search-max-instance-count", "2",
         "--run-config-search-max-model-batch-size", "1",

@@ -21,9 +21,9 @@ from tests.unit.builders import (
     at_least,
     at_most,
     goal,
-    instalment,
     measurement,
     objectives,
+    one_round,
     ranking,
     record,
     variant,
@@ -63,7 +63,7 @@ def records_of(case: Mapping[str, Any]) -> Iterator[TrialRecord]:
 def _measured(run: Mapping[str, Any], trial: Mapping[str, Any]) -> Measurement:
     values = {tag: value for tag, value in run.items() if tag not in ("windows", "latencies")}
     if "latencies" in run:
-        return instalment(run["latencies"], **values)
+        return one_round(run["latencies"], **values)
     memory = trial.get("memory", 300.0)  # null: not measured
     host = {} if memory is None else {"cpu_used_ram": memory}
     return measurement(windows=run.get("windows", ()), host=host, **values)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
 """Measurements of a model that nobody chose, by a seed: of one to five instances under some loads,
-with little or much noise, once or several times, with and without windows and instalments.
+with little or much noise, once or several times, with and without windows and rounds.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from random import Random
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
-from tests.unit.builders import instalment, measurement, record, variant
+from tests.unit.builders import measurement, one_round, record, variant
 
 NOISES = (0.005, 0.02, 0.05, 0.15)
 REPEATED = (0.0, 0.2, 0.6, 1.0)
-KINDS = ("alone", "with windows", "in instalments", "mixed")
+KINDS = ("alone", "with windows", "in rounds", "mixed")
 
 
 def random_records(seed: int) -> Sequence[TrialRecord]:
@@ -67,10 +67,10 @@ def _measured(
     p99 *= max(0.2, draw.gauss(1, 2 * noise))
     host = {} if memory is None else {"cpu_used_ram": memory}
     windows = [per_s * draw.gauss(1, noise) for _ in range(3)]
-    if kind == "in instalments":
+    if kind == "in rounds":
         count = draw.choice([10, 40])
         latencies = [*(p99 * draw.uniform(0.6, 1) for _ in range(count - 1)), p99]
-        return instalment(latencies, count / per_s, windows=windows)
+        return one_round(latencies, count / per_s, windows=windows)
     if kind == "alone":
         windows = []
     return measurement(per_s, p99, perf_latency_avg=0.7 * p99, host=host, windows=windows)

@@ -76,13 +76,13 @@ def run(
     seed: int,
     executor: Callable[[Runner], Executor] = LocalExecutor,
     *,
-    in_instalments: bool = False,
+    in_rounds: bool = False,
     with_moments: bool = False,
     loading_s: float = LOADING_S,
 ) -> Run | None:
     """The run of a mode (`random:10` draws 10 % of the space, `random` 4 %). The seed determines
     the noise and the random choices. None if the mode does not support the models.
-    Unless `in_instalments`, trials are measured in perf_analyzer's own windows. `with_moments`, the
+    Unless `in_rounds`, trials are measured in perf_analyzer's own windows. `with_moments`, the
     run also has the recommendations on the way. Loading a variant takes `loading_s` seconds.
 
     `executor` makes the slots from a runner that answers at once.
@@ -92,7 +92,7 @@ def run(
         search = _Timed(search_of(surface, mode, seed), began)
     except ConfigError:
         return None
-    answers = _Answers(surface, seed, in_instalments=in_instalments, loading_s=loading_s)
+    answers = _Answers(surface, seed, in_rounds=in_rounds, loading_s=loading_s)
     names = ",".join(facts.name for facts in surface.facts)
     for _ in profile({Lane(names): search}, executor(answers), answers):
         pass
@@ -174,12 +174,10 @@ def search_of(surface: Surface, mode: str, seed: int) -> Search:
 class _Answers:
     """The runner and state of the loop: the surface gives the outcome of each trial, once."""
 
-    def __init__(
-        self, surface: Surface, seed: int, *, in_instalments: bool, loading_s: float
-    ) -> None:
+    def __init__(self, surface: Surface, seed: int, *, in_rounds: bool, loading_s: float) -> None:
         self._surface = surface
         self._seed = seed
-        self._in_instalments = in_instalments
+        self._in_rounds = in_rounds
         self._loading_s = loading_s
         self._rates = RequestRates()
         self._loaded = ""
@@ -191,7 +189,7 @@ class _Answers:
         self.ends_s: list[float] = []
 
     def run(self, trial: Trial) -> Outcome:
-        outcome = self._instalment(trial) if self._in_instalments else self._measure(trial)
+        outcome = self._round(trial) if self._in_rounds else self._measure(trial)
         loading_s = self._loading_s if trial.content != self._loaded else 0.0
         self._loaded = trial.content
         if isinstance(outcome, Measurement):
@@ -207,9 +205,9 @@ class _Answers:
     def _measure(self, trial: Trial, seconds: float | None = None) -> Outcome:
         return self._surface.measure(Point.of(trial), self._seed, trial.repetition, seconds)
 
-    def _instalment(self, trial: Trial) -> Outcome:
-        """An instalment; a first look that was much too short is repeated, as in the product."""
-        asked_s = trial.instalment_s or self._first_look_s(trial)
+    def _round(self, trial: Trial) -> Outcome:
+        """A round; a first look that was much too short is repeated, as in the product."""
+        asked_s = trial.round_s or self._first_look_s(trial)
         least_s = max(map(self._rates.least_s, trial.workloads))
         outcome = self._measure(trial, max(asked_s, least_s))
         if isinstance(outcome, Failure):
@@ -218,7 +216,7 @@ class _Answers:
         for work, model in zip(trial.workloads, outcome.models, strict=True):
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
         wanted_s = self._first_look_s(trial)
-        if trial.instalment_s or not any(
+        if trial.round_s or not any(
             is_short(short_s, wanted_s, model.requests or 0, in_flight(work))
             for work, model in zip(trial.workloads, outcome.models, strict=True)
         ):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a measurement takes, in seconds, and what an instalment of that length shows."""
+"""What a measurement takes, in seconds, and what a round of that length shows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from model_analyzer.domain.measurements import ModelMeasurement
 
 # With its own windows, perf_analyzer measures three times 5 s, and takes a second to start and end.
 CAREFUL_S = 16.0
-# The start and the end of an instalment, of a variant that is loaded, and of a server.
+# The start and the end of a round, of a variant that is loaded, and of a server.
 LAUNCH_S, LOADING_S, SERVER_S = 0.15, 0.3, 2.0
 
-# An instalment has so many windows. The deviation of the time between two answers, as a part of its
+# A round has so many windows. The deviation of the time between two answers, as a part of its
 # mean: of 150 requests, the throughput has a sampling error of 4 %.
 _WINDOWS, _VARIATION = 8, 0.5
 # More latencies than this show the same histogram.
@@ -24,13 +24,13 @@ _MOST_LATENCIES = 5000
 _AT_99 = 2.3263
 
 
-def instalment(
+def one_round(
     true: tuple[float, float, float],
     batch_size: int,
     seconds: float,
     random: np.random.Generator,
 ) -> ModelMeasurement:
-    """What an instalment shows of the `true` throughput, average and p99 at its time: requests with
+    """What a round shows of the `true` throughput, average and p99 at its time: requests with
     log-normal latencies.
     """
     throughput, average, p99 = true

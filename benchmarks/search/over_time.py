@@ -4,7 +4,7 @@
 
     python benchmarks/search/over_time.py --set reporting --surfaces '*-4*' docs/images/seconds.svg
 
-Every search of the product measures in instalments; `brute` also measures in perf_analyzer's own
+Every search of the product measures in rounds; `brute` also measures in perf_analyzer's own
 windows. At each moment, the quality is the true value of the configuration that the measurements
 so far recommend, as a share of the best one that meets the constraints: 0 as long as there is no
 answer, or if it breaks a constraint. A line is the mean over surfaces and seeds. It ends where half
@@ -39,7 +39,7 @@ from benchmarks.search.surface import Surface
 from benchmarks.search.truth import Truth
 from benchmarks.search.verdict import value_of
 
-# Each line of the chart: the search, and whether it measures in instalments.
+# Each line of the chart: the search, and whether it measures in rounds.
 LINES = {
     "adaptive": ("adaptive", True),
     "quick": ("quick", True),
@@ -71,9 +71,9 @@ def courses_on(surface: Surface, seeds: int) -> Sequence[Course]:
     truth = Truth(surface)
     kind = _KINDS[is_constrained(surface)]
     courses = []
-    for line, (mode, in_instalments) in LINES.items():
+    for line, (mode, in_rounds) in LINES.items():
         for seed in range(seeds):
-            run = drive.run(surface, mode, seed, in_instalments=in_instalments, with_moments=True)
+            run = drive.run(surface, mode, seed, in_rounds=in_rounds, with_moments=True)
             if run is None:
                 continue
             values = [value_of(surface, truth, moment) for moment in run.moments]

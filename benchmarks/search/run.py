@@ -68,9 +68,7 @@ def main() -> None:
             _refuse("--upstream: upstream's modes need a directory for its environment")
         program = upstream_command(options.upstream)
     began = time.monotonic()
-    drive_mode = partial(
-        drive.run, in_instalments=options.instalments, loading_s=options.loading_seconds
-    )
+    drive_mode = partial(drive.run, in_rounds=options.rounds, loading_s=options.loading_seconds)
     task = partial(_run_all, chosen, modes, range(options.seeds), program, drive_mode)
     verdicts: list[Verdict] = []
     results = _mapped(task, len(chosen), options.jobs)
@@ -102,7 +100,7 @@ def _options() -> argparse.Namespace:
     options.add_argument("--jobs", type=int, default=1, help="surfaces at the same time")
     options.add_argument("--out", type=Path, help="directory for the table and all runs (JSON)")
     options.add_argument(
-        "--instalments", action="store_true", help="measure trials of our modes in instalments"
+        "--rounds", action="store_true", help="measure trials of our modes in rounds"
     )
     options.add_argument(
         "--loading-seconds", type=float, default=LOADING_S, help="the time to load a variant"

@@ -18,7 +18,7 @@ from zlib import crc32
 
 import numpy as np
 
-from benchmarks.search.durations import CAREFUL_S, LAUNCH_S, instalment
+from benchmarks.search.durations import CAREFUL_S, LAUNCH_S, one_round
 from benchmarks.search.machine import Client, Point, Response, Setting
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import parse_yaml
@@ -144,10 +144,10 @@ class Surface:
         return self.source.respond(point.settings, point.clients)
 
     def measure(
-        self, point: Point, seed: int, repetition: int = 0, instalment_s: float | None = None
+        self, point: Point, seed: int, repetition: int = 0, round_s: float | None = None
     ) -> Outcome:
-        """The outcome of a measurement; `repetition` counts measurements of the same point. An
-        instalment lasts `instalment_s`, and until the last request is answered.
+        """The outcome of a measurement; `repetition` counts measurements of the same point. A
+        round lasts `round_s`, and until the last request is answered.
         """
         response = self.response(point)
         if response is None:
@@ -157,12 +157,12 @@ class Surface:
         if response.fails[0]:
             return Failure(reason=FailureReason.REQUEST_FAILED, message="out of memory")
         speed, tail, windows = self.noise.factors(seed, self.name + point.text, repetition)
-        if instalment_s is None:
+        if round_s is None:
             measured = measurement(response, speed=speed, tail=tail, windows=windows)
         else:
             random = np.random.default_rng([seed, crc32(point.text.encode()), repetition, 1])
             drifted = measurement(response, speed=speed, tail=tail, windows=())
-            measured = _instalment(drifted, point.clients, instalment_s, random)
+            measured = _round(drifted, point.clients, round_s, random)
         # the measured throughput is the seed for the remaining noise
         random = np.random.default_rng(crc32(repr(measured.models).encode()))
         return replace(measured, statistics=self._statistics(response, speed, random))
@@ -209,17 +209,17 @@ def measurement(
     return Measurement(models=tuple(models), host={MEMORY: response.memory}, duration_s=CAREFUL_S)
 
 
-def _instalment(
+def _round(
     drifted: Measurement, clients: Sequence[Client], seconds: float, random: np.random.Generator
 ) -> Measurement:
-    """An instalment of a server with the values `drifted`."""
+    """A round of a server with the values `drifted`."""
     true = [
         (model.values[THROUGHPUT], model.values[AVERAGE], model.values[P99])
         for model in drifted.models
     ]
     sizes = [client.batch_size for client in clients]
     models = [
-        instalment(values, size, seconds, random) for values, size in zip(true, sizes, strict=True)
+        one_round(values, size, seconds, random) for values, size in zip(true, sizes, strict=True)
     ]
     last_s = max(average for _, average, _ in true) / 1000
     return replace(drifted, models=tuple(models), duration_s=LAUNCH_S + seconds + last_s)

@@ -13,7 +13,7 @@ from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, de
 from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import originals_of
 from model_analyzer.app.selection.asked_goals import given_or_of_run, other_goals
-from model_analyzer.app.selection.circumstances import ranked
+from model_analyzer.app.selection.conditions import ranked
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members, group_name
@@ -54,7 +54,7 @@ def analyze(job: Job) -> tuple[Answers, Delivery]:
     rankings = [
         ranking
         for subject, goal in goals.items()
-        for ranking in ranked(profile, subject, goal, settings.export.circumstances, settings)
+        for ranking in ranked(profile, subject, goal, settings.export.conditions, settings)
     ]
     deploying = Deploying.of_run(
         loaded.path, settings, originals_of(profile), other_goals(loaded, goals)

@@ -14,7 +14,7 @@ from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.trials import Load, Trial
 from model_analyzer.domain.windows import Window
 from model_analyzer.domain.words import counted, first_few
-from model_analyzer.profiling.shared_host_test import ROUNDS, compare_shared
+from model_analyzer.profiling.shared_host_test import PAIRS, compare_shared
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.profile_state import ProfileState
 
@@ -71,7 +71,7 @@ def _examine(
             "Testing how much slots on one host slow each other down (%s): %s of %s on one slot,"
             " then on all",
             first_few(list(due)),
-            counted(ROUNDS, "measurement"),
+            counted(PAIRS, "measurement"),
             trial,
         )
     results = compare_shared(executor, trial, due, is_stopping=is_stopping) if due else {}

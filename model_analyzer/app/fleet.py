@@ -20,7 +20,7 @@ from model_analyzer.app.delivery.files import (
     write_summary,
 )
 from model_analyzer.app.selection.asked_goals import goals_of, other_goals, priced
-from model_analyzer.app.selection.circumstances import ranked, run_of
+from model_analyzer.app.selection.conditions import ranked, run_of
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.settings import ReportSettings
@@ -143,7 +143,7 @@ def _models(
     rankings = [
         ranking
         for subject, goal in goals.items()
-        for ranking in ranked(profile, subject, goal, settings.circumstances, run)
+        for ranking in ranked(profile, subject, goal, settings.conditions, run)
     ]
     origin = origin_of(profile, checkpoint.path)
     deploying = Deploying.of_report(

@@ -20,7 +20,7 @@ from model_analyzer.app.delivery.files import (
     write_best,
 )
 from model_analyzer.app.selection.asked_goals import goals_of, priced
-from model_analyzer.app.selection.circumstances import ranked, run_of
+from model_analyzer.app.selection.conditions import ranked, run_of
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.config.kinds import Number
 from model_analyzer.config.nodes import Node
@@ -118,7 +118,7 @@ def recommend(
     several: bool = False,
     settings: ReportSettings | None = None,
     config_file: Path | None = None,
-    circumstances: int | None = None,
+    conditions: int | None = None,
     variant: str | None = None,
 ) -> Recommendations:
     """An answer for the model; without one, for the only subject, or all if there may be `several`.
@@ -126,7 +126,7 @@ def recommend(
     one kind.
 
     The goals are those that are `asked` for, then those of `settings` and of the run.
-    `circumstances` is the number of the group to rank; None means that of the `config_file`. A
+    `conditions` is the number of the group to rank; None means that of the `config_file`. A
     `variant` (its name) takes the place of the recommended one. Raises ConfigError if it was not
     measured, or misses constraints that others meet.
     """
@@ -137,7 +137,7 @@ def recommend(
     rankings = [
         ranking
         for name, goal in goals.items()
-        for ranking in ranked(profile, name, goal, circumstances, run)
+        for ranking in ranked(profile, name, goal, conditions, run)
     ]
     if len(rankings) > 1 and not several:
         raise _several_kinds(rankings)
@@ -169,7 +169,7 @@ def _several_kinds(rankings: Sequence[Ranking]) -> ConfigError:
         if ranking.group is not None
     ]
     return wrong(
-        "--circumstances",
+        "--conditions",
         f"several kinds of hardware were measured: choose one of {', '.join(kinds)}, or write all"
         " with --output-dir",
     )

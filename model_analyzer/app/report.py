@@ -13,7 +13,7 @@ from pathlib import Path
 
 from model_analyzer.app.delivery.files import origin_of, write_detail, write_measurements
 from model_analyzer.app.selection.asked_goals import given_or_of_run
-from model_analyzer.app.selection.circumstances import ranked, run_of
+from model_analyzer.app.selection.conditions import ranked, run_of
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.price_files import read_prices
 from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
@@ -73,7 +73,7 @@ def report(settings: ReportSettings) -> Iterator[Path]:
 def _results(
     checkpoint: Checkpoint, profile: Profile, settings: ReportSettings
 ) -> Mapping[str, Sequence[tuple[VariantResult, Ranking]]]:
-    """The results of each variant, by name: under the ranked circumstances, or else under different
+    """The results of each variant, by name: under the ranked conditions, or else under different
     ones, with a warning for requested variants. A name may have several results, with different
     composing variants, or on several kinds of hardware.
     """
@@ -95,11 +95,11 @@ def _results(
     for remark in remarks:
         log.warning("%s", remark)
     for model, goal in goals.items():
-        rankings = ranked(profile, model, goal, settings.circumstances, run_settings)
+        rankings = ranked(profile, model, goal, settings.conditions, run_settings)
         results |= _by_name(rankings)
         for part in chain.from_iterable(ranking.left_out for ranking in rankings):
-            if settings.circumstances is None and part.circumstances is not None:
-                more = _by_name(ranked(profile, model, goal, part.circumstances))
+            if settings.conditions is None and part.conditions is not None:
+                more = _by_name(ranked(profile, model, goal, part.conditions))
                 new = {name: pairs for name, pairs in more.items() if name not in results}
                 results |= new
                 for name in filter(new.__contains__, settings.variants):
@@ -128,7 +128,7 @@ def _by_name(
 def _unknown(name: str, profile: Profile) -> Problem:
     measured = list(dict.fromkeys(item.trial.variants for item in profile.measured))
     if name in measured:
-        message = "was measured before the model changed, or under different circumstances"
+        message = "was measured before the model changed, or under different conditions"
         return Problem(
             where=name, message=message, hint="`model-analyzer checkpoint trials` shows it"
         )

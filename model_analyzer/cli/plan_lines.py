@@ -144,7 +144,7 @@ def _values(varied: Varied) -> str:
 
 def _assumptions(idle_s: float) -> Iterator[str]:
     yield (
-        f"Times assume {FIRST_LOOK_S:.1f} s for each instalment (under a log or stages, their"
+        f"Times assume {FIRST_LOOK_S:.1f} s for each round (under a log or stages, their"
         f" length), or {WINDOWS} windows for each measurement (of the configured length, or"
         f" {COUNTED_WINDOW_S:g} s if requests are counted), plus {AROUND_S:g} s,"
         f" {LOAD_S:g} s to load a variant and {START_S:g} s to start a server. The lower end"

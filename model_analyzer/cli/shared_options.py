@@ -164,13 +164,15 @@ def output_option(command: F) -> F:
     return path_option(*flags, metavar="FILE", help="File to write instead of printing.")(command)
 
 
-def circumstances_option(command: F) -> F:
-    """`circumstances`: the number of a group, or None."""
+def conditions_option(command: F) -> F:
+    """`conditions`: the number of a group, or None."""
     return click.option(
-        "--circumstances",
+        "--conditions",
+        "--circumstances",  # its earlier name
+        "conditions",
         type=click.IntRange(1),
         metavar="N",
-        help="Rank the measurements of this group of circumstances; `checkpoint show` lists the"
+        help="Rank the measurements of this group of conditions; `checkpoint show` lists the"
         " groups.  [default: the group of the configuration file, otherwise the one with the"
         " most measurements]",
     )(command)
@@ -230,7 +232,7 @@ def goal_options(default: str) -> Callable[[F], F]:
             "--constraint",
             "constraints",
             multiple=True,
-            metavar="CONDITION",
+            metavar="CONSTRAINT",
             help="Constraint, for example 'perf_latency_p99<20'; 'none' for no constraints."
             " Can be repeated.",
         ),

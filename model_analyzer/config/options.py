@@ -373,7 +373,7 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="max_measurements", flags=("--max-measurements",), kind=Integer(1),
         target="search.adaptive.max_trials", group=SEARCH,
-        help="Maximum number of measurements of each model in adaptive search. Each instalment"
+        help="Maximum number of measurements of each model in adaptive search. Each round"
         " counts. If not given: a few percent of the configurations.",
     ),
     Option(
@@ -542,7 +542,7 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="measurement", flags=("--measurement",), kind=OneOf(MeasurementMode),
         default=MeasurementMode.AUTO, group=LOAD_GENERATOR,
-        help="How long a trial is measured. auto: in instalments, first short, and longer only"
+        help="How long a trial is measured. auto: in rounds, first short, and longer only"
         " where it matters (docs/measuring.md). perf_analyzer: until its windows are stable, as in"
         " Triton Model Analyzer; also used if perf_analyzer_flags say how to measure.",
     ),
@@ -716,11 +716,16 @@ OPTIONS: Sequence[Option] = (
         help="Do not write detailed reports.",
     ),
     Option(
-        key="circumstances", flags=("--circumstances",), kind=Integer(1), default=None,
-        target="export.circumstances", group=EXPORT, commands=(ANALYZE, REPORT),
-        help="Rank the measurements of this group of circumstances; `checkpoint show` lists the"
+        key="conditions", flags=("--conditions",), kind=Integer(1), default=None,
+        target="export.conditions", group=EXPORT, commands=(ANALYZE, REPORT),
+        help="Rank the measurements of this group of conditions; `checkpoint show` lists the"
         " groups. Default: the group of the configuration file, otherwise the group with the most"
         " measurements.",
+    ),
+    Option(
+        key="circumstances", flags=("--circumstances",), kind=Integer(1),
+        alias_of="conditions", group=EXPORT, commands=(ANALYZE, REPORT),
+        help="The same as conditions: its earlier name.",
     ),
     Option(
         key="fail_on_miss", flags=("--fail-on-miss",), kind=Boolean(), default=False,

@@ -236,7 +236,7 @@ def resolve_report(
         formats=values["output_formats"],
         offline=offline,
         always_gpus=values["always_report_gpu_metrics"],
-        circumstances=values["circumstances"],
+        conditions=values["conditions"],
         config_file=values["config_file"],
         goals={model.name: _goal_override(model.given, given) for model in models},
         default_goal=_goal_override(Given(), given),
@@ -358,7 +358,7 @@ def _model(
         parameters=own.get("model_config_parameters", MappingProxyType({})),
         perf_analyzer_flags=MappingProxyType(flags),
         genai_perf_flags=_own_or_global("genai_perf_flags", own, values),
-        in_instalments=_in_instalments(own, values, flags),
+        in_rounds=_in_rounds(own, values, flags),
         keeps_cache=_keeps_cache(own, values),
         server_flags=_own_or_global("triton_server_flags", own, values),
         server_environment=_own_or_global("triton_server_environment", own, values),
@@ -366,11 +366,9 @@ def _model(
     )
 
 
-def _in_instalments(
-    own: Mapping[str, Any], values: Mapping[str, Any], flags: Mapping[str, Any]
-) -> bool:
-    """Whether a model is measured in instalments. A server inside perf_analyzer is not: it would
-    start for each instalment.
+def _in_rounds(own: Mapping[str, Any], values: Mapping[str, Any], flags: Mapping[str, Any]) -> bool:
+    """Whether a model is measured in rounds. A server inside perf_analyzer is not: it would
+    start for each round.
     """
     return (
         own.get("measurement", values["measurement"]) is MeasurementMode.AUTO

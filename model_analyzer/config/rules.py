@@ -634,10 +634,10 @@ def _goodput(
                 message=f"{model.name}: {WITHOUT_LIMITS}",
                 hint="give one, for example constraints: {perf_latency_p99: {max: 50}}",
             )
-        if not all(each.in_instalments for each in measured):
+        if not all(each.in_rounds for each in measured):
             yield Problem(
                 where=where,
-                message=f"{model.name}: {GOODPUT} needs measurements in instalments",
+                message=f"{model.name}: {GOODPUT} needs measurements in rounds",
                 hint="remove what prevents them: `measurement: perf_analyzer`, launch mode c_api,"
                 " genai_perf_flags, or flags of perf_analyzer that say how to measure",
             )

@@ -83,14 +83,14 @@ def has_own_times(work: Workload) -> bool:
     return work.traffic is not None and work.traffic.has_own_times
 
 
-def waits_in_client(work: Workload, *, in_instalments: bool) -> bool:
+def waits_in_client(work: Workload, *, in_rounds: bool) -> bool:
     """Whether requests of an open load that are due may wait for a free thread of perf_analyzer,
     because its threads wait for answers. Then they are sent late if the server is slow.
 
-    In instalments, which a load with a traffic always has, perf_analyzer never waits for answers,
+    In rounds, which a load with a traffic always has, perf_analyzer never waits for answers,
     whatever the user's flags say.
     """
-    if in_instalments or work.traffic is not None or not is_open(work):
+    if in_rounds or work.traffic is not None or not is_open(work):
         return False
     return not is_on(work.flags.get("async")) and not is_decoupled(work.variant.config)
 

@@ -49,7 +49,7 @@ def trial_differences(old: Trial, new: Trial) -> Iterator[Difference]:
         parts = {part.model: part.files for part in (before.variant, *before.variant.composing)}
         for part in (work.variant, *work.variant.composing):
             yield from files_difference(part.model, parts.get(part.model, ""), part.files)
-        yield from condition_differences(before, work)
+        yield from client_differences(before, work)
         if before.load.kind is not work.load.kind:
             yield Difference(
                 subject=f"kind of load of {work.variant.model}",
@@ -83,7 +83,7 @@ def secret_differences(old: ServerSetup, new: ServerSetup) -> Iterator[Differenc
             )
 
 
-def condition_differences(old: Workload, new: Workload) -> Iterator[Difference]:
+def client_differences(old: Workload, new: Workload) -> Iterator[Difference]:
     """Differences in how a model is measured: flags of perf_analyzer, loads, and their files."""
     model = new.variant.model
     yield from settings_differences(

@@ -79,7 +79,7 @@ class ModelMeasurement:
 
     `requests` is the number of requests behind the latencies, if known. `windows` holds the
     throughput (inferences per second) of each measurement window that the result is made of:
-    their spread is the noise of the measurement. An instalment also has the `seconds` in which the
+    their spread is the noise of the measurement. A round also has the `seconds` in which the
     requests were counted, in windows of equal length; and, unless perf_analyzer could not export
     its requests, `histograms` of the latencies, by the name of a metric without its percentile.
     That of a language model has the times of each request in the `joint` histogram, too.
@@ -165,7 +165,7 @@ class Measurement:
         return (*doubts, *[notice.text for notice in self.notices])
 
     @property
-    def is_instalment(self) -> bool:
+    def is_round(self) -> bool:
         """Whether it is one of several short measurements, or could be."""
         return 0.0 not in [model.seconds for model in self.models]
 

@@ -78,8 +78,8 @@ class State(Protocol):
     """Remembers outcomes."""
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
-        """The recorded outcome of a trial with this key, if it may be used again: an instalment
-        may not if `instalment_s` is None.
+        """The recorded outcome of a trial with this key, if it may be used again: a round
+        may not if `round_s` is None.
         """
 
     def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:
@@ -184,11 +184,11 @@ class LoadGenerator(Protocol):
         self,
         workloads: Sequence[Workload],
         server: Server,
-        instalment_s: float | None,
+        round_s: float | None,
         part: int,
         limit_s: float | None,
     ) -> Readings | Failure:
-        """Readings for all workloads, or the reason why there are none. For `instalment_s` and
+        """Readings for all workloads, or the reason why there are none. For `round_s` and
         `limit_s`, see `Trial`. `part` counts the measurements of the same trial: an open load goes
         on with other random times.
         """

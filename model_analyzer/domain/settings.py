@@ -158,11 +158,10 @@ class ModelSettings:
 
     `mode` is its own search mode; None: that of the run. `loads` are the listed load values,
     ascending; if empty, loads are searched. `parameters` maps a field of the model configuration to
-    the values to try, in the order given.
-    `in_instalments` tells that its trials are measured in instalments, unless models that are not
-    are measured with it. `traffic` tells how requests arrive; None leaves it to the flags of
-    perf_analyzer. With `keeps_cache`, it is measured with the response cache of its configuration,
-    if any. `docker_arguments` go to the Docker SDK as they are.
+    the values to try, in the order given. `in_rounds` tells that its trials are measured in rounds,
+    unless models that are not are measured with it. `traffic` tells how requests arrive; None
+    leaves it to the flags of perf_analyzer. With `keeps_cache`, it is measured with the response
+    cache of its configuration, if any. `docker_arguments` go to the Docker SDK as they are.
     """
 
     name: str
@@ -176,7 +175,7 @@ class ModelSettings:
     parameters: Mapping[str, tuple[Any, ...]]
     perf_analyzer_flags: Mapping[str, Any]
     genai_perf_flags: Mapping[str, Any]
-    in_instalments: bool
+    in_rounds: bool
     keeps_cache: bool = False
     server_flags: Mapping[str, Any]
     server_environment: Mapping[str, str]
@@ -391,9 +390,8 @@ class CheckpointSettings:
     there, unless the user chose another: the newest in `load_directory`, the file `load_file`, or
     `resume_from` (a number, a uuid, a path). `fresh` first removes the checkpoints of the
     directory; with `assume_yes`, without a question. `every` is the number of outcomes after which
-    a checkpoint is saved. If
-    `disabled`, checkpoints are neither read nor written. `retry_failed` tries failed trials again.
-    Numbered checkpoints are copied to `storage`, a URL or a path.
+    a checkpoint is saved. If `disabled`, checkpoints are neither read nor written. `retry_failed`
+    tries failed trials again. Numbered checkpoints are copied to `storage`, a URL or a path.
     """
 
     directory: Path
@@ -430,7 +428,7 @@ class ExportSettings:
     """The files to write at the end, and their places.
 
     Reports have the `best` variants of each model, and the `best_of_all` models, if that is not 0.
-    `circumstances` is the number of the group of circumstances that is ranked; None if the user
+    `conditions` is the number of the group of conditions that is ranked; None if the user
     did not choose. With `fail_on_miss`, a run fails if no configuration meets the constraints.
     """
 
@@ -448,7 +446,7 @@ class ExportSettings:
     skip_summary: bool
     skip_detailed: bool
     fail_on_miss: bool
-    circumstances: int | None = None
+    conditions: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -557,7 +555,7 @@ class ReportSettings:
     formats: tuple[OutputFormat, ...]
     offline: bool
     always_gpus: bool
-    circumstances: int | None
+    conditions: int | None
     config_file: Path | None
     goals: Mapping[str, GoalOverride]
     default_goal: GoalOverride

@@ -105,7 +105,7 @@ class Load:
         return ", ".join(parts)
 
 
-def conditions_of(flags: Mapping[str, Any], inputs: str, traffic: Traffic | None = None) -> str:
+def client_setup_of(flags: Mapping[str, Any], inputs: str, traffic: Traffic | None = None) -> str:
     """Fingerprint of the perf_analyzer flags that change what is measured, of the inputs, and of
     how requests arrive.
     """
@@ -123,11 +123,10 @@ class Workload:
 
     `inputs` is a fingerprint of the files that the flags or the traffic name (input data,
     intervals, a log), or "". `traffic` is how requests arrive, if the configuration says so; else
-    the flags do (see `domain.arrivals`).
-    `times_tokens` is true for a language model. If genai-perf makes the requests, `genai_perf` has
-    its flags. `base` is the `ModelFacts.identity` of the model from which the variant was derived,
-    "" if unknown. The same variant may derive from several models, so `base` is not part of the
-    identity of a trial.
+    the flags do (see `domain.arrivals`). `times_tokens` is true for a language model. If genai-perf
+    makes the requests, `genai_perf` has its flags. `base` is the `ModelFacts.identity` of the model
+    from which the variant was derived, "" if unknown. The same variant may derive from several
+    models, so `base` is not part of the identity of a trial.
     """
 
     variant: ModelVariant
@@ -140,12 +139,12 @@ class Workload:
     base: str = ""
 
     @cached_property
-    def conditions(self) -> str:
+    def client_setup(self) -> str:
         """Fingerprint of how it is measured, without variant and load: flags, inputs, traffic.
 
         Only measurements under equal conditions can be compared.
         """
-        return conditions_of(self.flags, self.inputs, self.traffic)
+        return client_setup_of(self.flags, self.inputs, self.traffic)
 
     @property
     def load_text(self) -> str:
@@ -282,16 +281,16 @@ class Trial:
 
     The same trial can be measured several times; `repetition` counts from 0.
 
-    `instalment_s` tells the runner how long this measurement should last, in seconds: 0 leaves it
+    `round_s` tells the runner how long this measurement should last, in seconds: 0 leaves it
     to the runner, None to perf_analyzer and the user's flags. After `limit_s` seconds, the budget
-    of the search ends, and an instalment with it; None sets no limit. Both belong neither to the
-    identity of a trial nor to the circumstances of its measurement.
+    of the search ends, and a round with it; None sets no limit. Both belong neither to the
+    identity of a trial nor to the conditions of its measurement.
     """
 
     workloads: tuple[Workload, ...]
     setup: ServerSetup
     repetition: int = 0
-    instalment_s: float | None = field(default=None, compare=False)
+    round_s: float | None = field(default=None, compare=False)
     limit_s: float | None = field(default=None, compare=False)
 
     @cached_property

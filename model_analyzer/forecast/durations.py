@@ -24,7 +24,7 @@ def trial_seconds(models: Sequence[ModelSettings], *, own_s: float = 0.0) -> flo
     """
     if own_s:
         return own_s + AROUND_S
-    if all(model.in_instalments for model in models):
+    if all(model.in_rounds for model in models):
         return FIRST_LOOK_S + AROUND_S
     return max(_careful_seconds(model.perf_analyzer_flags) for model in models)
 

@@ -19,9 +19,9 @@ _P99 = "perf_latency_p99"
 _LAG_MS, _SHARE = 1.0, 0.05
 
 
-def advice_on_lag(work: Workload, *, in_instalments: bool) -> str:
+def advice_on_lag(work: Workload, *, in_rounds: bool) -> str:
     """What to do if the requests of an open load were sent late."""
-    if waits_in_client(work, in_instalments=in_instalments):
+    if waits_in_client(work, in_rounds=in_rounds):
         return "add async: true to perf_analyzer_flags, since its threads wait for answers"
     return "use a lower rate, several generators, or a client machine with idle cores"
 

@@ -15,9 +15,9 @@ from statistics import median_low
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import canonical
-from model_analyzer.noise.instalment_noise import InstalmentNoise
 from model_analyzer.noise.noise import Interval, Noise, around, combined, pooled, spread
-from model_analyzer.noise.pooling import in_instalments, pool
+from model_analyzer.noise.pooling import in_rounds, pool
+from model_analyzer.noise.round_noise import RoundNoise
 
 # The windows of other measurements count with at most this many degrees of freedom, beside the two
 # of a measurement's own windows: so an unsteady measurement has wider intervals than the others.
@@ -44,7 +44,7 @@ class NoiseModel:
     """Estimates the noise of many measurements under the same conditions.
 
     `runs` holds the measurements of each trial: one, or all its repetitions. Trials that were
-    measured in instalments have a noise of their own (see `InstalmentNoise`). For the others,
+    measured in rounds have a noise of their own (see `RoundNoise`). For the others,
     throughput has two sources: windows within a measurement, and repetitions. All other metrics
     have repetitions only.
 
@@ -54,12 +54,12 @@ class NoiseModel:
     """
 
     def __init__(self, runs: Iterable[Sequence[Measurement]]) -> None:
-        instalments: list[Sequence[Measurement]] = []
+        rounds: list[Sequence[Measurement]] = []
         self._runs: list[Sequence[Measurement]] = []
         for group in runs:
-            (instalments if in_instalments(group) else self._runs).append(group)
-        self._has_instalments = bool(instalments)
-        self._instalments = InstalmentNoise(instalments)
+            (rounds if in_rounds(group) else self._runs).append(group)
+        self._has_rounds = bool(rounds)
+        self._rounds = RoundNoise(rounds)
         self._repeated = [group for group in self._runs if len(group) > 1]
         self._repetitions: dict[str, Noise | None] = {}
         self._scores: dict[Goal, float | None] = {}
@@ -110,8 +110,8 @@ class NoiseModel:
         return self._known[key]
 
     def _of(self, runs: Sequence[Measurement], tag: str, index: int | None) -> Noise | None:
-        if in_instalments(runs):
-            return self._instalments.of(runs, tag, index)
+        if in_rounds(runs):
+            return self._rounds.of(runs, tag, index)
         if not _has_windows(tag):
             deviation = self.deviation(tag)
         elif index is not None or len(runs[0].models) == 1:
@@ -123,16 +123,16 @@ class NoiseModel:
     def interval(
         self, runs: Sequence[Measurement], tag: str, index: int | None = None
     ) -> Interval | None:
-        """The 95 % interval of the same mean; of instalments, of their pooled value."""
-        if in_instalments(runs):
-            return self._instalments.interval(runs, tag, index)
+        """The 95 % interval of the same mean; of rounds, of their pooled value."""
+        if in_rounds(runs):
+            return self._rounds.interval(runs, tag, index)
         whole = pool(runs)
         value = whole.value(tag) if index is None else whole.model_value(index, tag)
         return None if value is None else around(value, self.of(runs, tag, index))
 
     def expected_error(self, runs: Sequence[Measurement], tag: str) -> float:
         """The standard error of the same mean, of the model with the largest one; never unknown."""
-        if not in_instalments(runs):
+        if not in_rounds(runs):
             return self.expected_deviation(tag).of_mean(len(runs)).error
         noises = [self.of(runs, tag, index) for index in range(len(runs[0].models))]
         known = [noise.error for noise in noises if noise is not None]
@@ -141,7 +141,7 @@ class NoiseModel:
     def score_error(self, goal: Goal, runs: Sequence[Measurement]) -> float | None:
         """The standard error of `Goal.score` of the same mean; None if it is unknown."""
         root = math.sqrt(len(runs))
-        if in_instalments(runs):
+        if in_rounds(runs):
             total = sum(model.weighting for model in goal.models)
             noise = combined(
                 (model.weighting / total * share, self.of(runs, tag, index))
@@ -157,7 +157,7 @@ class NoiseModel:
 
     def knows_score(self, goal: Goal) -> bool:
         """Whether the noise of the score may be known for some of the measurements."""
-        return self._has_instalments or self.score_deviation(goal) is not None
+        return self._has_rounds or self.score_deviation(goal) is not None
 
     def _throughput(self, runs: Sequence[Measurement]) -> Noise | None:
         """The noise of the summed throughput of one measurement; each model has its share."""

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several measurements of one trial as one.
 
-Instalments are pooled, as if all their requests had been measured at once: throughput is all
+Rounds are pooled, as if all their requests had been measured at once: throughput is all
 requests over the whole time, and a percentile is that of all latencies together. Measurements
-without any instalment among them have means. Wherever one value of a trial is shown or compared, it
+without any round among them have means. Wherever one value of a trial is shown or compared, it
 is that of its pooled measurements.
 """
 
@@ -93,18 +93,18 @@ def _by_first(measurements: Sequence[Measurement]) -> Sequence[Mapping[str, Valu
     ]
 
 
-def in_instalments(measurements: Sequence[Measurement]) -> bool:
-    """Whether at least one of these is an instalment."""
-    return True in [run.is_instalment for run in measurements]  # often asked: `any` is slower
+def in_rounds(measurements: Sequence[Measurement]) -> bool:
+    """Whether at least one of these is a round."""
+    return True in [run.is_round for run in measurements]  # often asked: `any` is slower
 
 
 def is_replaced(run: Measurement, others: Iterable[Measurement]) -> bool:
-    """Whether one of the `others` of the same trial replaces this instalment: a later measurement
+    """Whether one of the `others` of the same trial replaces this round: a later measurement
     in perf_analyzer's own windows. These are measured only if they are asked for instead of
-    instalments. An instalment that follows them continues them.
+    rounds. A round that follows them continues them.
     """
-    return run.is_instalment and any(
-        other.started > run.started and not other.is_instalment for other in others
+    return run.is_round and any(
+        other.started > run.started and not other.is_round for other in others
     )
 
 
@@ -123,8 +123,8 @@ def histogram_of(model: ModelMeasurement, family: str) -> Histogram | None:
 
 
 def _are_counted(measurements: Sequence[Measurement]) -> bool:
-    """Whether there is an instalment, and all have the counts to be pooled with it."""
-    return in_instalments(measurements) and all(
+    """Whether there is a round, and all have the counts to be pooled with it."""
+    return in_rounds(measurements) and all(
         model.requests and model.values.get(DEFAULT_OBJECTIVE, 0.0) > 0
         for run in measurements
         for model in run.models
@@ -403,9 +403,7 @@ def has_repetitions(measured: Iterable[MeasuredTrial]) -> bool:
 
 
 def pooled_measurements(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
-    """All measurements of one trial as one, without the instalments that a later measurement
-    replaces.
-    """
+    """The measurements of a trial as one, without the rounds that a later measurement replaces."""
     every = [item.measurement for item in items]
     counted = [item for item in items if not is_replaced(item.measurement, every)]
     if len(counted) == 1:

@@ -30,7 +30,7 @@ from model_analyzer.noise.noise_model import (
     USUAL_FREEDOM,
     NoiseModel,
 )
-from model_analyzer.noise.pooling import in_instalments, pool
+from model_analyzer.noise.pooling import in_rounds, pool
 
 # If two means differ by fewer standard deviations of their difference than this, it is noise.
 _DEVIATIONS = 2.0
@@ -208,13 +208,13 @@ def surely_met(
     goal: Goal, repetitions: Mapping[T, Sequence[Measurement]], sure: Callable[[T], float]
 ) -> Callable[[T], bool]:
     """A function that says whether a trial meets the constraints by its own measurements: all of
-    them do, and if there is only one, it is `sure` enough not to be luck. Instalments are only
+    them do, and if there is only one, it is `sure` enough not to be luck. Rounds are only
     parts of a measurement: all together meet the constraints, and are `sure` enough.
     """
 
     def is_met(item: T) -> bool:
         runs = repetitions[item]
-        if in_instalments(runs):
+        if in_rounds(runs):
             return goal.passes(pool(runs)) and sure(item) >= _SAFE
         return all(map(goal.passes, runs)) and (len(runs) > 1 or sure(item) >= _SAFE)
 
@@ -363,9 +363,7 @@ def needs_more_resources(item: MeasuredTrial, than: MeasuredTrial) -> bool:
 
 
 def tie_text(item: MeasuredTrial, best: MeasuredTrial) -> str:
-    """The words before a trial that ties with the recommended one: which resource it needs more
-    of.
-    """
+    """Said of a trial that ties with the recommended one: which resource it needs more of."""
     if needs_more_resources(item, best):
         return "Within noise of it, but needs more resources"
     has_more_load = total_load(item.trial) > total_load(best.trial)

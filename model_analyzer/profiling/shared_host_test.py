@@ -21,14 +21,14 @@ from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.noise.noise import Noise
 
 # Each is one measurement alone, and one on all slots at once.
-ROUNDS = 5
+PAIRS = 5
 
 _THROUGHPUT, _LATENCY = "perf_throughput", "perf_latency_p99"
 
 
 @dataclass(slots=True)
 class _Host:
-    """The changes of each round so far, as logarithms; `fault` is why the test failed, or ""."""
+    """The changes of each pair so far, as logarithms; `fault` is why the test failed, or ""."""
 
     name: str
     slots: Sequence[str]
@@ -81,7 +81,7 @@ def compare_shared(
     """
     tested = [_Host(name, slots) for name, slots in hosts.items()]
     _run(executor, trial, tested, lambda host: host.slots)  # loads the model everywhere
-    for _ in range(ROUNDS):
+    for _ in range(PAIRS):
         if is_stopping():
             return {}
         alone = _run(executor, trial, tested, lambda host: host.slots[:1])

@@ -3,7 +3,7 @@
 """What a page needs to rank the measurements of a model again, at another limit of the latency.
 
 The script `ranking.js` follows the rules of `results.ranking` and `noise.ties`. What those rules
-derive from runs and configurations is computed here: costs, windows, the noise of instalments.
+derive from runs and configurations is computed here: costs, windows, the noise of rounds.
 Values of metrics are those of the page's table. Cases in tests/golden/budget hold for both.
 """
 
@@ -22,7 +22,7 @@ from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.metrics import METRICS, Better, Unit, canonical, metric_of
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.noise.noise_model import NoiseModel
-from model_analyzer.noise.pooling import in_instalments
+from model_analyzer.noise.pooling import in_rounds
 from model_analyzer.noise.ties import cost, memory_steps, total_load
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.plots import Chart, plots_over_latency
@@ -32,7 +32,7 @@ from model_analyzer.results.ranking import RANKING_RULES, Ranking, VariantResult
 # Objectives that the reader can choose, besides that of the run.
 _CHOICES = (DEFAULT_OBJECTIVE, "output_token_throughput", *EFFICIENCY)
 
-# The noise of instalments takes time to compute. Of more measurements, only those are worth it that
+# The noise of rounds takes time to compute. Of more measurements, only those are worth it that
 # are among the best at some limit.
 _MOST_WITH_NOISE = 2000
 
@@ -68,7 +68,7 @@ class Budget:
     configurations, `instances` its cost, `defaults` whether it is the default. Of each row: `loads`
     and `memory` (of GPUs, of the host) are costs as in `ties.cost`, `windows` has the spread of the
     windows as squares and degrees of freedom, `runs` the values of each metric of repeated rows,
-    `errors` the standard error of each metric of rows in instalments, `usual` the usual error of a
+    `errors` the standard error of each metric of rows in rounds, `usual` the usual error of a
     metric.
     """
 
@@ -194,7 +194,7 @@ def _windows(ranking: Ranking) -> tuple[_Numbers, _Numbers]:
     squares, freedoms = [], []
     for item in ranking.measured:
         noise = None
-        if not in_instalments(item.runs):
+        if not in_rounds(item.runs):
             noise = ranking.noise_model.between_windows(item.runs, 0)
         squares.append(0.0 if noise is None else _rounded(noise.error**2 * noise.freedom))
         freedoms.append(0.0 if noise is None else noise.freedom)
@@ -218,7 +218,7 @@ def _repeated(
 def _errors(
     ranking: Ranking, tags: set[str], limit: str, constraints: Sequence[_Constraint]
 ) -> Mapping[str, Mapping[int, float | None]]:
-    rows = [row for row, item in enumerate(ranking.measured) if in_instalments(item.runs)]
+    rows = [row for row, item in enumerate(ranking.measured) if in_rounds(item.runs)]
     if len(rows) > _MOST_WITH_NOISE:
         leading = _leading(ranking, limit, constraints)
         rows = [row for row in rows if row in leading]

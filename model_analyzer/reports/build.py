@@ -547,7 +547,7 @@ def build_detail(
     places = {id(item): place for place, item in enumerate(result.measured)}
     sentences.append(f"{count} on {place if devices else 'CPU'}.")
     values = f"{values_text(result, goal, currency)} {under(result.best.trial)}"
-    basis = basis_text(result.best) if result.best.measurement.is_instalment else ""
+    basis = basis_text(result.best) if result.best.measurement.is_round else ""
     sentences.append(f"Best measurement: {', '.join(filter(None, (values, basis)))}.")
     return Detail(
         variant=result.telling_name,

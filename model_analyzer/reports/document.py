@@ -25,13 +25,13 @@ from model_analyzer.noise.noise import Interval
 from model_analyzer.reports.build import ReportOrigin, state_answer
 from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.results.answer import Answer
-from model_analyzer.results.circumstances import LeftOut
+from model_analyzer.results.conditions import LeftOut
 from model_analyzer.results.ranking import Costs, Ranking, VariantResult
 
 # The version of the layout; increased when readers of the last version would misread this one.
 RESULTS_VERSION = 3
 
-# The metrics whose intervals every measurement in instalments has.
+# The metrics whose intervals every measurement in rounds has.
 _USUAL = ("perf_throughput", "perf_latency_p99", "output_token_throughput")
 
 
@@ -186,7 +186,7 @@ def _left_out(part: LeftOut) -> dict[str, Any]:
         "reason": part.reason,
         "measurements": part.measurements,
         "failures": part.failures,
-        "circumstances": part.circumstances,
+        "circumstances": part.conditions,
     }
 
 
@@ -351,11 +351,11 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
 
 
 def _evidence(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
-    """The number of instalments (None if it was measured in another way), the requests of all
+    """The number of rounds (None if it was measured in another way), the requests of all
     models, and the 95 % intervals of throughput, p99, tokens and the metrics of the goal.
     """
     measurement = item.measurement
-    if not measurement.is_instalment:
+    if not measurement.is_round:
         return {"instalments": None, "requests": None, "intervals": {}}
     tags = [tag for tag in dict.fromkeys((*_USUAL, *ranking.goal.tags)) if tag in METRICS]
     intervals = {tag: ranking.noise_model.interval(item.runs, tag) for tag in tags}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How sure a value of instalments is: its 95 % interval, and the measurements behind it."""
+"""How sure a value of rounds is: its 95 % interval, and the measurements behind it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from model_analyzer.results.selection import Gain
 
 
 def basis_text(item: MeasuredTrial) -> str:
-    """The requests and instalments behind the values: `1,240 requests, 3 instalments`."""
+    """The requests and rounds behind the values: `1,240 requests, 3 rounds`."""
     requests = requests_behind(item.measurement)
     words = counted(requests, "request") if isinstance(requests, int) else f"{requests} requests"
-    is_instalment = item.measurement.is_instalment
-    times = counted(len(item.runs), "instalment") if is_instalment else times_text(item)
+    is_round = item.measurement.is_round
+    times = counted(len(item.runs), "round") if is_round else times_text(item)
     return f"{words}, {times}"
 
 

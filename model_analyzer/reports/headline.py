@@ -54,7 +54,7 @@ def headline(answer: Answer) -> tuple[str, ...]:
         nothing = "no configuration meets the constraints. The nearest misses them by"
         text = f"{start}{nothing} {missed}: " if start else f"{capitalized(nothing)} {missed}: "
         return text, best.name, f" {load} gives {values}."
-    is_once = answer.times == 1 and not best.best.measurement.is_instalment
+    is_once = answer.times == 1 and not best.best.measurement.is_round
     once = " (measured once)" if is_once else ""
     return start, best.name, f" {load} gives {values}{once}{_against_default(answer)}."
 
@@ -89,7 +89,7 @@ def values_text(result: VariantResult, goal: Goal, currency: str) -> str:
     """The best measurement of a result, without its load: what the goal wishes for, then throughput
     and the constrained latency (otherwise the p99). If tokens were counted, it shows the token
     metrics of the goal instead, or token throughput and time to first token. There are up to three
-    values in all. Values of instalments have their noise; `currency` is the unit of costs.
+    values in all. Values of rounds have their noise; `currency` is the unit of costs.
     """
     measurement = result.best.measurement
     latency = Axes(goal, [result]).quantity("perf_latency_p99")
@@ -167,12 +167,12 @@ def _value_text(tag: str, result: VariantResult, currency: str) -> str:
 def _measured(
     result: VariantResult, tag: str, value: float | None, index: int | None = None
 ) -> str:
-    """A value of the best measurement; that of instalments with its noise."""
+    """A value of the best measurement; that of rounds with its noise."""
     if value is None:
         return "unknown"
-    is_instalment = result.best.measurement.is_instalment
+    is_round = result.best.measurement.is_round
     runs = result.best.runs
-    interval = result.noise_model.interval(runs, tag, index) if is_instalment else None
+    interval = result.noise_model.interval(runs, tag, index) if is_round else None
     text, bounds = value_texts(value, interval)
     return f"{text} ({bounds})" if bounds else text
 

@@ -39,7 +39,7 @@ def distribution_of(item: MeasuredTrial) -> Points:
 
 
 def averages_of(item: MeasuredTrial) -> Sequence[Points]:
-    """For each instalment, the average latency (ms) in each of its windows, at the seconds of
+    """For each round, the average latency (ms) in each of its windows, at the seconds of
     measuring that had passed in the middle of the window. Empty for several models, and for open
     loads: it follows from the throughput of a window only if as many requests are always in flight.
     """

@@ -188,16 +188,16 @@ def _stability(measured: Sequence[MeasuredTrial]) -> str:
     kinds = [{notice.kind for notice in item.measurement.notices} for item in measured]
     imported = sum(NoticeKind.UNVERIFIED in notices for notices in kinds)
     unstable = sum(NoticeKind.UNSTABLE in notices for notices in kinds)
-    instalments = sum(item.measurement.is_instalment for item in measured)
-    judged = len(measured) - imported - instalments
+    rounds = sum(item.measurement.is_round for item in measured)
+    judged = len(measured) - imported - rounds
     texts = []
-    if instalments:
-        every = "all" if instalments == len(measured) else str(instalments)
-        texts.append(f"{every} measured in instalments; their noise is in the intervals")
+    if rounds:
+        every = "all" if rounds == len(measured) else str(rounds)
+        texts.append(f"{every} measured in rounds; their noise is in the intervals")
     if unstable:
         texts.append(f"{unstable} of {judged} measurements did not become stable")
     elif judged:
-        others = "all other" if imported or instalments else "all"
+        others = "all other" if imported or rounds else "all"
         texts.append(f"{others} measurements became stable")
     if imported:
         texts.append(f"unknown for {counted(imported, 'imported measurement')}")

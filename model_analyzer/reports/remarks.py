@@ -26,7 +26,7 @@ from model_analyzer.reports.changes import change_text
 from model_analyzer.reports.failure_text import failure_text
 from model_analyzer.reports.headline import default_text
 from model_analyzer.results.answer import Answer, Compliance
-from model_analyzer.results.circumstances import differences_text
+from model_analyzer.results.conditions import differences_text
 from model_analyzer.results.near_misses import Miss
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 
@@ -196,7 +196,7 @@ def _compliance(answer: Answer) -> Iterator[str]:
     if compliance.times_met == count:
         yield f"{best.name}: {chance} that it meets the constraints ({values})."
         return
-    noun = "instalment" if best.best.measurement.is_instalment else "measurement"
+    noun = "round" if best.best.measurement.is_round else "measurement"
     yield (
         f"{best.name} met the constraints in {compliance.times_met} of {counted(count, noun)}"
         f" ({values}): {chance} that it meets them."
@@ -254,8 +254,8 @@ def _late_misses(answer: Answer) -> Iterator[str]:
     ]
     for item in ranking.goal.best_first(late, lambda item: item.measurement)[:1]:
         gain = ranking.goal.gain_percent(item.measurement, best.best.measurement)
-        in_instalments = item.measurement.is_instalment
-        advice = advice_on_lag(item.trial.workloads[0], in_instalments=in_instalments)
+        in_rounds = item.measurement.is_round
+        advice = advice_on_lag(item.trial.workloads[0], in_rounds=in_rounds)
         yield (
             f"{trial_words(item.trial)} is {gain:.0f} % better, and may miss the constraints only"
             f" because its requests were sent late: {advice}."
@@ -315,11 +315,11 @@ def unreached_rates(item: MeasuredTrial) -> Iterator[tuple[Workload, float]]:
 
 
 def _few_requests(answer: Answer) -> Sequence[str]:
-    """About the model with the fewest requests, if they are too few. A single instalment has no
+    """About the model with the fewest requests, if they are too few. A single round has no
     notice about that, since others may follow.
     """
     best = answer.best
-    if best is None or not best.best.measurement.is_instalment:
+    if best is None or not best.best.measurement.is_round:
         return []
     counts = [model.requests for model in best.best.measurement.models]
     pairs = zip(best.best.trial.workloads, counts, strict=True)
@@ -388,7 +388,7 @@ def _unmeasured(ranking: Ranking) -> Iterator[str]:
     are_costs = any(metric.source is Source.PRICES for metric in metrics)
     hint = " Costs need --prices." if are_costs and ranking.costs is None else ""
     if any(metric.source is Source.REQUESTS for metric in metrics):
-        hint += " Goodput needs the times of single requests, which only instalments have."
+        hint += " Goodput needs the times of single requests, which only rounds have."
     yield f"Objectives without measurements are ignored: {names}. Ranked by {judged}.{hint}"
 
 

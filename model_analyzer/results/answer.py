@@ -250,9 +250,9 @@ def _rivals(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Itera
 
 def _undecided(ranking: Ranking) -> Iterator[Undecided[MeasuredTrial]]:
     """The trials that measured worse than the best, by too much for a tie and by no more than
-    noise. Only in instalments, which may be short.
+    noise. Only in rounds, which may be short.
     """
-    if not (ranking.any_passes and ranking.results[0].best.measurement.is_instalment):
+    if not (ranking.any_passes and ranking.results[0].best.measurement.is_round):
         return
     best = ranking.results[0].best
     passing = [*compress(ranking.measured, ranking.passing)]

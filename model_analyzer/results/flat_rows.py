@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""All outcomes as flat rows, for use in other programs; and conditions that filter them."""
+"""All outcomes as flat rows, for use in other programs; and filters of them."""
 
 from __future__ import annotations
 
@@ -224,21 +224,19 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
-    """A comparison of a column with a value. A row without that column never meets it."""
+class RowFilter:
+    """A comparison of a column with a value. A row without that column never matches."""
 
     column: str
     operator: str
     value: str | float
 
     @classmethod
-    def parse(cls, text: str) -> Condition:
+    def parse(cls, text: str) -> RowFilter:
         """Parses `COLUMN OPERATOR VALUE`. Raises ValueError with a message for the user."""
         match = _FORM.fullmatch(text)
         if match is None or not match[3]:
-            raise ValueError(
-                f"{text!r} is not a condition: write, for example, perf_latency_p99<20"
-            )
+            raise ValueError(f"{text!r} is not a filter: write, for example, perf_latency_p99<20")
         column, sign, value = column_named(match[1]), match[2], match[3]
         if column in TEXTS:
             if sign not in ("=", "!="):
@@ -252,7 +250,7 @@ class Condition:
             raise ValueError(f"{text!r}: {value!r} is not a number")
         return cls(column=column, operator=sign, value=number)
 
-    def is_met_by(self, row: Row) -> bool:
+    def matches(self, row: Row) -> bool:
         cell = row.get(self.column)
         return cell is not None and _OPERATORS[self.operator](cell, self.value)
 

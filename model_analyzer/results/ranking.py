@@ -48,7 +48,7 @@ from model_analyzer.noise.ties import (
     undefeated,
     undominated,
 )
-from model_analyzer.results.circumstances import Comparable, Group, LeftOut, Wanted, comparable
+from model_analyzer.results.conditions import Comparable, Group, LeftOut, Wanted, comparable
 
 # Percent; smaller gains count as no gain.
 NO_GAIN = 0.5
@@ -122,7 +122,7 @@ class Ranking:
     * `unmeasured` are objectives without data; `goal` is without them.
     * `costs` are those of the first, None without prices.
     * `refused` says, in words, which variants were never tried because a server would refuse them.
-    * `left_out` are records that cannot be compared. `groups` are all groups of circumstances, on
+    * `left_out` are records that cannot be compared. `groups` are all groups of conditions, on
       all kinds of hardware; `group` is the ranked one, `beside` are those ranked on other kinds.
     """
 
@@ -219,16 +219,15 @@ def rank(
     model: str,
     goal: Goal,
     *,
-    circumstances: Wanted | Sequence[Wanted] | int | None = None,
+    conditions: Wanted | Sequence[Wanted] | int | None = None,
     bases: tuple[str, ...] | None = None,
 ) -> tuple[Ranking, ...]:
     """Ranks the comparable measurements of `model`, the name of a group (see `domain.groups`): one
-    ranking for each kind of hardware, never empty. For `circumstances` and `bases`, see
-    `comparable`.
+    ranking for each kind of hardware, never empty. For `conditions` and `bases`, see `comparable`.
 
-    Raises ValueError if there is no group with the number `circumstances`.
+    Raises ValueError if there is no group with the number `conditions`.
     """
-    each = _comparable(profile, model, circumstances=circumstances, bases=bases)
+    each = _comparable(profile, model, conditions=conditions, bases=bases)
     return tuple(_ranking(profile, model, goal, chosen) for chosen in each)
 
 
@@ -315,7 +314,7 @@ def _comparable(
     profile: Profile,
     model: str,
     *,
-    circumstances: Wanted | Sequence[Wanted] | int | None,
+    conditions: Wanted | Sequence[Wanted] | int | None,
     bases: tuple[str, ...] | None,
 ) -> tuple[Comparable, ...]:
     """The comparable records of `model` on each kind of hardware."""
@@ -324,7 +323,7 @@ def _comparable(
     recorded = profile.bases.get(model, ())
     if len(recorded) != len(names):
         recorded = ()  # older checkpoints have no bases
-    return comparable(records, circumstances=circumstances, bases=bases or recorded or None)
+    return comparable(records, conditions=conditions, bases=bases or recorded or None)
 
 
 def _other_trials(

@@ -86,9 +86,7 @@ def top_with_default(ranking: Ranking, count: int) -> Sequence[VariantResult]:
 
 
 def gain_over_default(ranking: Ranking) -> Gain | None:
-    """The gain of the best over the default; see `gain_over`. None if there is nothing to
-    compare.
-    """
+    """The gain of the best over the default (`gain_over`); None with nothing to compare."""
     default = ranking.default
     if default is None or ranking.results[0] is default:
         return None

@@ -23,9 +23,7 @@ _LONGEST_REASON = 300
 
 
 def parse_text(text: str, name: str) -> ModelConfig:
-    """The configuration in protobuf `text`; `name` is the file in messages. Raises
-    RepositoryError.
-    """
+    """The configuration in protobuf `text` of the file `name`. Raises RepositoryError."""
     try:
         config = from_message(text_format.Parse(text, new_message()))
     except (text_format.ParseError, ValueError) as error:

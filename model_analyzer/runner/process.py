@@ -104,10 +104,9 @@ class Process:
     """A running child with all processes in its process group.
 
     Its output (both streams) is appended to `output`, a file or an open descriptor, which is closed
-    here. A context manager: leaving it kills running
-    processes. At the end, shared memory whose name begins with `shm_prefix` is removed. Before the
-    child is killed, or if model-analyzer ends, it gets SIGHUP and `farewell_s` seconds. It runs
-    behind `guard`, or behind a new one.
+    here. A context manager: leaving it kills running processes. At the end, shared memory whose
+    name begins with `shm_prefix` is removed. Before the child is killed, or if model-analyzer ends,
+    it gets SIGHUP and `farewell_s` seconds. It runs behind `guard`, or behind a new one.
     """
 
     def __init__(

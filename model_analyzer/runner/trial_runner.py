@@ -119,7 +119,7 @@ class TrialRunner:
                 stack.enter_context(monitor)
             left_s = trial.limit_s and trial.limit_s - (time.monotonic() - clock)
             readings = self._load_generator.generate(
-                trial.workloads, self._server, trial.instalment_s, trial.repetition, left_s
+                trial.workloads, self._server, trial.round_s, trial.repetition, left_s
             )
         if isinstance(readings, Failure):
             return readings

@@ -6,9 +6,8 @@ Around a home coordinate, the climb measures a few coordinates that differ in as
 possible. Their gains over home give the direction and the length of the step to the next home. Near
 the boundary of the constraints it measures all adjacent coordinates instead and takes the best
 feasible one. It ends when home does not change. The coordinates around one home may be measured at
-the same time, home itself too. Failed trials leave gaps in the information about
-the direction: if there were any, the climb tries every coordinate adjacent to the best one before
-it ends.
+the same time, home itself too. Failed trials leave gaps in the information about the direction: if
+there were any, the climb tries every coordinate adjacent to the best one before it ends.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Confirmation: further instalments of the trials that may be the best of a search."""
+"""Confirmation: further rounds of the trials that may be the best of a search."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.noise.pooling import pool
 from model_analyzer.noise.ties import Comparison, assured_first, chance_to_meet
-from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import Plan, Subject, recorded, side_by_side
+from model_analyzer.search.rounds import measured_again
 
 log = logging.getLogger(__name__)
 
-# The most finalists, and the most instalments of each.
-FINALISTS, _INSTALMENTS = 4, 4
+# The most finalists, and the most rounds of each.
+FINALISTS, _ROUNDS = 4, 4
 # Finalists are among so many of the best, and so many that miss a constraint by least: the noise of
 # thousands would take seconds.
 _SHORTLIST = 40
@@ -34,14 +34,14 @@ _NORMAL = NormalDist()
 
 
 def most_confirmed(subject: Subject, settings: SearchSettings) -> int:
-    """The most trials of `confirm`: none if trials are not measured in instalments, or if nothing
+    """The most trials of `confirm`: none if trials are not measured in rounds, or if nothing
     is searched and no load is open.
     """
     has_open_load = any(
         model.settings.load_kind is not LoadKind.CONCURRENCY for model in subject.models
     )
-    confirms = subject.in_instalments and (has_open_load or not settings.disable)
-    return FINALISTS * (_INSTALMENTS - 1) if confirms else 0
+    confirms = subject.in_rounds and (has_open_load or not settings.disable)
+    return FINALISTS * (_ROUNDS - 1) if confirms else 0
 
 
 def confirm(subject: Subject, settings: SearchSettings, records: Sequence[TrialRecord]) -> Plan:
@@ -60,7 +60,7 @@ def confirm(subject: Subject, settings: SearchSettings, records: Sequence[TrialR
 
 
 def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
-    """The next instalments of the trials that may be the best; none if the winner is clear."""
+    """The next rounds of the trials that may be the best; none if the winner is clear."""
     trials: dict[str, Trial] = {}
     runs: dict[str, list[Measurement]] = {}
     failed = {record.trial.first.key for record in records if isinstance(record.outcome, Failure)}
@@ -89,7 +89,7 @@ def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
     finalists = [key for key in finalists if chances[key] >= _LEAST_CHANCE]
     if finalists == [best] and sure(best) >= _SURE and not _is_first_look(trials[best], runs[best]):
         return ()
-    again = [key for key in finalists if len(runs[key]) < _INSTALMENTS]
+    again = [key for key in finalists if len(runs[key]) < _ROUNDS]
     return [measured_again(trials[key], len(runs[key]), runs[key]) for key in again]
 
 

@@ -16,7 +16,14 @@ from model_analyzer.domain.models import ModelFacts, ModelVariant, empty, is_cac
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
 from model_analyzer.domain.slots import Lane
-from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload, conditions_of
+from model_analyzer.domain.trials import (
+    Load,
+    LoadKind,
+    ServerSetup,
+    Trial,
+    Workload,
+    client_setup_of,
+)
 
 log = logging.getLogger(__name__)
 
@@ -93,10 +100,10 @@ class SearchedModel:
     composing: Mapping[str, ComposingSettings] = field(default_factory=empty)
 
     @property
-    def conditions(self) -> str:
-        """The conditions of its measurements that no search varies: see `Workload.conditions`."""
+    def client_setup(self) -> str:
+        """The conditions of its measurements that no search varies: see `Workload.client_setup`."""
         settings = self.settings
-        return conditions_of(settings.perf_analyzer_flags, self.inputs, settings.traffic)
+        return client_setup_of(settings.perf_analyzer_flags, self.inputs, settings.traffic)
 
     @property
     def varied(self) -> Mapping[str, VariedModel]:
@@ -209,16 +216,16 @@ class Subject:
         return replace(self, models=tuple(models))
 
     @property
-    def in_instalments(self) -> bool:
-        """Whether trials are measured in instalments: all their models have to be."""
-        return all(model.settings.in_instalments for model in self.models)
+    def in_rounds(self) -> bool:
+        """Whether trials are measured in rounds: all their models have to be."""
+        return all(model.settings.in_rounds for model in self.models)
 
     def trial(self, *workloads: Workload) -> Trial:
-        """A trial with one workload for each model, in their order; its first instalment is as long
+        """A trial with one workload for each model, in their order; its first round is as long
         as the runner chooses.
         """
-        first_s = 0.0 if self.in_instalments else None
-        return Trial(workloads=workloads, setup=self.setup, instalment_s=first_s)
+        first_s = 0.0 if self.in_rounds else None
+        return Trial(workloads=workloads, setup=self.setup, round_s=first_s)
 
 
 def by_name(subjects: Iterable[Subject]) -> Sequence[Sequence[Subject]]:

@@ -152,8 +152,8 @@ class _Refinement:
 
 
 def are_noisy(outcomes: Iterable[Outcome]) -> bool:
-    """Whether some were measured in an instalment, which is short: noise of 5 % may hide growth."""
-    return any(isinstance(each, Measurement) and each.is_instalment for each in outcomes)
+    """Whether some were measured in a round, which is short: noise of 5 % may hide growth."""
+    return any(isinstance(each, Measurement) and each.is_round for each in outcomes)
 
 
 def times_in_a_row(*, is_noisy: bool) -> int:

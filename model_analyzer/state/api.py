@@ -90,7 +90,7 @@ class Checkpoint(value.Checkpoint):
     def to_pandas(self) -> pandas.DataFrame:
         """A table with a row for each model of each trial, in the order of measuring.
 
-        Several measurements of a trial, such as instalments, are pooled; `measurements` has single
+        Several measurements of a trial, such as rounds, are pooled; `measurements` has single
         ones. Columns: `measurement` (its number), `model`, `variant`, `instances` (of all groups),
         `max_batch_size`, `load`, `load_kind`, `batch_size`, `hardware` (the kind of GPUs), `host`
         ("" if unknown), `config.…` for each field in which the variants of a model differ, and each

@@ -159,7 +159,7 @@ class Checkpoint:
         return os.path.exists(self.path) and not read(self.path).damage
 
     def measurements(self) -> Iterator[MeasuredTrial]:
-        """Each single measurement, also each instalment, in the order of measuring."""
+        """Each single measurement, also each round, in the order of measuring."""
         for record in self.records:
             if isinstance(record.outcome, Measurement):
                 yield MeasuredTrial(trial=record.trial, measurement=record.outcome)

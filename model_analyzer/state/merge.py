@@ -157,13 +157,13 @@ def _replaces(new: Outcome, present: Outcome) -> bool:
 def _is_first(new: Measurement, present: Measurement) -> bool:
     """Whether the first repetition is the new measurement, not the present one.
 
-    perf_analyzer's own windows answer an instalment, but an instalment does not answer for own
-    windows; and of these, the newest says which instalments still count (see `is_replaced`).
-    Instalments keep the order in which they were measured.
+    perf_analyzer's own windows answer a round, but a round does not answer for own
+    windows; and of these, the newest says which rounds still count (see `is_replaced`).
+    Rounds keep the order in which they were measured.
     """
-    if new.is_instalment != present.is_instalment:
-        return present.is_instalment
-    if new.is_instalment:
+    if new.is_round != present.is_round:
+        return present.is_round
+    if new.is_round:
         return new.started < present.started
     return new.started >= present.started
 

@@ -228,9 +228,8 @@ class ProfileState:
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
         """The outcome recorded for this trial. None if it is to be measured again: a failure of an
-        earlier run may be retried, one at the end of its budget if more is left now, and an
-        instalment does not answer for perf_analyzer's own windows, or if these have measured the
-        trial since.
+        earlier run may be retried, one at the end of its budget if more is left now, and a round
+        does not answer for perf_analyzer's own windows, or if these have measured the trial since.
         """
         record = (
             self._records.of_trial(trial.key)
@@ -246,10 +245,10 @@ class ProfileState:
         return None if is_retried or self._is_replaced(trial, outcome) else outcome
 
     def _is_replaced(self, trial: Trial, outcome: Outcome | None) -> bool:
-        """Whether an outcome is an instalment that does not count for this trial."""
-        if not isinstance(outcome, Measurement) or not outcome.is_instalment:
+        """Whether an outcome is a round that does not count for this trial."""
+        if not isinstance(outcome, Measurement) or not outcome.is_round:
             return False
-        if trial.instalment_s is None:
+        if trial.round_s is None:
             return True
         first = self._records.of_trial(trial.first.key) if trial.repetition else None
         careful = None if first is None else first.outcome
@@ -330,7 +329,7 @@ class ProfileState:
         this returns. Raises CheckpointError otherwise.
 
         Recording the same outcome again has no effect, unless the variant has another name now, or
-        derives from an edited model. An instalment in its place becomes a later repetition.
+        derives from an edited model. A round in its place becomes a later repetition.
         """
         recorded = self._records.named(trial.key, trial.variants)
         if (
@@ -392,10 +391,10 @@ class ProfileState:
             self._store(key, record)
 
     def _set_aside(self, record: TrialRecord) -> None:
-        """Stores an instalment as the next free repetition of its trial, before another outcome
+        """Stores a round as the next free repetition of its trial, before another outcome
         takes its place. A run that was killed between the two may have done so already.
         """
-        if not isinstance(record.outcome, Measurement) or not record.outcome.is_instalment:
+        if not isinstance(record.outcome, Measurement) or not record.outcome.is_round:
             return
         repetition = self._records.as_repetition(record)
         self._store(repetition.trial.key, repetition)

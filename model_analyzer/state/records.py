@@ -140,7 +140,7 @@ class Records(Collection[TrialRecord]):
         """The outcomes of a node in `late`, its journal, that add something to these records.
 
         These are outcomes of unknown trials, measurements of trials that failed, and measurements
-        in perf_analyzer's own windows of trials with an instalment. Otherwise, the outcome here
+        in perf_analyzer's own windows of trials with a round. Otherwise, the outcome here
         counts: a search may have learnt from it.
         """
         news = Records()

@@ -82,7 +82,7 @@ class Kind:
             (models / "m" / "config.pbtxt").write_text(self._ensemble())
         parameters = {} if self.load else {"concurrency": list(self.loads)}
         calls = list(self.parts) if self.m is not None and self.parts else []
-        # a `load` is measured in instalments
+        # a `load` is measured in rounds
         windows = {
             "measurement-mode": "time_windows",
             "measurement-interval": window_ms,

@@ -61,7 +61,7 @@ def on_cluster(nodes: RayNodes) -> Venue:
     return Venue(cluster_faults.FAULTS, tasks, nodes)
 
 
-# Trials are measured in instalments of a second or less.
+# Trials are measured in rounds of a second or less.
 _COMMON = {
     "export_path": "exported",
     "skip_detailed_reports": True,

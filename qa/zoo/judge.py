@@ -67,8 +67,8 @@ def _judge_measurement(
         (model, *_) = variant["models"]
         policy = model["configuration"].get("model_transaction_policy", {})
         yield from _judge_laws(measured, is_decoupled=policy.get("decoupled", False))
-    instalments = measured["instalments"]  # other windows last until they are stable
-    if instalments and measured["duration_s"] > LONGEST_S * instalments:
+    rounds = measured["instalments"]  # other windows last until they are stable
+    if rounds and measured["duration_s"] > LONGEST_S * rounds:
         yield f"took {measured['duration_s']:.0f} s"
 
 

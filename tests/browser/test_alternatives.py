@@ -15,7 +15,7 @@ from tests.browser.conftest import Opened
 from tests.browser.pages import DIFFERENCE, met
 from tests.browser.test_reports import violations, widths
 from tests.drawn import page_of
-from tests.unit.builders import instalment, ranking, record, summary_page, variant
+from tests.unit.builders import one_round, ranking, record, summary_page, variant
 
 START = "model-analyzer best -m m -s checkpoints"
 
@@ -120,9 +120,9 @@ def test_the_latencies_of_a_selected_measurement_are_drawn_over_those_of_the_def
 ) -> None:
     default, best = variant("m_config_default"), variant("m_config_0", max_batch_size=8)
     ranked = ranking(
-        record(default, instalment([10.0, 11.0] * 50)),
-        record(best, instalment([5.0, 6.0] * 200)),
-        record(best, instalment([15.0, 16.0] * 300), concurrency=4),
+        record(default, one_round([10.0, 11.0] * 50)),
+        record(best, one_round([5.0, 6.0] * 200)),
+        record(best, one_round([15.0, 16.0] * 300), concurrency=4),
     )
     path = tmp_path / "page.html"
     path.write_text(page_of(summary_page(ranked)))

@@ -154,7 +154,7 @@ def setting(tmp_path: Path, program: str, pretend, make_model, mark) -> Iterator
             "run_config_search_max_instance_count": 2,
             "run_config_search_max_model_batch_size": 2,
             "run_config_search_max_concurrency": 2,
-            # in instalments, how often the best are measured again depends on their noise
+            # in rounds, how often the best are measured again depends on their noise
             "measurement": "perf_analyzer",
             # drawing them would take longer than everything else
             "skip_detailed_reports": True,

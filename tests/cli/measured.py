@@ -28,9 +28,9 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
-    instalment,
     measurement,
     objectives,
+    one_round,
     record,
     together,
     variant,
@@ -243,8 +243,8 @@ CHECKPOINTS: Mapping[str, Callable[[Path], None]] = {
     ),
     "upstream": _imported("plain.ckpt"),
     "upstream_ensemble": _imported("ensemble.ckpt"),
-    "instalments": _kept(
-        *(record(of, instalment([base + step / 10 for step in range(200)], 2.0),
+    "rounds": _kept(
+        *(record(of, one_round([base + step / 10 for step in range(200)], 2.0),
                  concurrency=2, repetition=number)
           for of, base in ((DEFAULT, 10.0), (BATCHED, 7.0)) for number in range(3)),
         by=LIMIT,

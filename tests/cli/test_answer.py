@@ -60,7 +60,7 @@ def test_a_model_that_was_edited_is_not_answered_from_before(
     assert '"no"' in run("best")[1]
 
 
-def test_measurements_under_other_circumstances_are_counted_and_can_be_chosen(
+def test_measurements_under_other_conditions_are_counted_and_can_be_chosen(
     setting, run: Run, tmp_path: Path
 ) -> None:
     flags = {"perf_analyzer_flags": {"string-length": "16"}}
@@ -75,27 +75,27 @@ def test_measurements_under_other_circumstances_are_counted_and_can_be_chosen(
     assert answer(tmp_path)["circumstances"] == 2
     (left_out,) = answer(tmp_path)["left_out"]
     assert (left_out["measurements"], left_out["circumstances"]) == (10, 1)
-    sentence = "--circumstances 1 ranks them"
+    sentence = "--conditions 1 ranks them"
     assert ", 10 left out" in output
     assert sentence in run("best", "-f", "config.yaml", "-v")[2]
     # the file of the run decides; without one, most measurements do
     assert "\n5 measurements across" in run("best", "-f", "config.yaml")[2]
     assert "\n10 measurements across" in run("best")[2]
-    assert "\n5 measurements across" in run("best", "--circumstances", "2")[2]
-    assert "\n5 measurements across" in run("checkpoint", "best", "--circumstances", "2")[1]
+    assert "\n5 measurements across" in run("best", "--conditions", "2")[2]
+    assert "\n5 measurements across" in run("checkpoint", "best", "--conditions", "2")[1]
     assert (
         "\n5 measurements across"
         in setting.profile(command="analyze", profile_models={"m": {"cpu_only": True, **flags}})[1]
     )
-    status, output = setting.profile("--circumstances", "1", command="analyze")
+    status, output = setting.profile("--conditions", "1", command="analyze")
     assert (status, "\n10 measurements across" in output) == (0, True)
-    status, _, error = run("best", "--circumstances", "3")
-    assert (status, "--circumstances: m: there is no group 3: there are 1 to 2" in error) == (
+    status, _, error = run("best", "--conditions", "3")
+    assert (status, "--conditions: m: there is no group 3: there are 1 to 2" in error) == (
         2,
         True,
     )
     shown = run("checkpoint", "show")[1]
-    assert "Circumstances of m" in shown
+    assert "Conditions of m" in shown
     assert "string-length" in shown
 
 

@@ -31,9 +31,9 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
-    instalment,
     measurement,
     objectives,
+    one_round,
     trial,
     variant,
 )
@@ -233,20 +233,20 @@ def test_show_takes_a_number_a_uuid_and_a_path(call: Run, checkpoints: Path) -> 
         assert "n_config_1" not in output
 
 
-# -- instalments -------------------------------------------------------------------------------
+# -- rounds -------------------------------------------------------------------------------
 
 
 def lawful(rate: float) -> Measurement:
     """100 requests, one after the other."""
-    return instalment([1000 / rate] * 100, seconds=100 / rate)
+    return one_round([1000 / rate] * 100, seconds=100 / rate)
 
 
 @pytest.fixture
-def in_instalments(tmp_path: Path) -> Path:
-    """A lucky instalment: m_config_1 had 100 and 50 infer/sec, m_config_2 always 70. In another
+def in_rounds(tmp_path: Path) -> Path:
+    """A lucky round: m_config_1 had 100 and 50 infer/sec, m_config_2 always 70. In another
     checkpoint, m_config_2 had 75.
     """
-    directory = tmp_path / "instalments"
+    directory = tmp_path / "rounds"
     for number, rates in ((1, (100, 50)), (2, (70, 70))):
         with ProfileState(directory) as state:
             for repetition, rate in enumerate(rates):
@@ -270,13 +270,13 @@ def in_instalments(tmp_path: Path) -> Path:
 POOLED = 200 / 3  # of m_config_1: 200 requests in 3 seconds
 
 
-def test_the_best_value_is_that_of_pooled_instalments(run: Run, in_instalments: Path) -> None:
+def test_the_best_value_is_that_of_pooled_rounds(run: Run, in_rounds: Path) -> None:
     def call(*arguments: str) -> str:
         status, output, error = run("checkpoint", *arguments)
         assert (status, error) == (0, "")
         return output
 
-    where = ("-s", str(in_instalments))
+    where = ("-s", str(in_rounds))
     listed = json.loads(call("list", "--json", *where))
     assert [each["best"] for each in listed] == [
         {"perf_throughput": pytest.approx(best)} for best in (70.0, 300 / (200 / 70 + 100 / 90))
@@ -289,10 +289,10 @@ def test_the_best_value_is_that_of_pooled_instalments(run: Run, in_instalments: 
 
 
 def test_trials_are_pooled_unless_single_measurements_are_asked_for(
-    run: Run, in_instalments: Path
+    run: Run, in_rounds: Path
 ) -> None:
     def call(*arguments: str) -> str:
-        status, output, error = run("checkpoint", *arguments, "-s", str(in_instalments))
+        status, output, error = run("checkpoint", *arguments, "-s", str(in_rounds))
         assert (status, error) == (0, "")
         return output
 
@@ -309,9 +309,9 @@ def test_trials_are_pooled_unless_single_measurements_are_asked_for(
 
 
 def test_an_export_says_which_single_measurements_belong_together(
-    run: Run, in_instalments: Path
+    run: Run, in_rounds: Path
 ) -> None:
-    where = ("0", "-s", str(in_instalments))
+    where = ("0", "-s", str(in_rounds))
     rows = json.loads(run("checkpoint", "export", *where, "--format", "json")[1])
     assert len({row["trial"] for row in rows}) == 4
     assert len({row["first_trial"] for row in rows}) == 2
@@ -334,7 +334,7 @@ def test_trials_are_chosen_and_sorted(call: Run) -> None:
     assert column(output, 1) == ["n_config_1"]
     assert call("trials", "--where", "concurrency>99")[:2] == (
         0,
-        "no measurement meets the conditions\n",
+        "no measurement matches the filters\n",
     )
 
 

@@ -14,7 +14,7 @@ from tests.phrases import ONLY_A_SERVER, too_large_batch
 
 
 @pytest.fixture(autouse=True)
-def in_instalments(setting) -> None:
+def in_rounds(setting) -> None:
     """As without any option: a plan has to count what confirms the best, too."""
     setting.config["measurement"] = "auto"
 
@@ -150,7 +150,7 @@ def test_the_first_is_measured_whatever_the_budget(setting) -> None:
     assert document["minutes"] == 0.1
 
 
-def test_instalments_take_less_time_than_windows(setting) -> None:
+def test_rounds_take_less_time_than_windows(setting) -> None:
     planned_s = {
         measurement: planned(setting, measurement=measurement)["subjects"][0]
         for measurement in ("auto", "perf_analyzer")

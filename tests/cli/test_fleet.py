@@ -156,7 +156,7 @@ def test_all_models_of_the_repository_are_profiled(setting, make_model, tmp_path
 def test_commands_with_the_file_of_a_run_understand_its_patterns(
     setting, run: Run, tmp_path: Path
 ) -> None:
-    """The circumstances and goals of a pattern are those of the models that match it."""
+    """The conditions and goals of a pattern are those of the models that match it."""
     fewer = {"cpu_only": True, "perf_analyzer_flags": {"string-length": "16"}}
     assert setting.profile()[0] == 0
     status, output = setting.profile(profile_models={"m*": fewer}, run_config_search_disable=True)

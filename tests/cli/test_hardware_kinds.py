@@ -82,13 +82,13 @@ def test_a_checkpoint_of_two_kinds_is_answered_by_every_command(
     status, output, _ = run("checkpoint", "best")
     assert (status, output.count("Which hardware for m:")) == (0, 1)
     _, output, _ = run("checkpoint", "show")
-    assert "Circumstances of m" in output
+    assert "Conditions of m" in output
 
     status, _, error = run("best")
     assert status == 2
     assert "several kinds of hardware were measured: choose one of " in error
     number = error.partition(f" for {LARGE}")[0][-1]
-    status, output, _ = run("best", "--circumstances", number)
+    status, output, _ = run("best", "--conditions", number)
     assert (status, output.splitlines()[0]) == (0, f"# For {LARGE}")
     status, _, _ = run("best", "--output-dir", "deploy")
     manifest = setting.directory / "deploy" / "1-x-GPU-17000-MB" / "m" / "kubernetes.yaml"

@@ -55,7 +55,7 @@ def test_a_run_loads_and_measures_in_the_known_order(setting, pretend) -> None:
     assert "Profile complete. Profiled 5 configurations for models: ['m']" in output
 
 
-def test_the_best_are_measured_again_in_instalments(setting) -> None:
+def test_the_best_are_measured_again_in_rounds(setting) -> None:
     status, output = setting.profile("--progress", "json", measurement="auto")
 
     assert status == 0, output
@@ -84,7 +84,7 @@ def test_how_long_variants_took_to_load_is_kept(setting) -> None:
 def test_batch_limits_are_not_doubled_where_throughput_does_not_grow(
     setting, pretend, measurement: str, sizes: tuple[int, ...]
 ) -> None:
-    """Instalments are noisy: growth has to be missing twice."""
+    """Rounds are noisy: growth has to be missing twice."""
     status, output = setting.profile(
         run_config_search_max_model_batch_size=8, measurement=measurement
     )

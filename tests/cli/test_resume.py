@@ -240,11 +240,11 @@ def test_how_the_search_was_made_is_in_the_checkpoint(setting) -> None:
     assert search["search.max_concurrency"] == "2"
 
 
-def is_instalment(record: TrialRecord) -> bool:
-    return isinstance(record.outcome, Measurement) and record.outcome.is_instalment
+def is_round(record: TrialRecord) -> bool:
+    return isinstance(record.outcome, Measurement) and record.outcome.is_round
 
 
-def test_own_windows_are_measured_where_there_are_only_instalments(
+def test_own_windows_are_measured_where_there_are_only_rounds(
     setting, pretend, tmp_path: Path
 ) -> None:
     """Killed in between, the run goes on with the next trial."""
@@ -262,7 +262,7 @@ def test_own_windows_are_measured_where_there_are_only_instalments(
     assert status == 0, output
     assert len(pretend.launches) - before in (ALL, ALL + 1)  # the one that was killed, too
     records = load(tmp_path / "checkpoints").records
-    careful = [each for each in records if not is_instalment(each)]
+    careful = [each for each in records if not is_round(each)]
     assert (len(careful), len(records)) == (ALL, short + ALL)
     assert {each.trial.repetition for each in careful} == {0}
     document = json.loads((tmp_path / "results" / "results.json").read_text())
@@ -272,7 +272,7 @@ def test_own_windows_are_measured_where_there_are_only_instalments(
     assert (status, len(pretend.launches) - before in (ALL, ALL + 1)) == (0, True), output
 
 
-def test_instalments_continue_own_windows(setting, pretend, tmp_path: Path) -> None:
+def test_rounds_continue_own_windows(setting, pretend, tmp_path: Path) -> None:
     status, output = setting.profile()
     assert status == 0, output
 
@@ -282,10 +282,10 @@ def test_instalments_continue_own_windows(setting, pretend, tmp_path: Path) -> N
     records = load(tmp_path / "checkpoints").records
     firsts = [each for each in records if not each.trial.repetition]
     assert len(firsts) == ALL
-    assert not any(map(is_instalment, firsts))
+    assert not any(map(is_round, firsts))
     further = [each for each in records if each.trial.repetition]
     assert further
-    assert all(map(is_instalment, further))
+    assert all(map(is_round, further))
     document = json.loads((tmp_path / "results" / "results.json").read_text())
     assert document["models"][0]["recommended"]["times_measured"] > 1
 

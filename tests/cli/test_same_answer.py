@@ -81,16 +81,16 @@ def check_commands(setting, run: Run, tmp_path: Path, output: str, changes: Any)
     assert (status, profiled(tmp_path)) == (0, answer), output
     status, text, error = run(*command_to_deploy(output))
     assert (status, content_of(text)) == (0, answer), error
-    circumstances = ["--circumstances", str(model["circumstances"])]
+    conditions = ["--conditions", str(model["circumstances"])]
     best = ("best", "-m", model["model"], "-s", where, "--format", "json")
-    status, text, error = run(*best, *circumstances)
+    status, text, error = run(*best, *conditions)
     assert (status, content_of(text)) == (0, answer), error
-    status, text, _ = run("checkpoint", "best", "-s", where, *circumstances)
+    status, text, _ = run("checkpoint", "best", "-s", where, *conditions)
     assert (status, model["sentence"] in " ".join(text.split())) == (0, True), text
     shutil.rmtree(tmp_path / "merged", ignore_errors=True)
     status, _, error = run("checkpoint", "merge", *[where] * 2, "--output-dir", "merged")
     assert status == 0, error
-    status, text, error = run("best", "-s", "merged", "--format", "json", *circumstances)
+    status, text, error = run("best", "-s", "merged", "--format", "json", *conditions)
     assert (status, content_of(text)) == (0, answer), error
 
 
@@ -101,7 +101,7 @@ def test_commands_recommend_what_the_run_did(setting, run: Run, tmp_path: Path, 
     check_commands(setting, run, tmp_path, output, changes)
 
 
-def test_a_smaller_run_under_other_circumstances(setting, run: Run, tmp_path: Path) -> None:
+def test_a_smaller_run_under_other_conditions(setting, run: Run, tmp_path: Path) -> None:
     """The command that the run names recommends what it did, though more is known of before."""
     assert setting.profile()[0] == 0
     flags = {"perf_analyzer_flags": {"string-length": "16"}}
@@ -132,7 +132,7 @@ def test_models_together_in_another_order(setting, run: Run, tmp_path: Path) -> 
     assert len(profiled(tmp_path)["models"]) == 1
 
 
-def test_circumstances_of_one_model_say_nothing_about_another(
+def test_conditions_of_one_model_say_nothing_about_another(
     setting, run: Run, tmp_path: Path
 ) -> None:
     both = {"profile_models": {"a": {"cpu_only": True}, "b": {"cpu_only": True}}}
@@ -140,11 +140,11 @@ def test_circumstances_of_one_model_say_nothing_about_another(
     flags = {"perf_analyzer_flags": {"string-length": "16"}}
     assert setting.profile(profile_models={"a": {"cpu_only": True, **flags}})[0] == 0
     for number in ("1", "2"):
-        status, _, error = run("report", "-n", "a_config_0", "--circumstances", number, "-e", "x")
+        status, _, error = run("report", "-n", "a_config_0", "--conditions", number, "-e", "x")
         assert status == 0, error
-        status, _, error = run("best", "-m", "a", "--circumstances", number)
+        status, _, error = run("best", "-m", "a", "--conditions", number)
         assert status == 0, error
-        status, _, error = run("checkpoint", "best", "--model", "a", "--circumstances", number)
+        status, _, error = run("checkpoint", "best", "--model", "a", "--conditions", number)
         assert status == 0, error
 
 

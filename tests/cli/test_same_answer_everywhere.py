@@ -44,14 +44,14 @@ def streams(number: int) -> dict[str, Any]:
     return {"service_ms": 4 + 3 * number % 7, "tokens": 5}
 
 
-IN_INSTALMENTS = {"measurement": "auto", "concurrency": [1, 2]}
+IN_ROUNDS = {"measurement": "auto", "concurrency": [1, 2]}
 KINDS = {
     "goodput": Kind(
-        {**IN_INSTALMENTS, "objectives": ["perf_goodput"], "latency_budget": 15},
+        {**IN_ROUNDS, "objectives": ["perf_goodput"], "latency_budget": 15},
         services, "perf_goodput",
     ),
     "tokens": Kind(
-        {**IN_INSTALMENTS, "objectives": ["output_token_throughput"], "model_type": "LLM",
+        {**IN_ROUNDS, "objectives": ["output_token_throughput"], "model_type": "LLM",
          "client_protocol": "grpc"},
         streams, "output_token_throughput",
     ),

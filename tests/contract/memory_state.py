@@ -40,8 +40,8 @@ class MemoryState:
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
         outcome = self._outcomes.get(trial.key)
-        is_short = isinstance(outcome, Measurement) and outcome.is_instalment
-        is_replaced = is_short and trial.instalment_s is None
+        is_short = isinstance(outcome, Measurement) and outcome.is_round
+        is_replaced = is_short and trial.round_s is None
         return None if trial.key in self._retried or is_replaced else outcome
 
     def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:

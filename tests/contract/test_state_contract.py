@@ -22,8 +22,8 @@ from tests.unit.state.samples import (
     failure,
     measurement,
     rich_failure,
-    rich_instalment,
     rich_measurement,
+    rich_round,
     rich_trial,
     several,
     trial,
@@ -101,11 +101,11 @@ def test_what_was_recorded_is_known_at_once_and_in_later_runs(
             assert state.outcome_of(asked) == outcome
 
 
-def test_an_instalment_does_not_answer_for_own_windows_of_perf_analyzer(run: Runs) -> None:
-    careful, short = rich_trial(), replace(rich_trial(), instalment_s=0.0)
+def test_a_round_does_not_answer_for_own_windows_of_perf_analyzer(run: Runs) -> None:
+    careful, short = rich_trial(), replace(rich_trial(), round_s=0.0)
     with run() as state:
-        state.record(short, rich_instalment())
-        assert state.outcome_of(short) == rich_instalment()
+        state.record(short, rich_round())
+        assert state.outcome_of(short) == rich_round()
         assert state.outcome_of(careful) is None
     with run() as state:
         assert state.outcome_of(careful) is None

@@ -195,14 +195,14 @@ def measurement(
     )
 
 
-def instalment(
+def one_round(
     latencies: Sequence[float],
     seconds: float = 1.0,
     *,
     windows: Sequence[float] = (),
     **values: float,
 ) -> Measurement:
-    """What an instalment gave that counted requests with these latencies (ms)."""
+    """What a round gave that counted requests with these latencies (ms)."""
     ordered = sorted(latencies)
     rate = len(ordered) / seconds
     percentiles = {

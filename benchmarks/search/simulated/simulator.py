@@ -32,9 +32,9 @@ _SOURCE = Path(__file__).with_name("simulator.c")
 # Without fused operations numbers are the same on all machines, as far as their libm agrees.
 _FLAGS = ("-O3", "-std=c11", "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC")
 
-# Answers that are measured at a point, at least; and rounds, where many are in flight.
+# Answers that are measured at a point, at least; and waves, where many are in flight.
 _ANSWERS = 8_000
-_ROUNDS = 10
+_WAVES = 10
 
 # An open loop is measured in windows of so many seconds (as simulator.c has it), each of a server
 # that was idle.
@@ -77,7 +77,7 @@ class Simulator:
         Raises NoSimulatorError.
         """
         seed = crc32(repr((settings, load)).encode())
-        windows, room = 1, max(_ANSWERS, _ROUNDS * int(load))
+        windows, room = 1, max(_ANSWERS, _WAVES * int(load))
         if server.open_loop:
             windows = min(int(_ANSWERS / (load * _WINDOW_S)) + 1, _MOST_WINDOWS)
             # twice what can be expected
@@ -116,7 +116,7 @@ class Simulator:
             settings,
             loads,
             _ANSWERS,
-            _ROUNDS,
+            _WAVES,
             _MOST_WINDOWS,
         ]
         path = self._directory / f"{_digest(repr(parts))}.npy"

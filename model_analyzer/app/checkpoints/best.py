@@ -10,7 +10,7 @@ from pathlib import Path
 
 from model_analyzer.app.delivery.files import write_variants
 from model_analyzer.app.selection.asked_goals import goals_of, priced
-from model_analyzer.app.selection.circumstances import ranked
+from model_analyzer.app.selection.conditions import ranked
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.reports.build import Statement, state_answer
@@ -68,7 +68,7 @@ def best_variants(
     *,
     count: int,
     model: str | None = None,
-    circumstances: int | None = None,
+    conditions: int | None = None,
     directory: Path | None = None,
     prices: Path | None = None,
 ) -> BestVariants:
@@ -84,7 +84,7 @@ def best_variants(
         answers=[
             answer_of(ranking)
             for name, goal in goals.items()
-            for ranking in ranked(profile, name, goal, circumstances)
+            for ranking in ranked(profile, name, goal, conditions)
         ],
         remarks=remarks,
         count=count,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.app.selection.asked_goals import completed_records, wishes_of_runs
-from model_analyzer.app.selection.circumstances import circumstances_tables, default_rankings
+from model_analyzer.app.selection.conditions import conditions_tables, default_rankings
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.hardware import Machine, with_place
@@ -45,8 +45,8 @@ def content_tables(checkpoint: Checkpoint, metric: str | None = None) -> Iterato
     yield from _shared_hosts(checkpoint)
     rankings = default_rankings(checkpoint)
     yield from _variants(checkpoint, metric, rankings)
-    for subject, table in circumstances_tables(rankings):
-        yield f"Circumstances of {subject}", table
+    for subject, table in conditions_tables(rankings):
+        yield f"Conditions of {subject}", table
     for lane, conclusion in checkpoint.conclusions.items():
         title = f"Conclusion about {with_place(*lane)}"
         yield title, pairs_table(_conclusion(checkpoint, conclusion))

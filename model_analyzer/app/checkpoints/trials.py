@@ -17,8 +17,8 @@ from model_analyzer.reports.swept import parameters_of
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.flat_rows import (
     NUMBERS,
-    Condition,
     Row,
+    RowFilter,
     Rows,
     column_named,
     pooled_rows,
@@ -33,12 +33,12 @@ _METRICS = ("perf_throughput", "perf_latency_p99", "gpu_used_memory", "cpu_used_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Which trials, in which order: those that meet all conditions, and of these at most `limit`.
+    """Which trials, in which order: those that pass all filters, and of these at most `limit`.
     Without a column to sort by, the order is that of measuring. Several measurements of a trial are
     pooled, unless they are `single`.
     """
 
-    conditions: Sequence[Condition] = ()
+    filters: Sequence[RowFilter] = ()
     sort_by: str | None = None
     order: str | None = None
     limit: int | None = None
@@ -57,8 +57,8 @@ class Trials:
 
     def table(self) -> Table:
         """The rows for people: some metrics, and the columns of the query."""
-        sort_by, conditions = self.query.sort_by, self.query.conditions
-        queried = [*([sort_by] if sort_by else []), *(each.column for each in conditions)]
+        sort_by, filters = self.query.sort_by, self.query.filters
+        queried = [*([sort_by] if sort_by else []), *(each.column for each in filters)]
         shown = (*self.wishes, *_METRICS, *queried)
         metrics = dict.fromkeys(name for name in shown if name in METRICS)
         columns = [
@@ -110,12 +110,12 @@ def parse_query(
     """The query of these options. Raises ConfigError."""
     option = "--where"
     try:
-        conditions = [Condition.parse(text) for text in where]
+        filters = [RowFilter.parse(text) for text in where]
         option = "--sort-by"
         column = column_named(sort_by) if sort_by else None
     except ValueError as error:
         raise wrong(option, str(error)) from error
-    return Query(conditions=conditions, sort_by=column, order=order, limit=limit, single=single)
+    return Query(filters=filters, sort_by=column, order=order, limit=limit, single=single)
 
 
 def choose_trials(checkpoint: Checkpoint, query: Query) -> Trials:
@@ -124,7 +124,7 @@ def choose_trials(checkpoint: Checkpoint, query: Query) -> Trials:
     rows: Sequence[Row] = [
         row
         for row in (Rows(records, repetitions=True) if query.single else pooled_rows(records))
-        if "failure" not in row and all(each.is_met_by(row) for each in query.conditions)
+        if "failure" not in row and all(each.matches(row) for each in query.filters)
     ]
     is_descending = query.order == "desc"
     if query.sort_by is not None:

@@ -135,7 +135,7 @@ class Deploying:
         if self.prices is not None:
             words += ["--prices", _short(self.prices)]
         if ranking.group is not None and len(ranking.groups) > 1:
-            words += ["--circumstances", str(ranking.group.number)]
+            words += ["--conditions", str(ranking.group.number)]
         return words
 
 

@@ -63,7 +63,7 @@ class ModelStarted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialStarted:
     """A trial is about to be measured. `number` counts the measurements of its model, from 1, and
-    each instalment is one; `expected_trials` is the expected total. `slot` is its name, "" if there
+    each round is one; `expected_trials` is the expected total. `slot` is its name, "" if there
     is one slot. `outlook` is what its search expected of further trials; None if it does not know.
     """
 

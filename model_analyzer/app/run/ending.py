@@ -13,7 +13,7 @@ from model_analyzer.app.delivery.files import originals_of
 from model_analyzer.app.run.measuring import Session
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.reports.renderer import Renderer
-from model_analyzer.results.circumstances import Circumstances, Intended
+from model_analyzer.results.conditions import Conditions, Intended
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.search.plan import Subject, by_name
 
@@ -56,17 +56,17 @@ def _newest(session: Session) -> Path | None:
 
 
 def _rankings(placed: Sequence[Subject], profile: Profile) -> Sequence[Ranking]:
-    """The rankings of a subject: under the circumstances of this run on its kinds of hardware, and
+    """The rankings of a subject: under the conditions of this run on its kinds of hardware, and
     under the same on the others in the checkpoint.
     """
     subject = placed[0]
-    conditions = tuple(model.conditions for model in subject.models)
-    of_run = [Circumstances(setup=each.setup.identity, conditions=conditions) for each in placed]
-    alike = Intended(setup=subject.setup, conditions=conditions)
+    clients = tuple(model.client_setup for model in subject.models)
+    of_run = [Conditions(setup=each.setup.identity, clients=clients) for each in placed]
+    alike = Intended(setup=subject.setup, clients=clients)
     return rank(
         profile,
         subject.name,
         subject.goal,
-        circumstances=[*of_run, alike],
+        conditions=[*of_run, alike],
         bases=subject.bases,
     )

@@ -18,7 +18,7 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.run.beginning import begin
 from model_analyzer.app.run.caller import Caller, followed
 from model_analyzer.app.run.measuring import Session, make_ready
-from model_analyzer.app.selection.circumstances import ranked
+from model_analyzer.app.selection.conditions import ranked
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
@@ -26,7 +26,7 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError, Interrupted, wrong
 from model_analyzer.forecast.time_left import time_left
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.results.circumstances import differences
+from model_analyzer.results.conditions import differences
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.search.plan import Plan, Subject
 from model_analyzer.search.planned import PlannedSearch
@@ -40,13 +40,13 @@ ExtraPlan = Callable[[ProfileState, Subject], Plan]
 class Extra:
     """Measurements to add: of a `model`, for the `option` of the command line that asks for them.
 
-    `purpose` is what they are for, in a word. About `usual_trials` are expected. `circumstances` is
+    `purpose` is what they are for, in a word. About `usual_trials` are expected. `conditions` is
     the number of the group that they are compared with by the `goal`; None means that of the run.
     """
 
     model: str
     goal: Goal
-    circumstances: int | None
+    conditions: int | None
     option: str
     purpose: str
     usual_trials: int
@@ -70,7 +70,7 @@ class Extra:
         self, state: ProfileState, subject: Subject, settings: ProfileSettings
     ) -> Ranking | None:
         """The ranking on the hardware of the subject; None if nothing was measured on it."""
-        rankings = ranked(state.profile, self.model, self.goal, self.circumstances, settings)
+        rankings = ranked(state.profile, self.model, self.goal, self.conditions, settings)
         return next((each for each in rankings if each.kind == subject.setup.kind), None)
 
 
@@ -156,7 +156,7 @@ class _Measuring:
         if changed:
             raise CheckpointError(
                 f"{model} was measured on another server ({'; '.join(map(str, changed))}): choose"
-                " the measurements of this server with --circumstances, or profile it again"
+                " the measurements of this server with --conditions, or profile it again"
             )
 
 

@@ -16,7 +16,7 @@ from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
 from model_analyzer.cli.shared_options import (
     allow_miss_option,
     checkpoint_argument,
-    circumstances_option,
+    conditions_option,
     config_file_option,
     directory_options,
     format_option,
@@ -74,7 +74,7 @@ def _keep_variant(ctx: click.Context, parameter: click.Parameter, value: str | N
     help="Inferences per second that all replicas of the manifest must serve together.",
 )
 @prices_option
-@circumstances_option
+@conditions_option
 @allow_miss_option
 @remarks_option
 @path_option(
@@ -94,7 +94,7 @@ def best(
     form: str,
     diff: bool,
     throughput: str | None,
-    circumstances: int | None,
+    conditions: int | None,
     allow_miss: bool,
     output_dir: Path | None,
 ) -> int:
@@ -126,7 +126,7 @@ def best(
         several=has_files or form == _JSON,
         settings=settings,
         config_file=config_file,
-        circumstances=circumstances,
+        conditions=conditions,
         variant=ctx.meta[_VARIANT],
     )
     _explain(recommendations, verbose=shows_remarks(ctx))

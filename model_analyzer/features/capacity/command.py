@@ -19,7 +19,7 @@ from model_analyzer.cli.output import check_format, open_checkpoint, print_table
 from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     checkpoint_argument,
-    circumstances_option,
+    conditions_option,
     config_file_option,
     directory_options,
     format_option,
@@ -88,7 +88,7 @@ def _question_options(command: F) -> F:
             help="Number of replicas on each node; the answer then counts nodes, too.",
         ),
         prices_option,
-        circumstances_option,
+        conditions_option,
     )
     decorated: Any = _with_question(command)
     for option in reversed(options):
@@ -108,7 +108,7 @@ def _with_question(command: F) -> Callable[..., int]:
         variant: str | None,
         batch_size: int | None,
         asked: GoalOverride,
-        circumstances: int | None,
+        conditions: int | None,
         **others: Any,
     ) -> int:
         from model_analyzer.features.capacity.question import Question, parse_demand, read_trace
@@ -121,7 +121,7 @@ def _with_question(command: F) -> Callable[..., int]:
             variant=variant,
             batch_size=batch_size,
             asked=asked,
-            circumstances=circumstances,
+            conditions=conditions,
         )
         return command(*arguments, question=question, **others)
 
@@ -220,7 +220,7 @@ def _measure(
         variant=question.variant,
         batch_size=report.capacity.replica.batch_size,
         needed=question.demand.with_headroom,
-        circumstances=question.circumstances,
+        conditions=question.conditions,
         budget_s=Duration().parse(Node(budget, "--budget")),
     )
     return measure_capacity(job, order, caller_at_terminal(job.settings, 0, on_stderr=True))
@@ -270,7 +270,7 @@ def rendered(reports: Sequence[CapacityReport], form: str) -> str | None:
     chosen = reports[0] if len(reports) == 1 else cheapest_of(reports)
     if chosen is None:
         raise wrong(
-            "--circumstances",
+            "--conditions",
             f"{len(reports)} kinds of hardware were measured: choose one, or give --prices for the"
             " cheapest",
         )

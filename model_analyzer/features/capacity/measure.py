@@ -32,21 +32,21 @@ from model_analyzer.features.capacity.facts.missing import Missing
 from model_analyzer.features.capacity.facts.points import Lack, Point, requests_needed
 from model_analyzer.features.capacity.facts.replica import Keeps, keeps_at
 from model_analyzer.noise.noise_model import NoiseModel
-from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import PartialPlan, Plan, Subject, recorded, side_by_side
+from model_analyzer.search.rounds import measured_again
 from model_analyzer.state.profile_state import ProfileState
 
 log = logging.getLogger(__name__)
 
-# Each round measures what the last one left open: usually first rates, then the gap between two.
-_MOST_ROUNDS, _USUAL_TRIALS = 5, 12
+# Each step measures what the last one left open: usually first rates, then the gap between two.
+_MOST_STEPS, _USUAL_TRIALS = 5, 12
 
-# The most instalments of a rate in a run. The first one expects somewhat more requests than the
+# The most rounds of a rate in a run. The first one expects somewhat more requests than the
 # percentile needs, so that chance seldom gives too few; it lasts at least so many seconds.
-_INSTALMENTS, _MARGIN, _LEAST_S = 4, 1.2, 2.0
+_ROUNDS, _MARGIN, _LEAST_S = 4, 1.2, 2.0
 
-# The largest share of the rest of the budget, and of the time limit of perf_analyzer, that an
-# instalment is planned to take.
+# The largest share of the rest of the budget, and of the time limit of perf_analyzer, that a
+# round is planned to take.
 _SHARE = 0.8
 
 
@@ -54,7 +54,7 @@ _SHARE = 0.8
 class MeasureOrder:
     """What to measure: what is missing for the `goal` of a model. `variant` is the only variant to
     measure, None for the one that carries most; requests have `batch_size` inferences.
-    All replicas together have to carry the `needed` requests per second. `circumstances` is the
+    All replicas together have to carry the `needed` requests per second. `conditions` is the
     number of the group that new measurements are compared with; None means
     that of the run. `budget_s` is the most time to measure.
     """
@@ -64,7 +64,7 @@ class MeasureOrder:
     variant: str | None
     batch_size: int
     needed: float
-    circumstances: int | None
+    conditions: int | None
     budget_s: float
 
 
@@ -78,7 +78,7 @@ def measure_capacity(job: Job, order: MeasureOrder, caller: Caller) -> int:
     extra = Extra(
         model=order.model,
         goal=order.goal,
-        circumstances=order.circumstances,
+        conditions=order.conditions,
         option="--measure",
         purpose="capacity",
         usual_trials=_USUAL_TRIALS,
@@ -92,7 +92,7 @@ def measure_capacity(job: Job, order: MeasureOrder, caller: Caller) -> int:
             traffic=_users(model),
             perf_analyzer_flags=without_load_flags(model.perf_analyzer_flags),
             genai_perf_flags=empty(),
-            in_instalments=True,
+            in_rounds=True,
         ),
     )
     plan = _Planning(order, extra, job.settings).plan
@@ -114,12 +114,12 @@ class _Planning:
         self._settings = settings
         self._budget = Budget(order.budget_s)
         self._outcomes: list[Outcome] = []
-        self._taken: Counter[str] = Counter()  # instalments, by trial
+        self._taken: Counter[str] = Counter()  # rounds, by trial
 
     def plan(self, state: ProfileState, subject: Subject) -> Plan:
         """Measures what is missing, then what is still missing, and so on."""
         records: list[TrialRecord] = []
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MOST_STEPS):
             ranking = self._extra.ranking(state, subject, self._settings)
             assert ranking is not None, "checked before"
             known = capacity_of(
@@ -134,10 +134,10 @@ class _Planning:
                 for each in known.missing
                 if not (records and each.reason is Lack.NO_METRIC)  # it has not appeared
                 for trial in self._trials(each, subject)
-                if self._taken[trial.key] < _INSTALMENTS
+                if self._taken[trial.key] < _ROUNDS
             ]
             measured = yield from side_by_side(
-                self._instalments(trial, known.constraints, state) for trial in trials
+                self._rounds(trial, known.constraints, state) for trial in trials
             )
             records += chain.from_iterable(measured)
             if not any(isinstance(each.outcome, Measurement) for each in chain(*measured)):
@@ -156,13 +156,13 @@ class _Planning:
         for rate in missing.rates:
             yield subject.trial(model.workload(missing.variant, rate, missing.batch_size))
 
-    def _instalments(
+    def _rounds(
         self, trial: Trial, constraints: Sequence[Constraint], state: ProfileState
     ) -> PartialPlan[list[TrialRecord]]:
-        """Instalments of a trial until it is certain whether it keeps the constraints."""
+        """Rounds of a trial until it is certain whether it keeps the constraints."""
         records: list[TrialRecord] = []
         runs = [*_measured(trial, state)]
-        while self._taken[trial.key] < _INSTALMENTS and self._budget.covers(self._outcomes):
+        while self._taken[trial.key] < _ROUNDS and self._budget.covers(self._outcomes):
             self._taken[trial.key] += 1
             record = yield from recorded(self._next(trial, constraints, state, runs))
             records.append(record)
@@ -183,20 +183,20 @@ class _Planning:
         state: ProfileState,
         runs: Sequence[Measurement],
     ) -> Trial:
-        """The next instalment of a trial, which ends within the budget."""
+        """The next round of a trial, which ends within the budget."""
         again = repetition(trial, state)
         left_s = self._budget.limit_s(self._outcomes)
         assert left_s is not None, "the budget has a limit"
         wanted_s = _MARGIN * requests_needed(constraints) / trial.workloads[0].load.value
         if runs:
-            wanted_s = measured_again(again, again.repetition, runs).instalment_s or 0.0
+            wanted_s = measured_again(again, again.repetition, runs).round_s or 0.0
         most_s = _SHARE * min(left_s, self._settings.load_generator.timeout_s)
         seconds = min(max(wanted_s, _LEAST_S), most_s)
-        return replace(again, instalment_s=seconds, limit_s=left_s)
+        return replace(again, round_s=seconds, limit_s=left_s)
 
 
 def _measured(trial: Trial, state: ProfileState) -> Iterator[Measurement]:
-    """The instalments of a trial that were measured earlier."""
+    """The rounds of a trial that were measured earlier."""
     end = repetition(trial, state).repetition
     for number in range(end):
         outcome = state.outcome_of(replace(trial, repetition=number))
@@ -207,7 +207,7 @@ def _measured(trial: Trial, state: ProfileState) -> Iterator[Measurement]:
 def _is_settled(
     trial: Trial, constraints: Sequence[Constraint], runs: Sequence[Measurement]
 ) -> bool:
-    """Whether further instalments would not change what these tell."""
+    """Whether further rounds would not change what these tell."""
     point = _point(trial, runs)
     if any(point.value(each.tag) is None for each in constraints):
         return True
@@ -216,7 +216,7 @@ def _is_settled(
 
 
 def _told(trial: Trial, constraints: Sequence[Constraint], runs: Sequence[Measurement]) -> str:
-    """What all instalments of a trial tell together, as the answer will."""
+    """What all rounds of a trial tell together, as the answer will."""
     point = _point(trial, runs)
     values = [
         f"{metric.name} {number_text(value)} {metric.unit}"
@@ -224,7 +224,7 @@ def _told(trial: Trial, constraints: Sequence[Constraint], runs: Sequence[Measur
         if (value := point.value(metric.tag)) is not None
     ]
     return (
-        f"{workload_words(trial.workloads[0])}, {counted(len(runs), 'instalment')} together:"
+        f"{workload_words(trial.workloads[0])}, {counted(len(runs), 'round')} together:"
         f" {', '.join(values) or 'no constrained metric'}"
     )
 

@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from model_analyzer.app.selection.asked_goals import goals_of, priced
-from model_analyzer.app.selection.circumstances import ranked, run_of
+from model_analyzer.app.selection.conditions import ranked, run_of
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.config.kinds import Integer, Number
 from model_analyzer.config.nodes import Node
@@ -73,7 +73,7 @@ class Question:
     The `demand` is the peak of the `trace`, if there is one. `model` is None for the only model of
     the checkpoint, `variant` is None for the one that carries most. Requests have `batch_size`
     inferences; None means as many as those of the recommended measurement. The goals are those
-    that are `asked` for, then those of the YAML file and of the run. `circumstances` is the number
+    that are `asked` for, then those of the YAML file and of the run. `conditions` is the number
     of the group to use; None means that of the YAML file.
     """
 
@@ -83,7 +83,7 @@ class Question:
     variant: str | None = None
     batch_size: int | None = None
     asked: GoalOverride
-    circumstances: int | None = None
+    conditions: int | None = None
 
 
 def capacity(
@@ -99,7 +99,7 @@ def capacity(
     profile = priced(checkpoint.profile, prices, question.asked)
     (name,) = chosen_subjects(checkpoint, question.model, several=False)
     goals, _ = goals_of(checkpoint, [name], question.asked, settings)
-    rankings = ranked(profile, name, goals[name], question.circumstances, run_of(config_file))
+    rankings = ranked(profile, name, goals[name], question.conditions, run_of(config_file))
     batch_size = question.batch_size or _usual_batch(rankings[0])
     known, problems = [], []
     for ranking in rankings:

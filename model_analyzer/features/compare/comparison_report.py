@@ -168,7 +168,7 @@ def comparison_remarks(comparison: ModelComparison) -> Iterator[str]:
             " from BASE), so they show no change"
         )
     best = comparison.best
-    if count < FEWEST_CHANGES and best is not None and not best.new.measurement.is_instalment:
+    if count < FEWEST_CHANGES and best is not None and not best.new.measurement.is_round:
         yield (
             f"{model}: {count} common trials; {FEWEST_CHANGES} are needed to estimate the noise"
             " between runs, so latencies that were measured once have no interval"

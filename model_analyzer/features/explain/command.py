@@ -17,7 +17,7 @@ from model_analyzer.cli.echo import complain, echo
 from model_analyzer.cli.output import open_checkpoint, print_json
 from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.cli.shared_options import (
-    circumstances_option,
+    conditions_option,
     config_file_option,
     directory_options,
     format_option,
@@ -49,7 +49,7 @@ _JSON = "json"
 )
 @goal_options("those of the run, otherwise perf_throughput")
 @format_option(_JSON, default="text", help="Output format: text, or JSON for programs.")
-@circumstances_option
+@conditions_option
 @click.option(
     "--confirm",
     is_flag=True,
@@ -67,7 +67,7 @@ def explain(
     model: str | None,
     asked: GoalOverride,
     form: str,
-    circumstances: int | None,
+    conditions: int | None,
     confirm: bool,
 ) -> int:
     """Say why requests are slow, and what limits the throughput.
@@ -88,9 +88,7 @@ def explain(
 
     given = given_result_options(ctx, directory, prefix)
     settings = result_settings(given, config_file, os.environ)
-    question = ExplainQuestion(
-        model=model, variant=variant, asked=asked, circumstances=circumstances
-    )
+    question = ExplainQuestion(model=model, variant=variant, asked=asked, conditions=conditions)
     place = ("latest", settings.checkpoint_directory, settings.checkpoint_prefix)
     reports = explain_checkpoint(open_checkpoint(*place), question, settings, config_file)
     if confirm:
@@ -128,12 +126,12 @@ def _confirm(
         raise wrong(
             "--confirm",
             f"{len(reports)} kinds of hardware were measured: choose that of this machine with"
-            " --circumstances",
+            " --conditions",
         )
     order = AdviceOrder(
         model=reports[0].model,
         goal=reports[0].goal,
-        circumstances=question.circumstances,
+        conditions=question.conditions,
         explanation=reports[0].explanation,
     )
     if not order.again:

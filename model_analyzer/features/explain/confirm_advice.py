@@ -22,7 +22,7 @@ from model_analyzer.results.explain.situation import Situation
 from model_analyzer.search.plan import Plan, Subject, recorded, side_by_side
 from model_analyzer.state.profile_state import ProfileState
 
-# The measurements of a test, and the seconds of each if the checkpoint has instalments.
+# The measurements of a test, and the seconds of each if the checkpoint has rounds.
 MOST_TRIALS, _SECONDS = 3, 10.0
 
 # Causes that compare the lowest load with a higher one.
@@ -31,13 +31,13 @@ _OF_LOAD = {Cause.LOCK, Cause.TOO_MANY_INSTANCES, Cause.SLOWING_DOWN}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceOrder:
-    """The explanation of a model whose advice is to be tested. `circumstances` is the number of the
+    """The explanation of a model whose advice is to be tested. `conditions` is the number of the
     group that new measurements are compared with by the `goal`; None means that of the run.
     """
 
     model: str
     goal: Goal
-    circumstances: int | None
+    conditions: int | None
     explanation: Explanation
 
     @property
@@ -67,7 +67,7 @@ def confirm_advice(
     extra = Extra(
         model=order.model,
         goal=order.goal,
-        circumstances=order.circumstances,
+        conditions=order.conditions,
         option="--confirm",
         purpose="explanation",
         usual_trials=len(order.findings) + len(order.again),
@@ -121,8 +121,8 @@ class _Testing:
 
 def _again(subject: Subject, situation: Situation, work: Workload) -> Trial:
     """A trial of this work, measured as a situation was."""
-    seconds = _SECONDS if situation.measurement.is_instalment else None
-    return replace(subject.trial(work), instalment_s=seconds)
+    seconds = _SECONDS if situation.measurement.is_round else None
+    return replace(subject.trial(work), round_s=seconds)
 
 
 def _with(situation: Situation, record: TrialRecord) -> Situation:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model_analyzer.app.selection.asked_goals import goals_of
-from model_analyzer.app.selection.circumstances import ranked, run_of
+from model_analyzer.app.selection.conditions import ranked, run_of
 from model_analyzer.app.selection.subjects import chosen_subjects
 from model_analyzer.domain.goals import Goal, GoalOverride
 from model_analyzer.domain.settings import ReportSettings
@@ -23,14 +23,14 @@ from model_analyzer.state.checkpoint import Checkpoint
 class ExplainQuestion:
     """What to explain: a `variant` by name, None for the best one; `model` is None for that of the
     variant, or the only one of the checkpoint. The goals, which choose the load to explain, are
-    those that are `asked` for, then those of the YAML file and of the run. `circumstances` is the
+    those that are `asked` for, then those of the YAML file and of the run. `conditions` is the
     number of the group to use.
     """
 
     model: str | None
     variant: str | None
     asked: GoalOverride
-    circumstances: int | None
+    conditions: int | None
 
 
 def explain_checkpoint(
@@ -43,7 +43,7 @@ def explain_checkpoint(
     ConfigError or UnusableCheckpoint.
     """
     name, goal = _subject_and_goal(checkpoint, question, settings)
-    rankings = ranked(checkpoint.profile, name, goal, question.circumstances, run_of(config_file))
+    rankings = ranked(checkpoint.profile, name, goal, question.conditions, run_of(config_file))
     reports, problems = [], []
     for ranking in rankings:
         try:

@@ -24,9 +24,9 @@ from model_analyzer.forecast.expectation.history import History, Remaining
 from model_analyzer.forecast.expectation.listed import ListProgress
 from model_analyzer.forecast.expectation.loading import load_of, load_of_instances, loads_of
 from model_analyzer.forecast.expectation.refinement import (
-    further_instalments,
+    further_rounds,
     left_of_load_sweep,
-    usual_further_instalments,
+    usual_further_rounds,
 )
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.noise.first_look import FIRST_LOOK_S, first_look_s, in_flight, reached_rate
@@ -177,12 +177,12 @@ class RefinedExpectation(Expectation):
         yield self._left_of_confirmation(left)
 
     def _left_of_confirmation(self, left_of_search: float) -> Remaining:
-        """The further instalments of the finalists: they have few rivals until the others are
+        """The further rounds of the finalists: they have few rivals until the others are
         measured, so as many as usual are expected for the share of the search that is left.
         """
         if not self.outcomes:
             return self._usual_confirmation(left_of_search)
-        trials = further_instalments(self._history, self._mode)
+        trials = further_rounds(self._history, self._mode)
         loads = sum(loads_of(trials, self._history.loaded))
         left = Remaining(len(trials), loads, sum(map(self.size_of, trials)))
         if left_of_search and self._finalists is not None:
@@ -194,7 +194,7 @@ class RefinedExpectation(Expectation):
 
     def _usual_confirmation(self, left_of_search: float) -> Remaining:
         count = self._history.searched + round(left_of_search)
-        lengths_s = usual_further_instalments(self._history, self._mode, count)
+        lengths_s = usual_further_rounds(self._history, self._mode, count)
         trials = len(lengths_s)
         size = sum(map(self._sizes.of_length, lengths_s))
         if self._subject.own_s:
@@ -250,7 +250,7 @@ def _between(a: Remaining, b: Remaining, share: float = 0.5) -> Remaining:
 
 class Sizes:
     """The sizes of trials, from the requests per second of those that were measured. A trial that
-    is not measured in instalments, or whose load has its own times, and any trial before the first
+    is not measured in rounds, or whose load has its own times, and any trial before the first
     outcome, has the size 1.
     """
 
@@ -270,12 +270,12 @@ class Sizes:
 
     def of(self, trial: Trial) -> float:
         """The size of a trial, measured or not."""
-        if trial.instalment_s is None or any(map(has_own_times, trial.workloads)):
+        if trial.round_s is None or any(map(has_own_times, trial.workloads)):
             return 1.0
-        return max(self._seconds(work, trial.instalment_s) for work in trial.workloads) / _USUAL_S
+        return max(self._seconds(work, trial.round_s) for work in trial.workloads) / _USUAL_S
 
     def of_length(self, seconds: float) -> float:
-        """The size of an instalment with this length."""
+        """The size of a round with this length."""
         return (seconds + AROUND_S) / _USUAL_S
 
     def _seconds(self, work: Workload, asked_s: float) -> float:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What follows a search: the load sweep of the best variants, and further instalments of the
+"""What follows a search: the load sweep of the best variants, and further rounds of the
 finalists. Their plans are asked themselves: with estimated answers, and as if each trial measured
 the same again.
 """
@@ -21,19 +21,19 @@ from model_analyzer.forecast.expectation.history import History, Remaining
 from model_analyzer.forecast.expectation.loading import loads_of
 from model_analyzer.noise.first_look import FIRST_LOOK_S
 from model_analyzer.search.confirm import FINALISTS, confirm, most_confirmed
-from model_analyzer.search.instalments import further_s
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import Subject, load_values
 from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.refine import best_trials
+from model_analyzer.search.rounds import further_s
 
 # About this share of the variants meets the constraints at low loads only.
 _BOUNDARIES = 0.5
 
 # Comparing more trials would take too long, and the others do not become finalists.
 _MOST_TRIALS = 24
-# Most finalists have rivals for so many further instalments; under random arrivals for all.
-_USUAL_ROUNDS, _OF_RANDOM = 2, 3
+# Most finalists have rivals for so many further rounds; under random arrivals for all.
+_USUAL, _OF_RANDOM = 2, 3
 
 
 def left_of_load_sweep(
@@ -122,8 +122,8 @@ def _between(low: Values, high: Values, share: float, slower: float, stretch: fl
     }
 
 
-def further_instalments(history: History, mode: RefiningMode) -> Sequence[Trial]:
-    """The instalments that the finalists would still get, by the outcomes so far."""
+def further_rounds(history: History, mode: RefiningMode) -> Sequence[Trial]:
+    """The rounds that the finalists would still get, by the outcomes so far."""
     subject, settings = mode.subject, mode.settings
     if not most_confirmed(subject, settings):
         return ()
@@ -137,11 +137,11 @@ def further_instalments(history: History, mode: RefiningMode) -> Sequence[Trial]
     search = PlannedSearch(confirm(subject, settings, records), None)
     while (trial := search.ask()) is not None:
         trials.append(trial)
-        search.tell(trial, _lasting(latest[trial.first.key], trial.instalment_s or 0.0))
+        search.tell(trial, _lasting(latest[trial.first.key], trial.round_s or 0.0))
     return trials
 
 
-def usual_further_instalments(history: History, mode: RefiningMode, trials: int) -> Sequence[float]:
+def usual_further_rounds(history: History, mode: RefiningMode, trials: int) -> Sequence[float]:
     """The usual lengths of all of them in seconds, if the search itself has so many `trials`."""
     if not most_confirmed(mode.subject, mode.settings):
         return ()
@@ -153,7 +153,7 @@ def usual_further_instalments(history: History, mode: RefiningMode, trials: int)
     lengths_s = [median(measured) if measured else FIRST_LOOK_S]
     traffics = [model.settings.traffic for model in mode.subject.models]
     is_random = any(traffic is not None and traffic.arrivals in RANDOM for traffic in traffics)
-    for _ in range(_OF_RANDOM if is_random else _USUAL_ROUNDS):
+    for _ in range(_OF_RANDOM if is_random else _USUAL):
         lengths_s.append(further_s(sum(lengths_s), is_random=is_random))
     return [seconds for seconds in lengths_s[1:] for _ in range(min(trials, FINALISTS))]
 
@@ -176,7 +176,7 @@ def _best(records: Sequence[TrialRecord], subject: Subject) -> Sequence[TrialRec
 
 
 def _lasting(measurement: Measurement, seconds: float) -> Measurement:
-    """The same values of an instalment with this length."""
+    """The same values of a round with this length."""
     models = [
         replace(
             model,

@@ -44,7 +44,7 @@ class Case(NamedTuple):
     @property
     def again(self) -> str:
         """What to do if the client's values are wrong."""
-        if self.measurement.is_instalment:
+        if self.measurement.is_round:
             return "compare with --measurement perf_analyzer, which takes perf_analyzer's own table"
         return "measure it again (--measurement auto takes the times of single requests)"
 

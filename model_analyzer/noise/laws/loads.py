@@ -70,7 +70,7 @@ def _is_one_period(case: Case) -> bool:
     """Whether throughput and latency are those of the same requests: a mean of several measurements
     is not their quotient.
     """
-    return case.runs == 1 or case.measurement.is_instalment
+    return case.runs == 1 or case.measurement.is_round
 
 
 def open_loads_are_answered(case: Case) -> Doubt | None:

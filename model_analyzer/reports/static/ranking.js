@@ -54,7 +54,7 @@ const ranking = (() => {
     const over = values(data, data.limit);
     const latency = values(data, LATENCY);
     const others = data.constraints.map(([tag, minimum, maximum]) => ({ tag, minimum, maximum, valueOf: values(data, tag) }));
-    const isInstalment = (row) => row in data.errors[data.limit];
+    const isRound = (row) => row in data.errors[data.limit];
     const isThroughput = objectives.every(([tag]) => tag === "perf_throughput");
     const times = (row) => (data.runs[row] ? data.runs[row][data.limit].length : 1);
     const isDefault = (row) => data.defaults[variantOf[row]];
@@ -157,7 +157,7 @@ const ranking = (() => {
 
     /** The standard deviation of the score of one measurement; null if unknown. */
     function scoreNoise(rows) {
-      const once = rows.filter((row) => !isInstalment(row));
+      const once = rows.filter((row) => !isRound(row));
       const windows = isThroughput ? pooled(once.map(windowsOf)) : null;
       const repeated = once.filter((row) => times(row) > 1).map((row) => {
         const lists = objectives.map(([tag]) => data.runs[row][tag]);
@@ -178,7 +178,7 @@ const ranking = (() => {
     /** The standard error of a metric of a row; `rows` are all whose noise counts. */
     function expectedErrors(rows) {
       const known = new Map();
-      const once = rows.filter((row) => !isInstalment(row));
+      const once = rows.filter((row) => !isRound(row));
       function deviation(tag) {
         if (known.has(tag)) return known.get(tag);
         const repetitions = pooled(once.filter((row) => times(row) > 1).map((row) => spread(data.runs[row][tag])).filter(Boolean));
@@ -191,7 +191,7 @@ const ranking = (() => {
       }
       return (row, tag) => {
         const root = Math.sqrt(times(row));
-        return isInstalment(row) ? data.errors[tag][row] ?? data.usual[tag] / root : deviation(tag) / root;
+        return isRound(row) ? data.errors[tag][row] ?? data.usual[tag] / root : deviation(tag) / root;
       };
     }
 
@@ -207,7 +207,7 @@ const ranking = (() => {
       function errorOf(row) {
         const root = Math.sqrt(times(row));
         let error = noise === null ? null : noise / root;
-        if (isInstalment(row)) {
+        if (isRound(row)) {
           const parts = objectives.filter((_, place) => objectiveValues[place](row) !== null)
             .map(([tag, weight]) => [weight / weights, data.errors[tag][row] ?? null]);
           error = parts.length && parts.every(([, own]) => own !== null)
@@ -222,7 +222,7 @@ const ranking = (() => {
         return score(a, b) > Math.max(DEVIATIONS * Math.hypot(first, second), MOST);
       }
       return {
-        knowsNoise: noise !== null || rows.some(isInstalment),
+        knowsNoise: noise !== null || rows.some(isRound),
         error, apart, isFarBetter,
         isBetter: (a, b) => score(a, b) > apart(a, b),
       };
@@ -383,7 +383,7 @@ const ranking = (() => {
         const [sure, met] = [chanceWith(ALLOWED), chanceWith(0)];
         const hasRepeated = rows.some((row) => times(row) > 1);
         const isMet = (row) => {
-          if (times(row) === 1 || isInstalment(row)) return missed[row] === 0 && sure(row) >= SAFE;
+          if (times(row) === 1 || isRound(row)) return missed[row] === 0 && sure(row) >= SAFE;
           return data.runs[row][data.limit].every((_, run) => shortfall(constraints, ({ tag }) => data.runs[row][tag][run]) === 0);
         };
         const best = undefeated(comparison, passing, (row) => !hasRepeated || isMet(row));

@@ -11,9 +11,9 @@ from heapq import heapify, heapreplace
 from statistics import fmean, pstdev
 
 from model_analyzer.domain.arrivals import variation
-from model_analyzer.noise.instalment_noise import InstalmentNoise
 from model_analyzer.noise.noise import ratio_noise
 from model_analyzer.noise.pooling import histogram_of
+from model_analyzer.noise.round_noise import RoundNoise
 from model_analyzer.results.change import Change, change
 from model_analyzer.results.explain.situation import Situation, Station
 
@@ -28,7 +28,7 @@ def change_between(before: Situation, after: Situation, tag: str) -> Change:
     """The change of a metric, with the 95 % interval that the noise of both allows: the windows of
     a throughput, the number of requests behind a percentile.
     """
-    noise = InstalmentNoise([before.runs, after.runs])
+    noise = RoundNoise([before.runs, after.runs])
     both = ratio_noise(noise.of(before.runs, tag), noise.of(after.runs, tag))
     return change(before.measurement.value(tag), after.measurement.value(tag), both)
 

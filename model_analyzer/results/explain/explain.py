@@ -60,11 +60,10 @@ _RULES: Sequence[Rule] = (
 class Explanation:
     """Why a variant is as fast as it is, under the load of `situation`.
 
-    `findings` are the causes, the most important one first; none if nothing is unusual.
-    `ruled_out` are causes whose advice was measured without an effect. `lowest` is the variant
-    under its lowest load. `measured` is the number of measurements behind them; `lacks` says which
-    values some causes would need. `failed` are the trials of the variant without a measurement,
-    under any load.
+    `findings` are the causes, the most important one first; none if nothing is unusual. `ruled_out`
+    are causes whose advice was measured without an effect. `lowest` is the variant under its lowest
+    load. `measured` is the number of measurements behind them; `lacks` says which values some
+    causes would need. `failed` are the trials of the variant without a measurement, under any load.
     """
 
     situation: Situation
@@ -227,7 +226,7 @@ def _is_alike(one: Workload, other: Workload) -> bool:
     return (
         one.load.kind is other.load.kind
         and one.load.batch_size == other.load.batch_size
-        and one.conditions == other.conditions
+        and one.client_setup == other.client_setup
     )
 
 

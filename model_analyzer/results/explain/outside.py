@@ -48,7 +48,7 @@ def late_client(picture: VariantPicture) -> Iterator[Finding]:
     worst = max(behind, key=lambda each: each.work.load.value)
     rate = worst.work.load.value
     threads = worst.work.flags.get("max-threads")
-    is_waiting = waits_in_client(worst.work, in_instalments=worst.measurement.is_instalment)
+    is_waiting = waits_in_client(worst.work, in_rounds=worst.measurement.is_round)
     busy = max(each.busy for each in worst.stations)
     yield Finding(
         cause=Cause.CLIENT,

@@ -177,7 +177,7 @@ class Situation:
     @property
     def is_first_look(self) -> bool:
         """Whether too few requests were measured for a p99, because it was only looked at."""
-        is_short = self.measurement.is_instalment and not has_own_times(self.work)
+        is_short = self.measurement.is_round and not has_own_times(self.work)
         return is_short and self.requests < REQUESTS_FOR_P99
 
     @property

@@ -57,8 +57,8 @@ class Cluster(Protocol):
 
 
 def _expected_s(trial: Trial) -> float | None:
-    """How long an instalment is measured; None for other measurements."""
-    return None if trial.instalment_s is None else trial.instalment_s or FIRST_LOOK_S
+    """How long a round is measured; None for other measurements."""
+    return None if trial.round_s is None else trial.round_s or FIRST_LOOK_S
 
 
 @dataclass(slots=True)

@@ -255,7 +255,7 @@ class CarefulMeasuring:
             unknown = "genai-perf does not tell when its requests were due"
         elif run.export is not None or own_rate(work, self._intervals(work)) is None:
             unknown = "it is not known when perf_analyzer had to send its requests"
-        return remarks_on_sending(work, values, in_instalments=False, unknown=unknown)
+        return remarks_on_sending(work, values, in_rounds=False, unknown=unknown)
 
 
 def _is_sized(workloads: Iterable[Workload]) -> bool:
@@ -295,7 +295,7 @@ def _log_larger(work: Workload, reason: str, larger: Window) -> None:
 
 
 def _kind(work: Workload) -> _Kind:
-    return work.variant.identity, work.load.batch_size, work.conditions
+    return work.variant.identity, work.load.batch_size, work.client_setup
 
 
 def corrected(

@@ -222,8 +222,7 @@ def without_effect(
     model: ModelSettings, facts: ModelFacts, search: SearchSettings, user_directory: Path
 ) -> Iterator[str]:
     """Remarks about options without effect: client batch sizes that no variant accepts, and shapes
-    of inputs that are fixed; and about input data that is sent otherwise than it is
-    written.
+    of inputs that are fixed; and about input data that is sent otherwise than it is written.
     """
     largest = _largest_batch(model, facts, search)
     left_out = [str(size) for size in model.batch_sizes if size > largest]

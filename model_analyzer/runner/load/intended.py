@@ -110,7 +110,7 @@ def values_of_sending(moved: IntendedTimes) -> Values:
 
 
 def histograms_of_sending(moved: IntendedTimes) -> Mapping[str, Histogram]:
-    """The histograms of the same two, with which instalments are pooled."""
+    """The histograms of the same two, with which rounds are pooled."""
     return {
         PERCENTILES[SEND_LAG][0]: Histogram.of(moved.lags.tolist()),
         PERCENTILES[SENT_LATENCY][0]: Histogram.of(moved.sent_latencies.tolist()),
@@ -121,14 +121,14 @@ def remarks_on_sending(
     work: Workload,
     values: Values,
     *,
-    in_instalments: bool = True,
+    in_rounds: bool = True,
     unknown: str = NOT_EXPORTED,
 ) -> Iterator[Notice]:
     """A notice if the client of an open load sent so late that its lag is a part of the latencies;
     or, if it is not known when requests were due or sent, with the reason.
     """
     if is_late(values):
-        advice = advice_on_lag(work, in_instalments=in_instalments)
+        advice = advice_on_lag(work, in_rounds=in_rounds)
         yield Notice(
             kind=NoticeKind.CLIENT_LAGGED,
             text=f"{workload_words(work)}: one request in a hundred was sent more"

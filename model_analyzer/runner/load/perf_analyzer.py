@@ -15,9 +15,9 @@ from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.errors import unwritable
 from model_analyzer.runner.load.careful import CarefulMeasuring
-from model_analyzer.runner.load.instalments import InstalmentMeasuring
 from model_analyzer.runner.load.launches import MOST_BYTES, Launches, Reading
 from model_analyzer.runner.load.rates import ExportSizes
+from model_analyzer.runner.load.rounds import RoundMeasuring
 from model_analyzer.runner.load.time_limits import end_of_budget
 from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.runtime import Program
@@ -58,7 +58,7 @@ class PerfAnalyzer:
         )
         sizes = ExportSizes()
         self._careful = CarefulMeasuring(self._launches, sizes, user_directory, tell)
-        self._instalments = InstalmentMeasuring(self._launches, sizes, user_directory, tell)
+        self._rounds = RoundMeasuring(self._launches, sizes, user_directory, tell)
         self._transcript = transcript
 
     def processes(self) -> Sequence[psutil.Process]:
@@ -69,15 +69,15 @@ class PerfAnalyzer:
         self,
         workloads: Sequence[Workload],
         server: Server,
-        instalment_s: float | None = None,
+        round_s: float | None = None,
         part: int = 0,
         limit_s: float | None = None,
     ) -> Reading | Failure:
-        if instalment_s is None:
+        if round_s is None:
             outcome, ended = self._careful.measure(workloads, server)
         else:
-            outcome, ended = self._instalments.measure(
-                workloads, server, instalment_s, part, end_of_budget(limit_s)
+            outcome, ended = self._rounds.measure(
+                workloads, server, round_s, part, end_of_budget(limit_s)
             )
         if self._transcript is not None:
             for run in ended:

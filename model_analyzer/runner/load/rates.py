@@ -77,7 +77,7 @@ class RequestRates:
         return min(first_look_s(likely, in_flight(work)), FIRST_LOOK_S)
 
     def least_s(self, work: Workload) -> float:
-        """The least length of an instalment of a workload; 0 if its rate is unknown."""
+        """The least length of a round of a workload; 0 if its rate is unknown."""
         rate = self.expected(work)
         return 0.0 if rate is None else least_s(rate, in_flight(work))
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an instalment measured, from the times of all its requests. Pure.
+"""What a round measured, from the times of all its requests. Pure.
 
 The first requests of a load are left out. A closed load sends as many as its concurrency at once to
-an idle server: while these are answered, latencies are too low. In a short instalment that is a
+an idle server: while these are answered, latencies are too low. In a short round that is a
 large part: with 64 requests in flight at 140 requests per second, a third of 1.4 seconds.
 """
 
@@ -28,7 +28,7 @@ _Floats = npt.NDArray[np.float64]
 _PERCENTILES = (50, 90, 95, 99)
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
 
-# The windows of an instalment: at most so many, with at least so many requests in each.
+# The windows of a round: at most so many, with at least so many requests in each.
 _MOST_WINDOWS, _IN_WINDOW = 8, 5
 
 # Requests end together if the time between them is below this share of the mean one.

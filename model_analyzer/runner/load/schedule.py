@@ -30,7 +30,7 @@ def due_times(
     """When requests are due that arrive at `rate` per second on average, for so many seconds.
 
     In each stratum of so many seconds, and in each stage, that is the rate exactly: a short part of
-    a random load would have a load by chance. Each `part` of a load (an instalment, for example)
+    a random load would have a load by chance. Each `part` of a load (a round, for example)
     has other times, unless they are those of a log. Stages and a `log` (its times in nanoseconds,
     ascending, from 0) have their own rates and length.
     """

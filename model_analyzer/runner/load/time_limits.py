@@ -3,7 +3,7 @@
 """How long a launch of perf_analyzer may take.
 
 Windows that the user sized have the time limit of the user; those of perf_analyzer's own size have
-it as long as the server answers requests. An instalment is given up after a bounded multiple of its
+it as long as the server answers requests. A round is given up after a bounded multiple of its
 length, unless the server's counts show that requests take long.
 """
 
@@ -35,7 +35,7 @@ _UNANSWERED_S = given_up_s(1.0)
 
 # A place in flight answers so many requests beside those of the windows: for the warm-up, and after
 # the last window.
-_ROUNDS = 2
+_WAVES = 2
 
 # Users hear of a measurement in windows first after so many seconds, and then at least so often.
 _TOLD_FIRST_S, _TOLD_EVERY_S = 30.0, 60.0
@@ -144,7 +144,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What no instalment of a measurement may exceed: the user's limit for perf_analyzer, and the
+    """What no round of a measurement may exceed: the user's limit for perf_analyzer, and the
     time (of the monotonic clock) at which the budget ends. `tell` is called when it takes long.
     """
 
@@ -153,8 +153,8 @@ class Bounds:
     tell: Callable[[Overdue], None]
 
 
-class InstalmentLimit:
-    """The time limit of an instalment of these `generators` that is `seconds` long.
+class RoundLimit:
+    """The time limit of a round of these `generators` that is `seconds` long.
 
     `earlier` are the counts of the server before it. They are compared with new ones only when it
     takes long: that is work beside the measurement.
@@ -179,7 +179,7 @@ class InstalmentLimit:
         self._others: dict[str, int] = defaultdict(int)
         for each in generators:
             due = 0 if each.due is None else len(each.due)
-            self._others[each.work.variant.model] += due or _ROUNDS * in_flight(each.work)
+            self._others[each.work.variant.model] += due or _WAVES * in_flight(each.work)
         last_due = [
             float(each.due[-1]) / _NS_PER_S
             for each in generators

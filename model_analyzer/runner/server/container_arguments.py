@@ -42,10 +42,9 @@ def container_arguments(
     """The arguments to create the container, ready for JSON.
 
     The container sees `repository` at the same path, `links` (path inside to path outside), and the
-    `gpus` with these UUIDs.
-    `variables` are those of the image. `flags` of the server are overridden by the user's. The
-    user's arguments are merged with the arguments that a run needs: the user's mounts, labels and
-    variables override, and `command` replaces `tritonserver`.
+    `gpus` with these UUIDs. `variables` are those of the image. `flags` of the server are
+    overridden by the user's. The user's arguments are merged with the arguments that a run needs:
+    the user's mounts, labels and variables override, and `command` replaces `tritonserver`.
     """
     user = {key: thaw(value) for key, value in setup.container.items()}
     shares_network = "host" in (user.get("network"), user.get("network_mode"))

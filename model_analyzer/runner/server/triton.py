@@ -573,9 +573,7 @@ def _as_measured(variant: ModelVariant, setup: ServerSetup) -> ModelConfig:
 
 
 def _is_marked(config: ModelConfig, variant: ModelVariant) -> bool:
-    """Whether the server's configuration of a model is that of the variant: see
-    `_as_measured`.
-    """
+    """Whether the server's configuration of a model is that of the variant: see `_as_measured`."""
     tag: object = config.get("metric_tags", {}).get(_TAG)
     return tag == variant.name
 

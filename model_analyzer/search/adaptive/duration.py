@@ -54,8 +54,8 @@ def first_looks_s(load: Floats, request_s: Floats) -> Floats:
     return np.array([*map(first_look_s, rates.tolist(), in_flight.tolist())])
 
 
-def instalment_durations(lengths_s: Floats, request_s: Floats) -> Floats:
-    """The durations of instalments of such lengths: each ends when its last request, with so long
+def round_durations(lengths_s: Floats, request_s: Floats) -> Floats:
+    """The durations of rounds of such lengths: each ends when its last request, with so long
     a latency, is answered.
     """
     return _LAUNCH_S + lengths_s + request_s

@@ -54,7 +54,7 @@ def repetitions(knowledge: Knowledge) -> Iterator[Coordinate]:
         if knowledge.attempts(rival) < attempts:
             yield rival
     is_unsafe = knowledge.is_feasible and assessment.feasibility_of(leader) < SAFE
-    most = MAX_ATTEMPTS if knowledge.in_instalments else _MAX_ATTEMPTS
+    most = MAX_ATTEMPTS if knowledge.in_rounds else _MAX_ATTEMPTS
     if attempts < most and (rivals or is_unsafe) and not _risks_the_answer(knowledge, leader):
         yield leader
     yield from _unsure(knowledge)
@@ -77,13 +77,13 @@ def contenders(knowledge: Knowledge) -> Iterator[Coordinate]:
 
 
 def _unsure(knowledge: Knowledge) -> Iterator[Coordinate]:
-    """The recommended trial, if its own instalments do not say yet that it meets the constraints.
+    """The recommended trial, if its own rounds do not say yet that it meets the constraints.
 
     More of them may disqualify it: then it was no answer.
     """
     best = knowledge.recommended[0]
     if (
-        knowledge.in_instalments
+        knowledge.in_rounds
         and knowledge.is_feasible
         and knowledge.attempts(best) < MAX_ATTEMPTS
         and knowledge.own_chance(best) < SAFE

@@ -39,9 +39,9 @@ from model_analyzer.search.adaptive.acquisition import (
 )
 from model_analyzer.search.adaptive.duration import (
     first_looks_s,
-    instalment_durations,
     loading_cost,
     relative_durations,
+    round_durations,
 )
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failure_model import success_chances
@@ -49,8 +49,8 @@ from model_analyzer.search.adaptive.goodput_model import with_goodput
 from model_analyzer.search.adaptive.precision import relative_errors
 from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
-from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.plan import PartialPlan, Subject, recorded
+from model_analyzer.search.rounds import measured_again
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
 
@@ -142,7 +142,7 @@ class Knowledge:
         self, subject: Subject, trial_map: TrialMap, names: VariantNames, seed: int
     ) -> None:
         self.goal = subject.goal
-        self.in_instalments = subject.in_instalments
+        self.in_rounds = subject.in_rounds
         self.records: list[TrialRecord] = []
         self.measured: dict[Coordinate, list[Measurement]] = {}
         self.ranked: Sequence[Coordinate] = ()
@@ -236,7 +236,7 @@ class Knowledge:
         return self._trials[coordinate]
 
     def mean(self, coordinate: Coordinate) -> Measurement:
-        """The mean of all measurements of a trial; instalments are pooled."""
+        """The mean of all measurements of a trial; rounds are pooled."""
         return self._means[coordinate]
 
     def _trial(self, coordinate: Coordinate) -> Trial:
@@ -245,14 +245,14 @@ class Knowledge:
 
     def expected_s(self, coordinate: Coordinate | None) -> float:
         """How long the next measurement of a trial (None: a new one) may take: as long as the
-        longest so far; in instalments as the longest first one, or as its further one is planned.
+        longest so far; in rounds as the longest first one, or as its further one is planned.
         """
         if coordinate in self.measured:
-            runs, planned_s = self.measured[coordinate], self._next_of(coordinate).instalment_s
+            runs, planned_s = self.measured[coordinate], self._next_of(coordinate).round_s
             if planned_s is not None:
                 beside_s = (run.duration_s - min(m.seconds for m in run.models) for run in runs)
                 return planned_s + max(beside_s)
-        groups = (runs[:1] if self.in_instalments else runs for runs in self.measured.values())
+        groups = (runs[:1] if self.in_rounds else runs for runs in self.measured.values())
         return max((run.duration_s for group in groups for run in group), default=0.0)
 
     def missing_default(self, coordinate: Coordinate) -> Coordinate | None:
@@ -324,7 +324,7 @@ class Knowledge:
     @property
     def answer(self) -> Sequence[Coordinate]:
         """`recommended` at the end of the search. A first look may be luck, so the best trial with
-        further instalments goes first, if the first look is not better by more than noise.
+        further rounds goes first, if the first look is not better by more than noise.
         Predictions do not outvote measurements: what these put first in a ranking goes first.
         """
         if not self._answer:
@@ -367,8 +367,8 @@ class Knowledge:
         return [best, *(c for c in ties if c != best)]
 
     def is_first_look(self, coordinate: Coordinate) -> bool:
-        """Whether a measured trial had only one instalment."""
-        return self.in_instalments and len(self.measured[coordinate]) == 1
+        """Whether a measured trial had only one round."""
+        return self.in_rounds and len(self.measured[coordinate]) == 1
 
     def _recommend(self) -> Sequence[Coordinate]:
         if not self.feasible:
@@ -601,7 +601,7 @@ class Knowledge:
             predictions.append(with_goodput(predicted, self.goal.models[index], measured, index))
             request_s = surrogate.waiting(points, predictions[-1])
             waiting = np.maximum(waiting, request_s)
-            if self.in_instalments:
+            if self.in_rounds:
                 load = points.settings.flight / points.settings.client
                 lengths = np.maximum(lengths, first_looks_s(load, request_s))
             success = success_chances(
@@ -617,10 +617,10 @@ class Knowledge:
         leader = self._most_credible(predictions, rows)
         evaluation = evaluate(self.goal, predictions, rows[leader])
         measuring = np.array([max(each.duration_s - each.loading_s, 0.0) for each in measured])
-        if self.in_instalments and measuring.any():
+        if self.in_rounds and measuring.any():
             for coordinate in self.measured:
-                lengths[rows[coordinate]] = self._next_of(coordinate).instalment_s
-            durations = instalment_durations(lengths, waiting) / measuring.mean()
+                lengths[rows[coordinate]] = self._next_of(coordinate).round_s
+            durations = round_durations(lengths, waiting) / measuring.mean()
         else:
             durations = relative_durations(waiting, waiting[measured_rows], measuring)
         costs = self._costs(candidates, durations, loading_cost(self._loading_s(), measuring))

@@ -31,10 +31,10 @@ _MIN_GAIN, _MIN_CHANCE, _MIN_TRIALS = 0.01, 0.1, 8
 # ones are worth a smaller gain, longer ones must bring more: by at most these factors.
 _USUAL_S, _CHEAP, _DEAR = 16.0, 0.5, 2.0
 
-# The default limit: this share of the space, within these numbers of trials. Instalments are
+# The default limit: this share of the space, within these numbers of trials. Rounds are
 # shorter, and the further ones of a trial count, too.
 _SHARE, _FEWEST, _MOST = 0.06, 12, 100
-_FOR_INSTALMENTS = 1.5
+_FOR_ROUNDS = 1.5
 # A time budget takes its place: then it is the whole space, and at most so many.
 _MOST_IN_BUDGET = 1000
 # With several trials at once, it is higher by at most this share.
@@ -42,7 +42,7 @@ _MORE = 0.25
 
 
 def most_trials(
-    size: int, limits: AdaptiveSettings, at_once: int = 1, *, in_instalments: bool = False
+    size: int, limits: AdaptiveSettings, at_once: int = 1, *, in_rounds: bool = False
 ) -> int:
     """The measurement limit for a space of `size` trials, with so many trials `at_once`.
 
@@ -52,7 +52,7 @@ def most_trials(
     if limits.max_trials is not None:
         return limits.max_trials
     usual = max(_FEWEST, min(size * _SHARE, _MOST))
-    alone = int(usual * _FOR_INSTALMENTS) if in_instalments else int(usual)
+    alone = int(usual * _FOR_ROUNDS) if in_rounds else int(usual)
     if limits.budget_s is not None:
         alone = max(alone, min(size, _MOST_IN_BUDGET))
     return alone + min(at_once - 1, int(alone * _MORE))

@@ -47,11 +47,11 @@ _INFLATION = np.repeat([1.0, 3.0, 8.0], [64, 24, 8])
 _PARTICLES = 384
 _MAX_VALUES = 96  # that a prediction is conditioned on
 _MAX_LEARNED = 36  # values that update the particles
-_ROUNDS = 2  # rounds of moves after a measurement: more change little
+_PASSES = 2  # passes of moves after a measurement: more change little
 _MIN_NEW = 0.02  # the least share of new measurements that updates the particles
 _LIKELIEST = 12  # particles that choose the parameters of a process
 _UNLIKELY = -1e6  # the lowest log-likelihood
-_SCALE_ROUNDS = 5  # if all trials have a queue delay: scale and delay depend on each other
+_SCALE_PASSES = 5  # if all trials have a queue delay: scale and delay depend on each other
 _MAX_SCALE = 30.0  # the largest logarithm of a scale
 
 # The law predicts throughput up to a factor; in an open loop, throughput follows the request rate,
@@ -260,7 +260,7 @@ class Surrogate:
             least = np.flatnonzero(delays == delays.min())
             points, throughput = measured.take(least).rounded(), self._throughput[least]
             scale -= _MAX_SCALE  # start: a scale where queue delays have no effect
-            for _ in range(1 + _SCALE_ROUNDS if points.delay.any() else 1):
+            for _ in range(1 + _SCALE_PASSES if points.delay.any() else 1):
                 flow = closed_loop(particles, points, np.exp(scale))
                 missing = np.median(throughput - flow.throughput, axis=1)
                 scale = np.clip(missing, -_MAX_SCALE, _MAX_SCALE).astype(np.float32)
@@ -277,7 +277,7 @@ class Surrogate:
         factor = _NO_FACTOR if self._is_open else _FACTOR
         prior = Prior(_feature_weights(factor, stations), _AMPLITUDE, _NOISE)
         slowness = Prior(_feature_weights(_FACTOR, stations), _SLOW_AMPLITUDE, _NOISE)
-        for _ in range(_ROUNDS if len(self._throughput) < _MAX_LEARNED else 1):
+        for _ in range(_PASSES if len(self._throughput) < _MAX_LEARNED else 1):
             best = self._flow(self._particles[self._best], self._points.settings)
             relative = self._relative[THROUGHPUT]
             process = fit(inputs, self._throughput - best.throughput, prior, relative)

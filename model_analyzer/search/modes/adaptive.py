@@ -60,12 +60,12 @@ _REPETITIONS = ((0.03, 3), (0.0, 2))
 # Of those, this number waits for the outcomes of new trials.
 _KEPT = 2
 
-# In instalments, the last trials confirm the best, unless the limit is too low for more than these.
+# In rounds, the last trials confirm the best, unless the limit is too low for more than these.
 _LAST, _LEAST_BEFORE = 2, 2
 # Under random arrivals, first looks see too low latencies: several may have to be given up.
 _LAST_OF_RANDOM = 4
 
-_ROUNDS = 50  # of the fixed-point iteration of `spread`, which has converged by then
+_ITERATIONS = 50  # of the fixed-point iteration of `spread`, which has converged by then
 
 
 class AdaptiveMode(Mode):
@@ -269,11 +269,11 @@ class _Remaining:
         coarse = TrialMap(mode.subject, mode.settings, use_formula=False)
         self._size = _with_default(coarse.space)
         self._limits = mode.settings.adaptive
-        self._in_instalments = mode.subject.in_instalments
+        self._in_rounds = mode.subject.in_rounds
 
     def most_trials(self, at_once: int = 1) -> int:
         """The measurement limit with so many trials at once."""
-        return most_trials(self._size, self._limits, at_once, in_instalments=self._in_instalments)
+        return most_trials(self._size, self._limits, at_once, in_rounds=self._in_rounds)
 
     def missing_comparison(self, knowledge: Knowledge) -> Trial | None:
         if not knowledge.measured or not knowledge.is_feasible:
@@ -309,7 +309,7 @@ class _Remaining:
 
     def kept(self, knowledge: Knowledge, *, is_great: bool) -> int:
         """The number of trials that are kept for the end, if a new trial with such a gain comes."""
-        if not knowledge.in_instalments:
+        if not knowledge.in_rounds:
             repetitions = 0 if is_great or not knowledge.is_answered else 1
         else:
             # a first look, which tells little, is never the last trial
@@ -378,7 +378,7 @@ def _steps_of(dimensions: int) -> Sequence[float]:
     generalizes the golden ratio.
     """
     root = 1.0
-    for _ in range(_ROUNDS):
+    for _ in range(_ITERATIONS):
         root = (1 + root) ** (1 / (dimensions + 1))
     return [root ** -(position + 1) for position in range(dimensions)]
 

@@ -92,7 +92,7 @@ class Mode(ABC):
 
 class RefiningMode(Mode):
     """A mode whose search is followed by a sweep over the loads of the best variants, and by
-    further instalments of the best trials.
+    further rounds of the best trials.
     """
 
     # its name in the log

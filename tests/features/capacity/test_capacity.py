@@ -24,8 +24,8 @@ from tests.unit.builders import (
     at_least,
     at_most,
     goal,
-    instalment,
     measurement,
+    one_round,
     rank_one,
     record,
     variant,
@@ -121,12 +121,12 @@ def test_a_number_is_certain_by_the_lower_end_of_what_each_carries() -> None:
 
 
 def look(rate: int, latencies: Sequence[float], started: float = 0.0) -> TrialRecord:
-    """An instalment under an open load, with these latencies from intended times."""
-    outcome = instalment(latencies, len(latencies) / rate, perf_send_lag_p99=0.1)
+    """A round under an open load, with these latencies from intended times."""
+    outcome = one_round(latencies, len(latencies) / rate, perf_send_lag_p99=0.1)
     return open_load(rate, None)._replace(outcome=replace(outcome, started=started))
 
 
-def test_instalments_at_a_rate_are_pooled() -> None:
+def test_rounds_at_a_rate_are_pooled() -> None:
     """The short ones have not seen the queue."""
     short, long = [10.0] * 320, [10.0] * 3000 + [98.0] * 200
     known = capacity(*(look(80, latencies) for latencies in (short, short, short, long)))
@@ -137,19 +137,19 @@ def test_instalments_at_a_rate_are_pooled() -> None:
     assert known.replica.carried is None
 
 
-def test_the_highest_throughput_is_that_of_all_instalments_of_a_trial() -> None:
+def test_the_highest_throughput_is_that_of_all_rounds_of_a_trial() -> None:
     """A short look counts by chance more requests."""
     looks = [
-        open_load(80, None)._replace(outcome=instalment([10.0] * requests, seconds))
+        open_load(80, None)._replace(outcome=one_round([10.0] * requests, seconds))
         for requests, seconds in ((271, 3.0), (16_000, 200.0))
     ]
 
     assert capacity(*looks).replica.most == pytest.approx(16_271 / 203)
 
 
-def test_the_knee_is_that_of_pooled_instalments() -> None:
+def test_the_knee_is_that_of_pooled_rounds() -> None:
     looks = [
-        closed_load(load, 0)._replace(outcome=instalment([10.0] * requests, seconds))
+        closed_load(load, 0)._replace(outcome=one_round([10.0] * requests, seconds))
         for load, requests, seconds in ((1, 500, 10.0), (1, 80, 1.0), (2, 550, 10.0))
     ]
 
@@ -159,7 +159,7 @@ def test_the_knee_is_that_of_pooled_instalments() -> None:
     assert knee.rate == pytest.approx(580 / 11)
 
 
-def test_own_windows_replace_earlier_instalments() -> None:
+def test_own_windows_replace_earlier_rounds() -> None:
     slow = look(80, [90.0] * 600, started=100)
     careful = open_load(80, 20)
     assert isinstance(careful.outcome, Measurement)
@@ -172,7 +172,7 @@ def test_own_windows_replace_earlier_instalments() -> None:
     assert point.requests == 20_600
 
 
-def test_the_interval_of_instalments_reaches_further_upwards() -> None:
+def test_the_interval_of_rounds_reaches_further_upwards() -> None:
     """A short measurement has not seen the longest queue."""
     latencies = [10 - 10 * math.log(1 - share / 400) for share in range(400)]
     (point,) = capacity(look(80, latencies)).replica.points
@@ -384,7 +384,7 @@ def test_a_recommended_variant_that_may_carry_more_is_named() -> None:
 def test_a_lucky_look_does_not_make_a_variant_the_one_that_may_carry_more() -> None:
     lucky = variant("m_config_2", max_batch_size=16)
     looks = [
-        closed_load(8, 0, of=lucky)._replace(outcome=instalment([10.0] * requests, seconds))
+        closed_load(8, 0, of=lucky)._replace(outcome=one_round([10.0] * requests, seconds))
         for requests, seconds in ((271, 3.0), (16_000, 200.0))
     ]
     known = capacity(
@@ -411,7 +411,7 @@ def test_what_is_left_out_has_the_number_that_selects_it() -> None:
     known = capacity(closed_load(8, 100), *STEEP, record(FAST, measurement(900, 1), setup=other))
 
     assert known.replica.most == 100
-    assert [part.circumstances for part in known.left_out] == [3]
+    assert [part.conditions for part in known.left_out] == [3]
 
 
 def test_a_variant_without_measurements_is_refused() -> None:

@@ -166,8 +166,8 @@ def test_each_kind_of_hardware_has_its_answer(capacity: Callable[..., Run], tmp_
     assert 'threshold: "73.299"' in manifest
     status, _, error = both("--rate", "500", "--format", "keda")
     assert status == USAGE
-    assert "--circumstances: 2 kinds of hardware were measured: choose one" in error
-    alone = both("--rate", "500", "--format", "keda", "--circumstances", "2")[1]
+    assert "--conditions: 2 kinds of hardware were measured: choose one" in error
+    alone = both("--rate", "500", "--format", "keda", "--conditions", "2")[1]
     assert 'threshold: "366.' in alone
 
 
@@ -228,7 +228,7 @@ def measured_rates(output: str) -> list[int]:
 
 @pytest.mark.parametrize("how", ["auto", "perf_analyzer"])
 def test_the_missing_measurements_are_taken(setting, pretend, how: str) -> None:
-    """In instalments, however the run measures."""
+    """In rounds, however the run measures."""
     assert setting.profile()[0] == 0
 
     status, output = setting.profile(*MEASURE, command="capacity", measurement=how)
@@ -237,7 +237,7 @@ def test_the_missing_measurements_are_taken(setting, pretend, how: str) -> None:
     # shares of the highest throughput; lower rates, since all of them break; and one between
     rates = measured_rates(output)
     assert [*dict.fromkeys(rates)] == [100, 140, 170, 40, 65, 77]
-    # near the limit, an instalment does not tell
+    # near the limit, a round does not tell
     assert {rate for rate in rates if rates.count(rate) > 1} <= {65, 77}
     assert "Missing" not in output
     assert "--request-intervals" in pretend.launches[-1]

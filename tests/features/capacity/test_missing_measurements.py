@@ -33,7 +33,7 @@ FROM_FILE = record(
 )
 
 
-def as_instalment(measured: TrialRecord) -> TrialRecord:
+def as_round(measured: TrialRecord) -> TrialRecord:
     assert isinstance(measured.outcome, Measurement)
     (model,) = measured.outcome.models
     outcome = replace(measured.outcome, models=(replace(model, seconds=200.0),))
@@ -55,8 +55,8 @@ GOLDEN = {
         [open_load(100, 20, flags=BY_THREADS, perf_send_lag_p99=3)],
         P99, Gap.ALL_KEEP, (125, 150),
     ),
-    "in instalments, where no thread waits": (
-        [as_instalment(open_load(100, 20, flags=BY_THREADS))],
+    "in rounds, where no thread waits": (
+        [as_round(open_load(100, 20, flags=BY_THREADS))],
         P99, Gap.ALL_KEEP, (125, 150),
     ),
     "another batch size": (

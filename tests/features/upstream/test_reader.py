@@ -223,7 +223,7 @@ def test_input_files_count_by_their_names() -> None:
 
     fed = [record.trial for record in records if "input-data" in record.trial.workloads[0].flags]
     assert [trial.repetition for trial in fed] == [0, 0, 0]
-    assert len({trial.workloads[0].conditions for trial in fed}) == 3
+    assert len({trial.workloads[0].client_setup for trial in fed}) == 3
     assert [bool(trial.workloads[0].inputs) for trial in fed] == [True, True, False]
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Windows that upstream enlarged by itself are part of a measurement, not of its circumstances."""
+"""Windows that upstream enlarged by itself are part of a measurement, not of its conditions."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def asked(checkpoint: UpstreamCheckpoint, flag: str) -> set[str | None]:
     }
 
 
-def conditions(checkpoint: UpstreamCheckpoint) -> set[tuple[str, ...]]:
+def client_setups(checkpoint: UpstreamCheckpoint) -> set[tuple[str, ...]]:
     return {
-        tuple(work.conditions for work in record.trial.workloads)
+        tuple(work.client_setup for work in record.trial.workloads)
         for record in checkpoint.profile.records
     }
 
@@ -73,7 +73,7 @@ def test_a_count_that_upstream_raised_was_not_asked_for() -> None:
 
     assert len(checkpoint.profile.records) == 15
     assert asked(checkpoint, COUNT) == {None}
-    assert len(conditions(checkpoint)) == 1
+    assert len(client_setups(checkpoint)) == 1
     assert longer(checkpoint) == [
         f"add_sub_config_{name} at concurrency 1: measured over a longer window"
         f" (measurement-request-count 50 → {count})"
@@ -95,7 +95,7 @@ def test_a_count_that_a_user_gave_is_asked_for_by_every_trial() -> None:
     checkpoint = read("bls_combinations")
 
     assert asked(checkpoint, COUNT) == {"70"}
-    assert len(conditions(checkpoint)) == 1
+    assert len(client_setups(checkpoint)) == 1
     assert longer(checkpoint) == [
         "bls_chain_config_1 at concurrency 8: measured over a longer window"
         " (measurement-request-count 70 → 170)"
@@ -120,7 +120,7 @@ def test_a_count_raised_as_text_is_folded_as_well() -> None:
         "plain", lambda document: flags_of_run(document["add_sub_config_3"]).update({COUNT: "100"})
     )
 
-    assert len(conditions(checkpoint)) == 1
+    assert len(client_setups(checkpoint)) == 1
     assert len(longer(checkpoint)) == 2  # of each load: nobody knows better
 
 
@@ -132,7 +132,7 @@ def test_an_interval_that_upstream_raised_was_not_asked_for() -> None:
 
     assert len(checkpoint.profile.records) == 10
     assert asked(checkpoint, INTERVAL) == {"1000"}
-    assert len(conditions(checkpoint)) == 1
+    assert len(client_setups(checkpoint)) == 1
     assert longer(checkpoint) == [
         "add_sub_config_1 at concurrency 4: measured over a longer window"
         " (measurement-interval 1000 → 4000 ms)"
@@ -153,7 +153,7 @@ def test_the_newest_measurement_may_have_the_enlarged_window() -> None:
     )
 
     assert len(checkpoint.profile.records) == 9
-    assert len(conditions(checkpoint)) == 1
+    assert len(client_setups(checkpoint)) == 1
 
 
 @pytest.mark.parametrize("place", [0, 4, 9])
@@ -170,7 +170,7 @@ def test_wherever_an_interval_was_raised(place: int, interval: str) -> None:
 
     assert len(checkpoint.profile.records) == 10
     assert len({record.trial.key for record in checkpoint.profile.records}) == 10
-    assert len(conditions(checkpoint)) == 1
+    assert len(client_setups(checkpoint)) == 1
     assert len(longer(checkpoint)) == 1
 
 

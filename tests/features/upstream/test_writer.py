@@ -25,7 +25,7 @@ from tests.features.upstream.samples import (
     results,
     with_gpus,
 )
-from tests.unit.builders import instalment
+from tests.unit.builders import one_round
 from tests.unit.state.samples import (
     SECRETS,
     failure,
@@ -240,12 +240,12 @@ def test_an_empty_profile_gives_an_empty_checkpoint() -> None:
 
 
 def test_the_measurements_of_a_trial_are_written_as_one() -> None:
-    """Upstream has one place for them, and the last instalment is not the value of the trial."""
+    """Upstream has one place for them, and the last round is not the value of the trial."""
     runs = [
-        replace(instalment([latency] * 10, seconds=seconds), started=seconds)
+        replace(one_round([latency] * 10, seconds=seconds), started=seconds)
         for latency, seconds in ((10.0, 1.0), (100.0, 2.0))
     ]
-    old = replace(instalment([1.0] * 10, seconds=0.1), started=0.1)
+    old = replace(one_round([1.0] * 10, seconds=0.1), started=0.1)
     own_windows = replace(measurement(7.0), started=0.2)
     repeated = [
         (replace(trial(), repetition=number), run)

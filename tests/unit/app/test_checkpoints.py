@@ -111,7 +111,7 @@ def test_the_content_is_in_titled_tables(directory: Path) -> None:
     ("older", "reason"),
     [
         (trial(variant("m_config_0", files="old")), "files of m have changed since"),
-        (trial(variant("m_config_0"), flags={"percentile": "9"}), "different circumstances"),
+        (trial(variant("m_config_0"), flags={"percentile": "9"}), "different conditions"),
     ],
 )
 def test_variants_that_cannot_be_compared_have_a_table_of_their_own(

@@ -18,7 +18,7 @@ from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Load, LoadKind, Trial
-from model_analyzer.profiling.shared_host_test import ROUNDS
+from model_analyzer.profiling.shared_host_test import PAIRS
 from model_analyzer.runner.executors.several_slots import ClusterExecutor
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.profile_state import ProfileState
@@ -29,7 +29,7 @@ from tests.unit.search import surfaces
 SHARED = {"gpu1": ("gpu1", "gpu1 #2")}
 
 # runs of a test on two slots: both load the model, then one, then both
-RUNS = 2 + 3 * ROUNDS
+RUNS = 2 + 3 * PAIRS
 
 
 def subject(**changes: Any) -> Subject:

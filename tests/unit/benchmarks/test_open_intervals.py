@@ -26,17 +26,17 @@ TRUE = {
 }
 
 
-@pytest.mark.parametrize("instalments", [(1.08,), (1.08, 2.16), (1.08, 2.16, 6.48)])
+@pytest.mark.parametrize("rounds", [(1.08,), (1.08, 2.16), (1.08, 2.16, 6.48)])
 @small_and_full("draws", 40, 200)
 def test_the_interval_holds_what_a_queue_gives_in_the_long_term(
-    instalments: tuple[float, ...], draws: int
+    rounds: tuple[float, ...], draws: int
 ) -> None:
     random, held = np.random.default_rng(5), dict.fromkeys(TRUE, 0)
     for draw in range(draws):
-        parts = [10 * draw + number for number in range(len(instalments))]
+        parts = [10 * draw + number for number in range(len(rounds))]
         runs = [
             SERVER.measured(seconds, part, random)
-            for seconds, part in zip(instalments, parts, strict=True)
+            for seconds, part in zip(rounds, parts, strict=True)
         ]
         noise = NoiseModel([runs])
         for tag, true in TRUE.items():

@@ -678,10 +678,10 @@ def test_the_stated_chance_is_compared_with_the_remaining_gain() -> None:
     assert calibration([replace(verdict, chance=None) for verdict in verdicts]) == ""
 
 
-# -------------------------------------------------------------------------------- instalments
+# -------------------------------------------------------------------------------- rounds
 
 
-def test_longer_instalments_show_more_exact_values() -> None:
+def test_longer_rounds_show_more_exact_values() -> None:
     landscape = surface(noise=Noise(sigma=0.0))
     true = exact(landscape, point()).totals
 
@@ -698,7 +698,7 @@ def test_longer_instalments_show_more_exact_values() -> None:
     assert short[0] < 0.06
 
 
-def test_an_instalment_has_its_requests_and_takes_its_time() -> None:
+def test_a_round_has_its_requests_and_takes_its_time() -> None:
     outcome = surface().measure(point(), 0, 0, 2.0)
     assert isinstance(outcome, Measurement)
     (model,) = outcome.models
@@ -712,7 +712,7 @@ def test_an_instalment_has_its_requests_and_takes_its_time() -> None:
 
 def test_a_run_takes_what_its_measurements_take() -> None:
     careful = run(surface(), "brute", 0)
-    short = run(surface(), "brute", 0, in_instalments=True)
+    short = run(surface(), "brute", 0, in_rounds=True)
     assert careful is not None
     assert short is not None
     assert careful.seconds == pytest.approx(16 * careful.measurements, rel=0.1)

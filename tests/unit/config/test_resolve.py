@@ -429,18 +429,18 @@ def test_flags_that_define_the_load_list_it(
         ("triton_launch_mode: remote", True),
     ],
 )
-def test_instalments_give_way_to_flags_that_say_how_to_measure(text: str, expected: bool) -> None:
-    assert model_settings(text).in_instalments is expected
+def test_rounds_give_way_to_flags_that_say_how_to_measure(text: str, expected: bool) -> None:
+    assert model_settings(text).in_rounds is expected
 
 
 def test_a_model_is_measured_in_its_own_way() -> None:
     text = "profile_models: {m: {measurement: perf_analyzer}, n: {}}\n"
     both = settings(text)
-    assert [model.in_instalments for model in both.models] == [False, True]
+    assert [model.in_rounds for model in both.models] == [False, True]
     both = settings(
         f"measurement: perf_analyzer\n{text.replace('n: {}', 'n: {measurement: auto}')}"
     )
-    assert [model.in_instalments for model in both.models] == [False, True]
+    assert [model.in_rounds for model in both.models] == [False, True]
 
 
 def test_load_and_batch_size_flags_become_settings() -> None:

@@ -766,7 +766,7 @@ def test_goodput_needs_a_latency_constraint(text: str, place: str) -> None:
 def test_goodput_needs_the_times_of_requests(text: str) -> None:
     (problem,) = profile_problems(f"objectives: [perf_goodput]\n{WITH_LIMIT}\n{text}")
     assert problem.startswith("f.yaml:1:1")
-    assert "m: perf_goodput needs measurements in instalments" in problem
+    assert "m: perf_goodput needs measurements in rounds" in problem
 
 
 SHARED = "perf_analyzer_flags: {shared-memory: system, output-shared-memory-size: 9}"

@@ -18,7 +18,7 @@ def test_arrivals_at_listed_rates() -> None:
     assert model.load_kind is LoadKind.REQUEST_RATE
     assert model.loads == (50, 100)
     assert model.traffic == Traffic(arrivals=Arrivals.GAMMA, cv=2.0)
-    assert model.in_instalments
+    assert model.in_rounds
 
 
 def test_rates_are_searched_if_none_is_listed() -> None:

@@ -17,16 +17,16 @@ from model_analyzer.domain.joint_histogram import JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pool
-from tests.unit.builders import at_least, at_most, goal, instalment, measurement
+from tests.unit.builders import at_least, at_most, goal, measurement, one_round
 
 # Ten requests in half a second: seven within 20 ms.
-SEVEN = instalment([5.0] * 4 + [15.0] * 3 + [30.0] * 2 + [90.0], seconds=0.5)
+SEVEN = one_round([5.0] * 4 + [15.0] * 3 + [30.0] * 2 + [90.0], seconds=0.5)
 
 TIMES = SEVEN.models[0].histograms["perf_latency"]
 
 # Four requests in a second: one meets all three limits, each other one misses another.
 TOKENS = replace(
-    instalment([90, 120, 90, 90]).models[0],
+    one_round([90, 120, 90, 90]).models[0],
     joint=JointHistogram.of(
         [
             RequestTimes(90, 10, 5),
@@ -50,7 +50,7 @@ def test_it_is_the_rate_of_the_requests_within_the_limit(limit: float, expected:
 
 
 def test_it_is_the_throughput_if_all_requests_meet_the_limit() -> None:
-    measured = instalment([4.0, 5.0, 6.0], seconds=0.7)
+    measured = one_round([4.0, 5.0, 6.0], seconds=0.7)
     assert goodput(measured, goal(*at_most(perf_latency_p99=7))) == measured.value(
         "perf_throughput"
     )
@@ -58,7 +58,7 @@ def test_it_is_the_throughput_if_all_requests_meet_the_limit() -> None:
 
 def test_the_bin_of_the_limit_counts_in_part() -> None:
     """Bins are 1 % wide: with all requests in one, the limit may be anywhere in it."""
-    measured = instalment([20.0] * 100)
+    measured = one_round([20.0] * 100)
     values = [
         goodput(measured, goal(*at_most(perf_latency_p99=limit))) for limit in (19.7, 20.0, 20.3)
     ]
@@ -105,7 +105,7 @@ def test_it_follows_the_constraints_of_each_ranking() -> None:
 
 def test_only_a_goodput_that_is_read_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checkpoint may have 100 000 measurements: decoding the times of requests takes long."""
-    fresh = instalment([5.0, 15.0, 30.0])
+    fresh = one_round([5.0, 15.0, 30.0])
     read: list[float] = []
     within = Histogram.within
 
@@ -205,10 +205,10 @@ def test_a_part_of_the_models_is_no_sum() -> None:
     assert goodput(Measurement(models=(*SEVEN.models, *unknown)), of_models(20, 20)) is None
 
 
-def test_instalments_are_pooled() -> None:
+def test_rounds_are_pooled() -> None:
     """7 of 10 requests in half a second, and 3 of 6 in two: 10 in 2.5 seconds."""
     by = goal(*at_most(perf_latency_p99=20))
-    runs = [SEVEN, instalment([10.0] * 3 + [40.0] * 3, seconds=2.0)]
+    runs = [SEVEN, one_round([10.0] * 3 + [40.0] * 3, seconds=2.0)]
     pooled = pool([with_goodput(run, by) for run in runs])
     assert pooled.value(GOODPUT) == pytest.approx(10 / 2.5)
     assert pooled.value("perf_throughput") == pytest.approx(16 / 2.5)
@@ -220,13 +220,11 @@ BY = goal(*at_most(perf_latency_p99=20))
 
 
 def runs_of(*shares: float, requests: int = 400) -> list[Measurement]:
-    """Instalments of a trial, each with this share of its requests within 20 ms."""
+    """Rounds of a trial, each with this share of its requests within 20 ms."""
     counts = [round(share * requests) for share in shares]
     return [
         with_goodput(
-            instalment(
-                [10.0] * count + [40.0] * (requests - count), windows=[400.0, 404, 396, 400]
-            ),
+            one_round([10.0] * count + [40.0] * (requests - count), windows=[400.0, 404, 396, 400]),
             BY,
         )
         for count in counts
@@ -245,13 +243,13 @@ def test_goodput_is_as_exact_as_throughput_if_all_requests_meet_the_limits() -> 
 
 
 def test_a_share_of_few_requests_is_noisy() -> None:
-    """Half of 400 requests: 5 %, and another 5 % that may change until the next instalment."""
+    """Half of 400 requests: 5 %, and another 5 % that may change until the next round."""
     runs = runs_of(0.5)
     own, throughput = errors(NoiseModel([runs]), runs)
     assert own == pytest.approx(math.hypot(throughput, 0.05, 0.05), rel=0.01)
 
 
-def test_instalments_with_different_shares_make_goodput_noisy() -> None:
+def test_rounds_with_different_shares_make_goodput_noisy() -> None:
     steady, unsteady = runs_of(0.5, 0.5, 0.5), runs_of(0.3, 0.7, 0.5)
     for runs, low, high in ((steady, 0.025, 0.06), (unsteady, 0.1, 0.4)):
         assert low < errors(NoiseModel([runs]), runs)[0] < high

@@ -10,8 +10,8 @@ from tests.unit.builders import (
     at_most,
     failure,
     goal,
-    instalment,
     measurement,
+    one_round,
     record,
     trial,
     variant,
@@ -60,7 +60,7 @@ def test_measurements_are_completed_with_goodput_and_failures_stay_as_they_are()
     complete = Profile().completion(goal(*at_most(perf_latency_p99=10)))
     failed = failure()
 
-    completed = complete(trial(), instalment([5.0, 5.0, 5.0, 20.0]))
+    completed = complete(trial(), one_round([5.0, 5.0, 5.0, 20.0]))
 
     assert isinstance(completed, Measurement)
     assert completed.totals["perf_goodput"] == 3

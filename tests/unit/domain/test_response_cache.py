@@ -80,8 +80,8 @@ def test_a_model_is_cached_if_its_configuration_says_so(
     assert not is_cached(without_cache(config))
 
 
-def test_without_a_cache_is_another_circumstance_than_with_it() -> None:
-    """And circumstances of models without a cache are those of earlier versions."""
+def test_without_a_cache_is_another_condition_than_with_it() -> None:
+    """And conditions of models without a cache are those of earlier versions."""
     kept, off = ServerSetup(), ServerSetup(uncached=True)
 
     assert kept.identity != off.identity

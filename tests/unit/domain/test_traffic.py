@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from model_analyzer.domain.arrivals import arrivals_of, traffic_of, waits_in_client
-from model_analyzer.domain.differences import condition_differences
+from model_analyzer.domain.differences import client_differences
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, Trial, Workload
@@ -39,7 +39,7 @@ def trial_of(traffic: Traffic | None) -> Trial:
 
 def test_other_arrivals_are_another_trial_under_other_conditions() -> None:
     works = [workload(traffic) for traffic in (None, *EACH)]
-    assert len({work.conditions for work in works}) == len(works)
+    assert len({work.client_setup for work in works}) == len(works)
     assert len({trial_of(traffic).key for traffic in (None, *EACH)}) == len(works)
 
 
@@ -50,7 +50,7 @@ def test_without_traffic_identities_are_those_of_earlier_versions() -> None:
 
 def test_the_difference_is_named() -> None:
     then, now = workload(EACH[1]), workload(EACH[2])
-    texts = [(each.subject, each.then, each.now) for each in condition_differences(then, now)]
+    texts = [(each.subject, each.then, each.now) for each in client_differences(then, now)]
     assert texts == [
         ("load of m: arrivals", "poisson", "gamma"),
         ("load of m: cv", "", "2.5"),
@@ -59,13 +59,13 @@ def test_the_difference_is_named() -> None:
 
 
 def test_a_changed_log_is_no_changed_input_data() -> None:
-    (of_log,) = condition_differences(
+    (of_log,) = client_differences(
         workload(EACH[-1], inputs="data,log"), workload(EACH[-1], inputs="data,other")
     )
-    (of_data,) = condition_differences(
+    (of_data,) = client_differences(
         workload(EACH[-1], inputs="data,log"), workload(EACH[-1], inputs="new,log")
     )
-    (of_flag,) = condition_differences(workload(None, inputs="data"), workload(None, inputs="new"))
+    (of_flag,) = client_differences(workload(None, inputs="data"), workload(None, inputs="new"))
     assert str(of_log) == "replayed log of m: was log, now other"
     assert str(of_data) == str(of_flag) == "input data of m: was data, now new"
 
@@ -82,16 +82,16 @@ def test_flags_of_perf_analyzer_say_how_requests_arrive_if_nothing_else_does() -
 
 def test_requests_wait_in_the_client_only_if_perf_analyzer_waits_for_answers() -> None:
     at_a_rate, sent_async = workload(None), workload(None, flags={"async": "true"})
-    assert waits_in_client(at_a_rate, in_instalments=False)
-    assert not waits_in_client(at_a_rate, in_instalments=True)
-    assert not waits_in_client(sent_async, in_instalments=False)
-    assert not waits_in_client(workload(EACH[1]), in_instalments=False)
+    assert waits_in_client(at_a_rate, in_rounds=False)
+    assert not waits_in_client(at_a_rate, in_rounds=True)
+    assert not waits_in_client(sent_async, in_rounds=False)
+    assert not waits_in_client(workload(EACH[1]), in_rounds=False)
     (closed,) = trial().workloads
-    assert not waits_in_client(closed, in_instalments=False)
+    assert not waits_in_client(closed, in_rounds=False)
     intervals = replace(at_a_rate, load=Load(kind=LoadKind.REQUEST_INTERVALS, value=0))
-    assert waits_in_client(intervals, in_instalments=False)
+    assert waits_in_client(intervals, in_rounds=False)
     streams = variant(model_transaction_policy={"decoupled": True})
-    assert not waits_in_client(workload(None, variant=streams), in_instalments=False)
+    assert not waits_in_client(workload(None, variant=streams), in_rounds=False)
 
 
 @pytest.mark.parametrize("traffic", EACH, ids=str)

@@ -274,41 +274,41 @@ def test_the_best_measured_again_are_finalists() -> None:
     assert {expected.stage_of(trial) for trial in repeated} == {TrialStage.FINALISTS}
 
 
-def instalment(trial: Trial) -> Measurement:
+def one_round(trial: Trial) -> Measurement:
     """A second of a variant that is clearly better with each further request in flight, and with
     a configuration of its own.
     """
     (work,) = trial.workloads
     rate = 100.0 * load(trial) / (3 if work.variant.name.endswith("default") else 1)
-    return builders.instalment([10.0] * int(rate), 1.0, windows=[rate] * 8)
+    return builders.one_round([10.0] * int(rate), 1.0, windows=[rate] * 8)
 
 
 def test_rivals_of_the_best_are_expected_while_others_are_not_measured() -> None:
-    target = subject(loads=(1, 2, 4, 8, 16), parameters=counts(1), in_instalments=True)
-    first, *others = sequence(search(target, BRUTE), instalment)
+    target = subject(loads=(1, 2, 4, 8, 16), parameters=counts(1), in_rounds=True)
+    first, *others = sequence(search(target, BRUTE), one_round)
     expected = expectation(target, BRUTE)
     listed = len([trial for trial in (first, *others) if not trial.repetition])
     usual = 2 * FINALISTS
 
     assert expected.remaining().trials == listed + usual
     assert expected.remaining().size > expected.remaining().trials  # they take longer
-    expected.record(first, instalment(first))
+    expected.record(first, one_round(first))
     assert expected.remaining().trials == pytest.approx(listed - 1 + usual * (1 - 1 / listed))
     for trial in others[: listed - 1]:
-        expected.record(trial, instalment(trial))
+        expected.record(trial, one_round(trial))
     assert expected.remaining().trials == len(others) - (listed - 1) == 0  # the winner is clear
 
 
 def test_no_more_rivals_are_expected_than_there_are_trials() -> None:
-    alone = subject(loads=(4,), parameters=counts(1), in_instalments=True)
+    alone = subject(loads=(4,), parameters=counts(1), in_rounds=True)
     listed = subject(loads=(1, 2, 4, 8, 16), parameters=counts(1))
 
     assert expectation(alone, BRUTE).remaining().trials == 2 + 2 * 2
-    assert expectation(listed, BRUTE).remaining().trials == 10  # it has no instalments
+    assert expectation(listed, BRUTE).remaining().trials == 10  # it has no rounds
 
 
-def test_more_and_longer_instalments_are_expected_under_random_arrivals() -> None:
-    plain = subject(loads=(1, 2, 4, 8), parameters=counts(1), in_instalments=True)
+def test_more_and_longer_rounds_are_expected_under_random_arrivals() -> None:
+    plain = subject(loads=(1, 2, 4, 8), parameters=counts(1), in_rounds=True)
     expected = []
     for arrivals in (Arrivals.CONSTANT, Arrivals.POISSON):
         (model,) = plain.models

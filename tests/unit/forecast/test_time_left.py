@@ -111,11 +111,11 @@ def test_after_a_quarter_of_the_run_it_is_about_right(
 
 def slow_server(trial: Trial) -> Measurement:
     """Each instance needs 0.3 s for a request."""
-    flight, seconds = load(trial), trial.instalment_s
+    flight, seconds = load(trial), trial.round_s
     rate = min(flight, instances(trial)) / 0.3
     seconds = seconds or first_look_s(rate, flight)
     random = Random(trial.key)
-    measured = builders.instalment(
+    measured = builders.one_round(
         [1000 * flight / rate * random.uniform(0.98, 1.02) for _ in range(round(rate * seconds))],
         seconds,
         windows=[rate * random.uniform(0.98, 1.02) for _ in range(8)],
@@ -125,7 +125,7 @@ def slow_server(trial: Trial) -> Measurement:
 
 def test_a_slow_model_needs_longer_at_higher_loads_and_for_its_finalists() -> None:
     """Of the 236 s of the run, the first trial takes 5, and the finalists 109."""
-    target = subject(loads=(1, 4, 16, 32), parameters=counts(2, 3), in_instalments=True)
+    target = subject(loads=(1, 4, 16, 32), parameters=counts(2, 3), in_rounds=True)
     asked = search(target, BRUTE)
     trials = sequence(asked, slow_server)
     seconds = [slow_server(trial).duration_s for trial in trials]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Several measurements of a trial as one: pooled instalments, and means of all others."""
+"""Several measurements of a trial as one: pooled rounds, and means of all others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from model_analyzer.domain.measurements import (
     NoticeKind,
 )
 from model_analyzer.noise.pooling import histogram_of, pool
-from tests.unit.builders import instalment, measurement, together
+from tests.unit.builders import measurement, one_round, together
 
 THROUGHPUT, P99 = "perf_throughput", "perf_latency_p99"
 
@@ -34,12 +34,12 @@ samples = st.lists(st.floats(0.1, 1000), min_size=1, max_size=50)
 
 
 @given(st.lists(st.tuples(samples, st.floats(0.1, 10)), min_size=2, max_size=4))
-def test_instalments_are_pooled_as_if_they_were_one(
+def test_rounds_are_pooled_as_if_they_were_one(
     parts: list[tuple[list[float], float]],
 ) -> None:
     every = [latency for latencies, _ in parts for latency in latencies]
-    whole = instalment(every, sum(seconds for _, seconds in parts))
-    pooled = pool([instalment(*part) for part in parts])
+    whole = one_round(every, sum(seconds for _, seconds in parts))
+    pooled = pool([one_round(*part) for part in parts])
     assert pooled.value(THROUGHPUT) == pytest.approx(whole.value(THROUGHPUT))
     assert pooled.value("perf_latency_avg") == pytest.approx(whole.value("perf_latency_avg"))
     assert pooled.models[0].requests == len(every)
@@ -50,13 +50,13 @@ def test_instalments_are_pooled_as_if_they_were_one(
 
 def test_a_percentile_is_no_mean_of_percentiles() -> None:
     steady, slow = [10.0] * 990, [100.0] * 10
-    pooled = pool([instalment([*steady, *slow]), instalment([10.0] * 1000)])
+    pooled = pool([one_round([*steady, *slow]), one_round([10.0] * 1000)])
     assert pooled.value(P99) == pytest.approx(10, rel=0.01)
 
 
 def test_throughput_and_memory_follow_time_and_server_times_requests() -> None:
     short = replace(
-        instalment([5.0] * 100, 1.0, perf_server_queue=8.0),
+        one_round([5.0] * 100, 1.0, perf_server_queue=8.0),
         gpus=TWO_GPUS,
         host={"cpu_used_ram": 70.0, "cpu_available_ram": 40.0},
     )
@@ -65,7 +65,7 @@ def test_throughput_and_memory_follow_time_and_server_times_requests() -> None:
         "GPU-b": {"gpu_used_memory": 200.0, "gpu_utilization": 60.0},
     }
     long = replace(
-        instalment([5.0] * 300, 2.0, perf_server_queue=4.0),
+        one_round([5.0] * 300, 2.0, perf_server_queue=4.0),
         gpus=more,
         host={"cpu_used_ram": 60.0, "cpu_available_ram": 30.0},
     )
@@ -80,8 +80,8 @@ def test_throughput_and_memory_follow_time_and_server_times_requests() -> None:
     assert pooled.host == {"cpu_used_ram": 70.0, "cpu_available_ram": 30.0}
 
 
-def test_an_instalment_without_a_histogram_gets_an_approximate_one() -> None:
-    exact = instalment([10.0] * 100)
+def test_a_round_without_a_histogram_gets_an_approximate_one() -> None:
+    exact = one_round([10.0] * 100)
     rough = replace(exact, models=(replace(exact.models[0], histograms={}),))
     pooled = pool([exact, rough])
     assert pooled.value(P99) == pytest.approx(10, rel=0.01)
@@ -89,26 +89,26 @@ def test_an_instalment_without_a_histogram_gets_an_approximate_one() -> None:
     assert pooled.models[0].histograms["perf_latency"].total == 200
 
 
-def test_a_measurement_of_perf_analyzer_is_pooled_with_an_instalment() -> None:
+def test_a_measurement_of_perf_analyzer_is_pooled_with_a_round() -> None:
     before = measurement(
         200, 9.0, requests=600, perf_latency_p50=4.0, perf_latency_p90=6.0, perf_latency_p95=7.0
     )
-    pooled = pool([before, instalment([4.0] * 100, 1.0)])
+    pooled = pool([before, one_round([4.0] * 100, 1.0)])
     assert pooled.value(THROUGHPUT) == pytest.approx(700 / 4)
     assert pooled.models[0].requests == 700
     assert 6 < (pooled.value(P99) or 0) < 9
 
 
-def test_without_counts_values_are_means_even_beside_an_instalment() -> None:
+def test_without_counts_values_are_means_even_beside_a_round() -> None:
     unknown = measurement(200, 9.0)
-    mean = pool([unknown, instalment([5.0] * 100)])
+    mean = pool([unknown, one_round([5.0] * 100)])
     assert mean.value(THROUGHPUT) == 150
     assert mean.value(P99) == 7
 
 
 def test_latencies_between_tokens_have_extremes_and_percentiles_of_their_own() -> None:
     def tokens(between: list[float], per_s: float) -> Measurement:
-        part = instalment([50.0] * 10, 1.0)
+        part = one_round([50.0] * 10, 1.0)
         values = {
             **part.models[0].values,
             "inter_token_latency_p99": max(between),
@@ -130,7 +130,7 @@ def test_latencies_between_tokens_have_extremes_and_percentiles_of_their_own() -
 
 
 def test_a_family_that_only_some_have_is_pooled_over_these() -> None:
-    plain = instalment([5.0] * 100)
+    plain = one_round([5.0] * 100)
     values = {**plain.models[0].values, "time_to_first_token_p50": 7.0}
     histograms = {"time_to_first_token": Histogram.of([7.0])}
     timed = replace(plain.models[0], values=values, histograms=histograms)
@@ -140,7 +140,7 @@ def test_a_family_that_only_some_have_is_pooled_over_these() -> None:
 
 def test_each_model_is_pooled_by_its_own_counts() -> None:
     def both(first: int, second: int) -> Measurement:
-        models = (instalment([5.0] * first).models[0], instalment([9.0] * second).models[0])
+        models = (one_round([5.0] * first).models[0], one_round([9.0] * second).models[0])
         return Measurement(models=models)
 
     pooled = pool([both(100, 30), both(200, 10)])
@@ -150,7 +150,7 @@ def test_each_model_is_pooled_by_its_own_counts() -> None:
 
 def test_values_of_called_models_follow_time() -> None:
     def calling(throughput: float, seconds: float) -> Measurement:
-        part = instalment([5.0] * 100, seconds)
+        part = one_round([5.0] * 100, seconds)
         composing = {"called": {THROUGHPUT: throughput}, "seldom": {"perf_server_queue": seconds}}
         return replace(part, models=(replace(part.models[0], composing=composing),))
 
@@ -164,7 +164,7 @@ def test_values_of_called_models_follow_time() -> None:
 @pytest.mark.parametrize(("requests", "kept"), [(100, 1), (150, 0)])
 def test_enough_requests_together_need_no_notice(requests: int, kept: int) -> None:
     notice = Notice(kind=NoticeKind.FEW_REQUESTS, text="p99 is based on few requests")
-    part = replace(instalment([5.0] * requests), notices=(notice,))
+    part = replace(one_round([5.0] * requests), notices=(notice,))
     assert len(pool([part, part]).notices) == kept
 
 

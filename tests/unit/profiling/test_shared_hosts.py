@@ -14,7 +14,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Trial
-from model_analyzer.profiling.shared_host_test import ROUNDS, compare_shared
+from model_analyzer.profiling.shared_host_test import PAIRS, compare_shared
 from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotLostError
 from tests.fakes.cluster import Answer, FakeCluster
 from tests.unit.builders import failure, measurement, trial
@@ -78,7 +78,7 @@ def test_alone_and_together_alternate_on_all_hosts_at_once(machines: Machines) -
 
     times = Counter(time for _, time in machines.runs)
     # loading everywhere, then one slot of each host, then all, …
-    assert list(times.values()) == [5, *([2, 5] * ROUNDS)]
+    assert list(times.values()) == [5, *([2, 5] * PAIRS)]
     alone = {slot for slot, time in machines.runs if times[time] == 2}
     assert alone == {"a", "d"}
 

@@ -25,9 +25,9 @@ from tests.unit.builders import (
     at_least,
     at_most,
     goal,
-    instalment,
     measurement,
     objectives,
+    one_round,
     ranking,
     record,
     summary_page,
@@ -84,9 +84,9 @@ BEST = variant("m_config_0", max_batch_size=8)
 
 def two(by: Goal | None = None) -> Ranking:
     return ranking(
-        record(DEFAULT, instalment([10.0, 11.0] * 50), concurrency=1),
-        record(BEST, instalment([5.0, 6.0] * 200), concurrency=1),
-        record(BEST, instalment([15.0, 16.0] * 300), concurrency=4),
+        record(DEFAULT, one_round([10.0, 11.0] * 50), concurrency=1),
+        record(BEST, one_round([5.0, 6.0] * 200), concurrency=1),
+        record(BEST, one_round([15.0, 16.0] * 300), concurrency=4),
         by=by,
     )
 
@@ -105,8 +105,8 @@ def test_values_have_the_noise_of_the_figures() -> None:
 def test_the_page_of_goodput_has_gains_without_a_limit_to_move() -> None:
     by = goal(*at_most(perf_latency_p99=40), wished=objectives(perf_goodput=1))
     ranked = ranking(
-        record(DEFAULT, instalment([10.0, 50.0] * 50)),
-        record(BEST, instalment([5.0, 6.0] * 200)),
+        record(DEFAULT, one_round([10.0, 50.0] * 50)),
+        record(BEST, one_round([5.0, 6.0] * 200)),
         by=by,
     )
     part = part_of(ranked)

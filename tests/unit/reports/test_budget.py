@@ -14,9 +14,9 @@ from tests.unit.builders import (
     at_least,
     at_most,
     goal,
-    instalment,
     measurement,
     objectives,
+    one_round,
     ranking,
     record,
     summary_page,
@@ -71,12 +71,12 @@ def test_what_the_rules_need_of_variants_and_rows() -> None:
     assert (made.loads, made.shown) == ([4, 1], (0, 1))
 
 
-def test_of_very_many_instalments_only_the_best_at_some_limit_have_noise() -> None:
+def test_of_very_many_rounds_only_the_best_at_some_limit_have_noise() -> None:
     every = [
-        record(variant(), instalment([5.0, 6.0], perf_latency_p99=100 - n / 50), concurrency=n)
+        record(variant(), one_round([5.0, 6.0], perf_latency_p99=100 - n / 50), concurrency=n)
         for n in range(1, 2100)
     ]
-    slow = record(variant("m_config_1"), instalment([5.0] * 3, perf_latency_p99=100))
+    slow = record(variant("m_config_1"), one_round([5.0] * 3, perf_latency_p99=100))
     made = budget(ranking(slow, *every))
     assert made is not None
     errors = made.errors["perf_latency_p99"]
@@ -96,7 +96,7 @@ def test_a_limit_on_hidden_gpus_cannot_be_judged_on_the_page() -> None:
 def test_goodput_has_no_limit_to_move() -> None:
     """It counts what is within the limit: at another one, every value is another."""
     by = goal(*at_most(perf_latency_p99=40), wished=objectives(perf_goodput=10))
-    records = [record(variant(), instalment([8.0, 9.0, 30.0] * 20), concurrency=n) for n in (1, 2)]
+    records = [record(variant(), one_round([8.0, 9.0, 30.0] * 20), concurrency=n) for n in (1, 2)]
 
     page = summary_page(ranking(*records, by=by))
 

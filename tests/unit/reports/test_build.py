@@ -30,8 +30,8 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
-    instalment,
     measurement,
+    one_round,
     origin,
     ranking,
     record,
@@ -169,9 +169,9 @@ def test_a_tie_is_not_trusted_less() -> None:
 
 
 def noisy(of: ModelVariant, throughput: float, latency: float = 10.0) -> TrialRecord:
-    """An instalment whose windows differ by a tenth."""
+    """A round whose windows differ by a tenth."""
     rates = [throughput * (1 + off) for off in (-0.1, 0.1) * 4]
-    return record(of, instalment([latency] * 100, 100 / throughput, windows=rates))
+    return record(of, one_round([latency] * 100, 100 / throughput, windows=rates))
 
 
 def test_a_chance_that_looks_the_same_is_no_reason_against_a_rival() -> None:

@@ -42,9 +42,9 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
-    instalment,
     measurement,
     objectives,
+    one_round,
     origin,
     rank_one,
     ranking,
@@ -265,11 +265,11 @@ def test_a_variant_alone_is_a_part_of_the_document() -> None:
     assert variant_document(ranked.results[0], ranked) == model["variants"][0]
 
 
-def test_instalments_have_intervals_and_their_number() -> None:
+def test_rounds_have_intervals_and_their_number() -> None:
     latencies = [n / 10 for n in range(80, 120)] * 5
     ranked = ranking(
-        record(BEST, instalment(latencies), concurrency=4),
-        record(BEST, instalment(latencies), concurrency=4, repetition=1),
+        record(BEST, one_round(latencies), concurrency=4),
+        record(BEST, one_round(latencies), concurrency=4, repetition=1),
         record(DEFAULT, measurement(100, 5.5), concurrency=4),
         by=goal(*at_most(perf_latency_p90=20)),
     )
@@ -291,7 +291,7 @@ def test_instalments_have_intervals_and_their_number() -> None:
 
 def test_tokens_per_second_have_an_interval_whatever_the_goal_is() -> None:
     latencies = [n / 10 for n in range(80, 120)] * 5
-    run = instalment(latencies, output_token_throughput=600.0)
+    run = one_round(latencies, output_token_throughput=600.0)
     ranked = ranking(record(BEST, run, concurrency=4))
 
     (told,) = document(ranked)["models"]

@@ -23,8 +23,8 @@ from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_most,
     goal,
-    instalment,
     objectives,
+    one_round,
     origin,
     ranking,
     record,
@@ -95,7 +95,7 @@ def ranked(case: Case) -> Ranking:
                 more |= {"output_token_throughput": 160 * load * better}
                 for each in ("avg", "p99"):
                     more[f"time_to_first_token_{each}"] = 25 * load / better
-            made.append(record(of_case, instalment(times, **more), concurrency=load))
+            made.append(record(of_case, one_round(times, **more), concurrency=load))
     return ranking(*made, by=case.by)
 
 
@@ -204,7 +204,7 @@ def test_throughput_is_not_repeated_where_every_request_was_in_time(
     limit: float, times: int
 ) -> None:
     by = goal(*at_most(perf_latency_p50=limit), wished=objectives(perf_goodput=1))
-    measured = record(variant("m_config_0"), instalment([20.0] * 30 + [30.0] * 20, 1.0))
+    measured = record(variant("m_config_0"), one_round([20.0] * 30 + [30.0] * 20, 1.0))
 
     sentence = "".join(headline(answer_of(ranking(measured, by=by))))
 

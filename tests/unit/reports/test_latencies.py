@@ -12,7 +12,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.latencies import averages_of, distribution_of
-from tests.unit.builders import instalment, measurement, trial, variant
+from tests.unit.builders import measurement, one_round, trial, variant
 
 VARIANT = variant("m_config_0", max_batch_size=4)
 
@@ -28,13 +28,13 @@ def measured(
 
 
 def in_windows(*windows: float, seconds: float) -> Measurement:
-    made = instalment([10.0, 20.0] * 50)
+    made = one_round([10.0, 20.0] * 50)
     (model,) = made.models
     return replace(made, models=(replace(model, windows=windows, seconds=seconds),))
 
 
 def test_the_distribution_is_that_of_the_histogram() -> None:
-    points = distribution_of(measured(instalment([float(ms) for ms in range(1, 101)])))
+    points = distribution_of(measured(one_round([float(ms) for ms in range(1, 101)])))
     shares = {share: latency for latency, share in points}
     assert shares[50] == pytest.approx(50.5, rel=0.02)
     assert shares[99] == pytest.approx(99, rel=0.02)

@@ -31,8 +31,8 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
-    instalment,
     measurement,
+    one_round,
     ranking,
     record,
     variant,
@@ -104,8 +104,8 @@ def test_figures_show_what_got_better_and_worse() -> None:
 
 def test_a_lopsided_interval_stands_beside_the_value_as_in_the_sentence() -> None:
     ranked = ranking(
-        record(DEFAULT, instalment([20.0] * 300, 3.0, windows=(99, 101))),
-        record(BEST, instalment([10.0] * 57 + [200.0] * 3, 0.2, windows=(280, 300, 320))),
+        record(DEFAULT, one_round([20.0] * 300, 3.0, windows=(99, 101))),
+        record(BEST, one_round([10.0] * 57 + [200.0] * 3, 0.2, windows=(280, 300, 320))),
     )
     answer = answer_of(ranked)
     _, throughput, p99 = figures_of(answer)

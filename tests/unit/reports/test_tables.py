@@ -35,9 +35,9 @@ from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_most,
     goal,
-    instalment,
     measurement,
     objectives,
+    one_round,
     ranking,
     record,
     together,
@@ -708,7 +708,7 @@ def test_parts_have_the_order_in_which_they_are_called() -> None:
 
 
 def test_goodput_is_in_tables_if_it_is_a_goal_and_on_pages_if_it_is_known() -> None:
-    measured = record(LARGE, instalment([10.0] * 30 + [40.0] * 20))
+    measured = record(LARGE, one_round([10.0] * 30 + [40.0] * 20))
     limits = at_most(perf_latency_p50=20)
     wished = ranking(measured, by=goal(*limits, wished=objectives(perf_goodput=1)))
     known, unknown = ranking(measured, by=goal(*limits)), ranking(measured)

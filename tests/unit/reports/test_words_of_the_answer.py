@@ -30,9 +30,9 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
-    instalment,
     measurement,
     objectives,
+    one_round,
     origin,
     ranking,
     record,
@@ -95,7 +95,7 @@ def models_together(*pairs: tuple[str, float, float]) -> Ranking:
 def noisy(name: str, throughput: float, size: int) -> TrialRecord:
     rates = [throughput * (1 + off) for off in (-0.1, 0.1) * 4]
     of = variant(name, max_batch_size=size)
-    return record(of, instalment([10.0] * 100, 100 / throughput, windows=rates))
+    return record(of, one_round([10.0] * 100, 100 / throughput, windows=rates))
 
 
 def doubtful(measured: Measurement) -> Measurement:
@@ -152,7 +152,7 @@ def models_at_a_rate(*answered: float) -> Ranking:
 
 CASES = {
     "closed loop": against_default(measurement(250.5, 5.5)),
-    "repeated": against_default(instalment(STEADY, 0.5), instalment(STEADY, 0.6)),
+    "repeated": against_default(one_round(STEADY, 0.5), one_round(STEADY, 0.6)),
     "rate": against_default(measurement(300, 5.5), kind=LoadKind.REQUEST_RATE, concurrency=900),
     "goodput": against_default(
         measurement(250, 5.5, perf_goodput=200), by=goal(wished=objectives(perf_goodput=1))
@@ -238,12 +238,12 @@ CASES = {
     "several GPUs": ranking(
         record(BEST, measurement(2, gpus={f"GPU-{n}": {"gpu_used_memory": 1e3} for n in (0, 1)}))
     ),
-    "few requests": repeated(BEST, instalment(STEADY, 0.5)),
-    "doubtful instalments": repeated(BEST, instalment(STEADY, 2.0), instalment(STEADY, 2.0)),
-    "met by all instalments together": repeated(
+    "few requests": repeated(BEST, one_round(STEADY, 0.5)),
+    "doubtful rounds": repeated(BEST, one_round(STEADY, 2.0), one_round(STEADY, 2.0)),
+    "met by all rounds together": repeated(
         BEST,
-        instalment([*STEADY, 30.0, 30.0, 30.0], 0.5),
-        *[instalment(STEADY, 0.5)] * 2,
+        one_round([*STEADY, 30.0, 30.0, 30.0], 0.5),
+        *[one_round(STEADY, 0.5)] * 2,
         by=goal(*at_most(perf_latency_p99=20)),
     ),
     "a bold rival": rivals(112, 9.99, by=LATENCY),

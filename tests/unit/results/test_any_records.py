@@ -182,7 +182,7 @@ def test_each_record_is_ranked_or_counted_once(names: Sequence[str], data: st.Da
     assert len({ranking.kind for ranking in by_default}) == len(by_default)
     check(by_default)
     for number, group in enumerate(by_default[0].groups, 1):
-        chosen = rank_one(profile, ",".join(names), goal, circumstances=number)
+        chosen = rank_one(profile, ",".join(names), goal, conditions=number)
         assert (chosen.group, chosen.groups) == (group, by_default[0].groups)
         assert counts([chosen]) == held(profile, names, group.kind)
     swapped = rank(profile, ",".join(reversed(names)), goal)

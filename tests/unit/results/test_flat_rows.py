@@ -23,7 +23,7 @@ from model_analyzer.results.flat_rows import (
     rows_of,
     sort_rows,
 )
-from tests.unit.builders import failure, instalment, measurement, record, trial, variant
+from tests.unit.builders import failure, measurement, one_round, record, trial, variant
 from tests.unit.state.samples import rich_failure, rich_measurement, rich_trial
 
 
@@ -241,21 +241,19 @@ def test_combinations_under_one_name_each_have_their_best() -> None:
     ]
 
 
-def in_instalments(*latencies: float) -> list[TrialRecord]:
-    """Instalments of one trial, of ten requests each; the first lasts a second, others longer."""
+def in_rounds(*latencies: float) -> list[TrialRecord]:
+    """Rounds of one trial, of ten requests each; the first lasts a second, others longer."""
     return [
         TrialRecord(
             trial=replace(trial(variant("m_config_0")), repetition=number),
-            outcome=replace(
-                instalment([latency] * 10, seconds=1.0 + number), started=float(number)
-            ),
+            outcome=replace(one_round([latency] * 10, seconds=1.0 + number), started=float(number)),
         )
         for number, latency in enumerate(latencies)
     ]
 
 
-def test_instalments_of_a_trial_are_one_row_with_pooled_values() -> None:
-    runs = in_instalments(10.0, 100.0)
+def test_rounds_of_a_trial_are_one_row_with_pooled_values() -> None:
+    runs = in_rounds(10.0, 100.0)
     others = [record(variant("m_config_1"), failure()), record(variant("m_config_2"), failure())]
 
     table = trials(others[0], runs[0], others[1], runs[1])
@@ -273,8 +271,8 @@ def test_instalments_of_a_trial_are_one_row_with_pooled_values() -> None:
     assert (best["perf_throughput"], best["measurements"]) == (20 / 3, 2)
 
 
-def test_an_instalment_that_own_windows_replace_does_not_count() -> None:
-    early, late = in_instalments(10.0, 100.0)
+def test_a_round_that_own_windows_replace_does_not_count() -> None:
+    early, late = in_rounds(10.0, 100.0)
     careful = late._replace(outcome=replace(measurement(3, 5), started=9.0))
 
     (row,) = trials(early, careful)
@@ -283,7 +281,7 @@ def test_an_instalment_that_own_windows_replace_does_not_count() -> None:
 
 
 def test_single_measurements_say_which_belong_together() -> None:
-    records = [*in_instalments(10.0, 100.0), record(variant("m_config_1"), failure())]
+    records = [*in_rounds(10.0, 100.0), record(variant("m_config_1"), failure())]
     keyed = [(item.trial.key, item) for item in records]
 
     table = [*Rows(keyed, repetitions=True)]

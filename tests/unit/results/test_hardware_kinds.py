@@ -14,7 +14,7 @@ from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of, by_model
-from model_analyzer.results.circumstances import Circumstances, Intended, Wanted
+from model_analyzer.results.conditions import Conditions, Intended, Wanted
 from model_analyzer.results.ranking import Ranking, rank, rank_across
 from tests.unit.builders import conclusion, failure, goal, measurement, record, trial, variant
 
@@ -84,24 +84,24 @@ def test_each_kind_has_the_conclusion_and_the_state_of_its_own_search() -> None:
 
 def test_the_number_of_a_group_selects_one_kind() -> None:
     profile = Profile(records=RECORDS)
-    (chosen,) = rank(profile, "m", goal(), circumstances=2)
+    (chosen,) = rank(profile, "m", goal(), conditions=2)
     assert (chosen.hardware, chosen.left_out) == ("1 x NVIDIA H100", ())
     with pytest.raises(ValueError, match="there is no group 3: there are 1 to 2"):
-        rank(profile, "m", goal(), circumstances=3)
+        rank(profile, "m", goal(), conditions=3)
 
 
-def test_within_a_kind_the_wanted_circumstances_count_and_others_are_left_out() -> None:
+def test_within_a_kind_the_wanted_conditions_count_and_others_are_left_out() -> None:
     older = replace(H100, version="2.50.0")
     profile = Profile(records=(*RECORDS, record(DEFAULT, measurement(5), setup=older)))
 
-    of_run = Circumstances.of(trial(DEFAULT, setup=older))
-    every: list[list[Wanted]] = [[of_run], [of_run, Intended(setup=L4, conditions=("",))]]
+    of_run = Conditions.of(trial(DEFAULT, setup=older))
+    every: list[list[Wanted]] = [[of_run], [of_run, Intended(setup=L4, clients=("",))]]
     for wanted in every:
-        on_h100, on_l4 = rank(profile, "m", goal(), circumstances=wanted)
+        on_h100, on_l4 = rank(profile, "m", goal(), conditions=wanted)
         assert (len(on_l4.results), on_l4.left_out) == (2, ())
         assert len(on_h100.results) == 1
         assert [part.reason for part in on_h100.left_out] == [
-            "measured under different circumstances (server version 2.51.0 instead of 2.50.0)"
+            "measured under different conditions (server version 2.51.0 instead of 2.50.0)"
         ]
 
 

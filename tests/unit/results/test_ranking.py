@@ -17,7 +17,7 @@ from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of
-from model_analyzer.results.circumstances import Circumstances
+from model_analyzer.results.conditions import Conditions
 from model_analyzer.results.ranking import Ranking, rank_across
 from tests.unit.builders import (
     at_least,
@@ -25,9 +25,9 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
-    instalment,
     measurement,
     objectives,
+    one_round,
     rank_one,
     ranking,
     record,
@@ -158,15 +158,15 @@ def test_measurements_on_another_server_are_left_out() -> None:
     newest = rank_one(profile, "m", goal())
     assert (throughputs(newest), newest.failed) == ([1], ())
     assert [item.sentence for item in newest.left_out] == [
-        "1 measurement and 1 failure are left out: measured under different circumstances (server"
-        " version 2.50.0 instead of 2.51.0); --circumstances 1 ranks them."
+        "1 measurement and 1 failure are left out: measured under different conditions (server"
+        " version 2.50.0 instead of 2.51.0); --conditions 1 ranks them."
     ]
-    for wanted in (Circumstances.of(trial(DEFAULT, setup=old)), 1):
-        chosen = rank_one(profile, "m", goal(), circumstances=wanted)
+    for wanted in (Conditions.of(trial(DEFAULT, setup=old)), 1):
+        chosen = rank_one(profile, "m", goal(), conditions=wanted)
         assert (order(chosen), len(chosen.failed)) == (["m_config_default"], 1)
-        assert [item.circumstances for item in chosen.left_out] == [2]
+        assert [item.conditions for item in chosen.left_out] == [2]
     with pytest.raises(ValueError, match="there is no group 3: there are 1 to 2"):
-        rank_one(profile, "m", goal(), circumstances=3)
+        rank_one(profile, "m", goal(), conditions=3)
 
 
 def test_measurements_of_older_files_are_left_out() -> None:
@@ -223,15 +223,15 @@ def test_measurements_under_several_kinds_of_load_are_ranked_together() -> None:
     assert not ranked.left_out
 
 
-def test_without_present_circumstances_the_largest_group_is_ranked() -> None:
+def test_without_present_conditions_the_largest_group_is_ranked() -> None:
     odd = record(LARGE, measurement(999), flags={"string-length": "16"})
     records = [record(SMALL, measurement(value), concurrency=value) for value in (1, 2, 3)]
     ranked = ranking(*records, odd)
     assert throughputs(ranked) == [3, 2, 1]
     assert [item.sentence for item in ranked.left_out] == [
-        "1 measurement is left out: measured under different circumstances (perf_analyzer flags"
+        "1 measurement is left out: measured under different conditions (perf_analyzer flags"
         " of m:"
-        " string-length 16 instead of not set); --circumstances 2 ranks them."
+        " string-length 16 instead of not set); --conditions 2 ranks them."
     ]
     # of equals, the newer one
     assert throughputs(ranking(records[0], odd)) == [999]
@@ -297,11 +297,10 @@ def test_the_edited_part_of_an_ensemble_is_named() -> None:
     ]
 
 
-def test_circumstances_without_a_named_difference() -> None:
+def test_conditions_without_a_named_difference() -> None:
     records = [record(SMALL, measurement(1), flags={"f": value}) for value in (10, 10.0)]
     assert [part.sentence for part in ranking(*records).left_out] == [
-        "1 measurement is left out: measured under different circumstances; --circumstances 1 ranks"
-        " them."
+        "1 measurement is left out: measured under different conditions; --conditions 1 ranks them."
     ]
 
 
@@ -341,9 +340,9 @@ def test_equal_variants_share_their_measurements() -> None:
     """A search measures a configuration that equals the default once, and again as its own."""
     equal = variant("m_config_0", max_batch_size=1)
     ranked = ranking(
-        record(DEFAULT, instalment([10.0] * 100)),
-        record(equal, instalment([10.0] * 100)),
-        record(equal, instalment([30.0] * 300), repetition=1),
+        record(DEFAULT, one_round([10.0] * 100)),
+        record(equal, one_round([10.0] * 100)),
+        record(equal, one_round([30.0] * 300), repetition=1),
     )
     assert [len(item.runs) for item in ranked.measured] == [2, 2]
     assert len({item.measurement.value("perf_latency_p99") for item in ranked.measured}) == 1
@@ -359,12 +358,12 @@ def test_repetitions_of_a_trial_are_ranked_as_their_mean() -> None:
     assert ranked.results[1].best.trial == lucky[0].trial
 
 
-def test_own_windows_of_perf_analyzer_count_without_the_instalments_before_them() -> None:
+def test_own_windows_of_perf_analyzer_count_without_the_rounds_before_them() -> None:
     def started(second: float, outcome: Measurement, repetition: int) -> TrialRecord:
         of_trial = record(SMALL, replace(outcome, started=second))
         return of_trial._replace(trial=replace(of_trial.trial, repetition=repetition))
 
-    look = instalment([10.0] * 200)
+    look = one_round([10.0] * 200)
     before, own = started(1, look, 1), started(2, measurement(100), 0)
     assert throughputs(ranking(before, own)) == [100]
     assert ranking(before, own).measurements == 1
@@ -575,8 +574,8 @@ def test_a_trial_that_misses_a_constraint_by_the_lag_only_is_named(
 
 
 # In time at the low load; at the high one more answers, of which nearly a half is late.
-LOW_LOAD = record(SMALL, instalment([10.0] * 60), concurrency=1)
-HIGH_LOAD = record(SMALL, instalment([15.0] * 52 + [40.0] * 48), concurrency=8)
+LOW_LOAD = record(SMALL, one_round([10.0] * 60), concurrency=1)
+HIGH_LOAD = record(SMALL, one_round([15.0] * 52 + [40.0] * 48), concurrency=8)
 GOODPUT = objectives(perf_goodput=1)
 
 
@@ -613,7 +612,7 @@ def test_goodput_without_data_is_ignored_and_the_reason_is_given() -> None:
     ranked = ranking(record(SMALL, measurement(100, 10)), by=by)
     assert ranked.unmeasured == ("perf_goodput",)
     (remark,) = (text for text in remarks_of(answer_of(ranked)) if "ignored" in text)
-    assert "times of single requests, which only instalments have" in remark
+    assert "times of single requests, which only rounds have" in remark
 
 
 def test_across_models_goodput_follows_the_global_constraints() -> None:

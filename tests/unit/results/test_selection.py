@@ -21,9 +21,9 @@ from model_analyzer.results.selection import Gain, gain_over_default, top, top_w
 from tests.unit.builders import (
     at_most,
     goal,
-    instalment,
     measurement,
     objectives,
+    one_round,
     ranking,
     record,
     variant,
@@ -342,8 +342,8 @@ def test_the_spread_of_throughput_is_no_noise_of_another_metric() -> None:
 
 def test_no_percentage_is_told_over_a_default_that_has_nothing_of_the_objective() -> None:
     by = goal(*at_most(perf_latency_p99=30), wished=objectives(perf_goodput=1))
-    slow = record(variant("m_config_default"), instalment([40.0] * 50, 1.0), concurrency=8)
-    fast = record(variant("m_config_0"), instalment([20.0] * 50, 1.0), concurrency=8)
+    slow = record(variant("m_config_default"), one_round([40.0] * 50, 1.0), concurrency=8)
+    fast = record(variant("m_config_0"), one_round([20.0] * 50, 1.0), concurrency=8)
 
     ranked = ranking(fast, slow, by=by)
 

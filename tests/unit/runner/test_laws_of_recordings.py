@@ -34,7 +34,7 @@ def recorded(name: str) -> tuple[dict[str, Any], str, str]:
 
 
 def doubts(export: Export, content: Mapping[str, Any], table: str) -> tuple[Doubt, ...]:
-    """What the laws say about an instalment with this export and table."""
+    """What the laws say about a round with this export and table."""
     (experiment,) = content["experiments"]
     in_flight = int(experiment["experiment"]["value"])
     has_streams = any(len(each["response_timestamps"]) > 1 for each in experiment["requests"])
@@ -67,7 +67,7 @@ def test_flags_that_count_as_tokens_are_found() -> None:
 
 
 def test_answers_before_their_requests_are_found() -> None:
-    content, table, _ = recorded("instalment")
+    content, table, _ = recorded("round")
     for request in content["experiments"][0]["requests"][::10]:
         request["response_timestamps"] = [request["timestamp"] - 1_000_000]
     export = read_export([orjson.dumps(content).decode()])

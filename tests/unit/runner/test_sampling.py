@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Throughput, latencies and windows of an instalment, from the times of its requests."""
+"""Throughput, latencies and windows of a round, from the times of its requests."""
 
 from __future__ import annotations
 
@@ -168,9 +168,9 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
 
 def test_a_recorded_export_agrees_with_its_table_but_for_the_first_requests() -> None:
     """Eight requests in flight to an instance that needs 7 ms for each, in 0.54 s."""
-    table = parse_table((GOLDEN / "instalment.csv").read_text())
-    report = parse_report((GOLDEN / "instalment.txt").read_text())
-    content = read_export([(GOLDEN / "instalment.json").read_text()])
+    table = parse_table((GOLDEN / "round.csv").read_text())
+    report = parse_report((GOLDEN / "round.txt").read_text())
+    content = read_export([(GOLDEN / "round.json").read_text()])
     assert content is not None
     assert table is not None
     model = sampled(content, in_flight=8, batch_size=1, with_tokens=False)

@@ -297,7 +297,7 @@ def test_an_interrupt_leaves_the_wait() -> None:
 def test_a_trial_that_takes_long_is_told_once() -> None:
     cluster = cluster_of({"a": [(measurement(), 25.0)], "b": [(measurement(), 12.0)]})
     executor = executor_of(cluster)
-    look = replace(trial(), instalment_s=0.0)
+    look = replace(trial(), round_s=0.0)
     executor.start(look, SLOTS[0])
     executor.start(trial(), SLOTS[1])  # in windows that the user sized
     waited = [executor.wait() for _ in range(3)]

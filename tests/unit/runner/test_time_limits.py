@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""When an instalment is given up, and when the user hears that it takes long."""
+"""When a round is given up, and when the user hears that it takes long."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.time_limits import (
     Bounds,
     GivenLimit,
-    InstalmentLimit,
     Patience,
+    RoundLimit,
     end_of_budget,
 )
 from tests.unit.builders import trial
@@ -86,7 +86,7 @@ def course(
     earlier = server.statistics([work.variant])
     told: list[Overdue] = []
     bounds = Bounds(timeout_s=timeout_s, until=end_of_budget(left_s), tell=told.append)
-    limit = InstalmentLimit([generator], server, earlier, seconds, bounds)
+    limit = RoundLimit([generator], server, earlier, seconds, bounds)
     server.looks.clear()
     while server.time < within_s:
         server.time += 0.5
@@ -137,7 +137,7 @@ def test_what_takes_long_is_named_once(monkeypatch) -> None:
     assert told == Overdue(for_s=10.5, expected_s=FIRST_LOOK_S, limit_s=given_up_s(FIRST_LOOK_S))
 
 
-def test_a_long_instalment_is_named_later(monkeypatch) -> None:
+def test_a_long_round_is_named_later(monkeypatch) -> None:
     result = course(monkeypatch, none, seconds=15)
     assert [told.for_s for told in result.told] == [30.5]
     assert result.ended_s == pytest.approx(180, abs=0.5)
@@ -146,7 +146,7 @@ def test_a_long_instalment_is_named_later(monkeypatch) -> None:
 @pytest.mark.parametrize("request_s", [8.0, 20.0, 40.0])
 @pytest.mark.parametrize("in_flight", [1, 8])
 def test_a_slow_model_is_measured(monkeypatch, request_s: float, in_flight: int) -> None:
-    """One request after another: the warm-up and the window take two rounds."""
+    """One request after another: the warm-up and the window take two waves."""
     end_s = request_s * (2 * in_flight + 1)
     result = course(
         monkeypatch,
@@ -212,7 +212,7 @@ def test_the_end_of_a_budget_leaves_time_for_a_launch(monkeypatch) -> None:
     assert end_of_budget(None) == math.inf
 
 
-def test_the_limit_of_the_user_counts_for_instalments_too(monkeypatch) -> None:
+def test_the_limit_of_the_user_counts_for_rounds_too(monkeypatch) -> None:
     result = course(monkeypatch, many, timeout_s=5)
     assert result.ended_s == pytest.approx(5, abs=0.5)
     assert result.stop is not None

@@ -85,7 +85,7 @@ def subject(
     cpu_only: bool = False,
     objective: str = "perf_throughput",
     constraints: Sequence[Constraint] = (),
-    in_instalments: bool = False,
+    in_rounds: bool = False,
     mode: SearchMode | None = None,
 ) -> Subject:
     """What is searched: by default a batching model without constraints and without lists."""
@@ -104,7 +104,7 @@ def subject(
         parameters=freeze(parameters),
         perf_analyzer_flags=MappingProxyType({}),
         genai_perf_flags=MappingProxyType({}),
-        in_instalments=in_instalments,
+        in_rounds=in_rounds,
         server_flags=MappingProxyType({}),
         server_environment=MappingProxyType({}),
         docker_arguments=MappingProxyType({}),

@@ -21,9 +21,9 @@ from model_analyzer.search.adaptive.acquisition import (
 )
 from model_analyzer.search.adaptive.duration import (
     first_looks_s,
-    instalment_durations,
     loading_cost,
     relative_durations,
+    round_durations,
 )
 from model_analyzer.search.adaptive.failure_model import success_chances
 from model_analyzer.search.adaptive.queueing_model import Floats, Settings
@@ -203,7 +203,7 @@ def test_a_slow_model_needs_a_longer_first_look() -> None:
     # at least 0.36 s; three times what is in flight, and ten more; at most 10.8 s
     assert lengths == pytest.approx([0.36, 0.36, 202 * 0.2 / 64, 715 * 0.8 / 235])
     # and the last request has to be answered
-    assert (instalment_durations(lengths, request_s) > lengths + request_s).all()
+    assert (round_durations(lengths, request_s) > lengths + request_s).all()
 
 
 def test_an_open_load_has_no_requests_in_flight_at_first() -> None:

@@ -14,7 +14,7 @@ UNKNOWNS = 15
 
 
 def after(likelihood: Likelihood, *, times: int, seed: int) -> Floats:
-    """The particles after so many rounds."""
+    """The particles after so many passes."""
     generator = np.random.default_rng(seed)
     particles: Floats = generator.standard_normal((384, UNKNOWNS))
     value: Floats = np.zeros(len(particles))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which trials of a search get further instalments at its end."""
+"""Which trials of a search get further rounds at its end."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class Server:
 
     def __call__(self, trial: Trial) -> Outcome:
         random = Random(trial.key)
-        rate, seconds = self._rates[load(trial)], trial.instalment_s or 1.0
+        rate, seconds = self._rates[load(trial)], trial.round_s or 1.0
         latencies = [
             load(trial) * random.lognormvariate(0, 0.1) for _ in range(int(rate * seconds))
         ]
         windows = [rate * random.lognormvariate(0, 0.02) for _ in range(8)]
-        return builders.instalment(latencies, seconds, windows=windows)
+        return builders.one_round(latencies, seconds, windows=windows)
 
 
 def asked(rates: Mapping[int, float], **of_subject: Any) -> list[tuple[int, int]]:
-    """The load and the number of the instalment of each trial."""
-    target = subject(in_instalments=True, **of_subject)
+    """The load and the number of the round of each trial."""
+    target = subject(in_rounds=True, **of_subject)
     trials = sequence(confirmed(target, *rates), Server(rates))
     return [(load(trial), trial.repetition) for trial in trials]
 
@@ -85,7 +85,7 @@ def test_those_that_may_be_the_best_are_measured_again_in_turn() -> None:
 def test_there_are_few_finalists() -> None:
     rates = dict.fromkeys((1, 2, 3, 4, 5, 6, 7, 8), 500.0)
     again = [value for value, repetition in asked(rates) if repetition]
-    assert len(again) <= most_confirmed(subject(in_instalments=True), SEARCHED)
+    assert len(again) <= most_confirmed(subject(in_rounds=True), SEARCHED)
     assert len(set(again)) <= FINALISTS + 2
 
 
@@ -110,13 +110,13 @@ def test_measurements_in_own_windows_are_not_repeated() -> None:
 
 
 def test_nothing_is_measured_again_where_nothing_is_searched() -> None:
-    asked_for = confirmed(subject(in_instalments=True), 1, 2, settings=DISABLED)
+    asked_for = confirmed(subject(in_rounds=True), 1, 2, settings=DISABLED)
     trials = sequence(asked_for, Server({1: 500, 2: 500}))
     assert [trial.repetition for trial in trials] == [0, 0]
 
 
 def test_failures_are_not_measured_again() -> None:
-    asked_for = confirmed(subject(in_instalments=True), 1, 2)
+    asked_for = confirmed(subject(in_rounds=True), 1, 2)
     trials = sequence(asked_for, lambda trial: failure())
     assert all(trial.repetition == 0 for trial in trials)
 
@@ -127,12 +127,12 @@ def test_a_finalist_that_fails_is_no_longer_one() -> None:
     def answer(trial: Trial) -> Outcome:
         return failure() if trial.repetition and load(trial) == 2 else server(trial)
 
-    trials = sequence(confirmed(subject(in_instalments=True), 1, 2), answer)
+    trials = sequence(confirmed(subject(in_rounds=True), 1, 2), answer)
     assert [trial.repetition for trial in trials if load(trial) == 2] == [0, 1]
 
 
 def test_a_trial_with_two_names_has_one_measurement() -> None:
-    target = subject(in_instalments=True)
+    target = subject(in_rounds=True)
     server = Server({1: 500, 2: 500})
     trials = [builders.trial(concurrency=value) for value in (1, 1, 2)]
     records = [TrialRecord(trial=trial, outcome=server(trial)) for trial in trials]
@@ -149,7 +149,7 @@ def test_every_search_confirms_its_best(mode: SearchMode) -> None:
     def server(trial: Trial) -> Outcome:
         return Server({load(trial): 500.0})(trial)
 
-    trials = sequence(search(subject(in_instalments=True), where), server)
+    trials = sequence(search(subject(in_rounds=True), where), server)
     first = [trial for trial in trials if not trial.repetition]
     assert trials[: len(first)] == first
     assert len(trials) > len(first)
@@ -157,7 +157,7 @@ def test_every_search_confirms_its_best(mode: SearchMode) -> None:
 
 def test_a_single_configuration_under_a_rate_gets_more_than_a_first_look() -> None:
     def repetitions(kind: LoadKind, rate: int) -> list[int]:
-        target = subject(in_instalments=True, load_kind=kind)
+        target = subject(in_rounds=True, load_kind=kind)
         trials = sequence(confirmed(target, rate, settings=DISABLED), Server({rate: rate}))
         return [trial.repetition for trial in trials]
 

@@ -25,7 +25,7 @@ def knowledge(
     margin: float,
     other: float,
     times: int = 1,
-    in_instalments: bool = False,
+    in_rounds: bool = False,
     own_chance: float = 1.0,
 ) -> Knowledge:
     """Two trials that meet a constraint: the leader by about this `margin`, as a fraction of the
@@ -59,8 +59,8 @@ def knowledge(
     }
     asked: dict[Coordinate, int] = {LEADER: times, OTHER: 1}
     fake = SimpleNamespace(
-        in_instalments=in_instalments,
-        is_first_look=lambda at: in_instalments and asked[at] == 1,
+        in_rounds=in_rounds,
+        is_first_look=lambda at: in_rounds and asked[at] == 1,
         is_feasible=True,
         is_answered=True,
         feasible=[LEADER, OTHER],
@@ -92,7 +92,7 @@ def test_the_leader_is_measured_again_unless_that_risks_the_best_answer(
 
 def test_a_first_look_is_measured_again_even_near_to_a_bound() -> None:
     first, second = (
-        knowledge(margin=0.01, other=-0.8, times=times, in_instalments=True) for times in (1, 2)
+        knowledge(margin=0.01, other=-0.8, times=times, in_rounds=True) for times in (1, 2)
     )
     assert next(repetitions(first), None) == LEADER
     assert next(repetitions(second), None) is None
@@ -102,23 +102,23 @@ def test_a_first_look_is_measured_again_even_near_to_a_bound() -> None:
     ("own_chance", "times", "expected"),
     [(0.57, 2, LEADER), (0.57, MAX_ATTEMPTS, None), (0.9, 2, None)],
 )
-def test_what_its_own_instalments_leave_in_doubt_gets_more_although_that_risks_the_answer(
+def test_what_its_own_rounds_leave_in_doubt_gets_more_although_that_risks_the_answer(
     own_chance: float, times: int, expected: Coordinate | None
 ) -> None:
     doubtful = knowledge(
-        margin=0.01, other=-0.8, times=times, in_instalments=True, own_chance=own_chance
+        margin=0.01, other=-0.8, times=times, in_rounds=True, own_chance=own_chance
     )
     assert next(repetitions(doubtful), None) == expected
 
 
-def test_an_unsafe_trial_gets_further_instalments() -> None:
-    def asked(times: int, *, in_instalments: bool) -> Coordinate | None:
-        near = knowledge(margin=0.01, other=-0.02, times=times, in_instalments=in_instalments)
+def test_an_unsafe_trial_gets_further_rounds() -> None:
+    def asked(times: int, *, in_rounds: bool) -> Coordinate | None:
+        near = knowledge(margin=0.01, other=-0.02, times=times, in_rounds=in_rounds)
         return next(repetitions(near), None)
 
-    assert asked(3, in_instalments=False) is None
-    assert asked(3, in_instalments=True) == LEADER
-    assert asked(MAX_ATTEMPTS, in_instalments=True) is None
+    assert asked(3, in_rounds=False) is None
+    assert asked(3, in_rounds=True) == LEADER
+    assert asked(MAX_ATTEMPTS, in_rounds=True) is None
 
 
 def test_a_safe_trial_measured_twice_is_clear() -> None:
@@ -127,7 +127,7 @@ def test_a_safe_trial_measured_twice_is_clear() -> None:
 
 def test_a_best_trial_of_a_first_look_is_measured_again_before_anything_new() -> None:
     first, second = (
-        knowledge(margin=0.3, other=-0.8, times=times, in_instalments=True) for times in (1, 2)
+        knowledge(margin=0.3, other=-0.8, times=times, in_rounds=True) for times in (1, 2)
     )
     assert [*contenders(first)] == [LEADER]
     assert [*contenders(second)] == []

@@ -38,7 +38,7 @@ from tests.unit.search.surfaces import (
 TARGET = subject(
     objective="perf_goodput",
     constraints=[Constraint(tag="perf_latency_p50", maximum=14.0)],
-    in_instalments=True,
+    in_rounds=True,
 )
 
 
@@ -47,13 +47,13 @@ def served(trial: Trial) -> Measurement:
     are log-normal, and grow with the load.
     """
     rate = 250 * min(load(trial) / 3, instances(trial))
-    seconds = trial.instalment_s or min(1.0, 150 / rate)
+    seconds = trial.round_s or min(1.0, 150 / rate)
     average = 1000 * load(trial) / rate
     random = Random(trial.key)
     latencies = [
         average * math.exp(random.gauss(0, 0.3)) for _ in range(max(round(rate * seconds), 3))
     ]
-    measured = builders.instalment(latencies, seconds, windows=[rate] * 4)
+    measured = builders.one_round(latencies, seconds, windows=[rate] * 4)
     return replace(measured, duration_s=seconds + 0.2)
 
 
@@ -97,14 +97,12 @@ def slept(trial: Trial) -> Measurement:
     latency, random = 1000 * load(trial) / rate, Random(trial.key)
     count = max(round(rate), 10)
     latencies = [latency * random.uniform(0.98, 1.02) for _ in range(count)]
-    return replace(builders.instalment(latencies, count / rate), duration_s=1.2)
+    return replace(builders.one_round(latencies, count / rate), duration_s=1.2)
 
 
 def test_a_goodput_of_zero_is_no_reason_to_stay_at_low_loads() -> None:
     """The default misses the limit under the higher load: what that has is found all the same."""
-    target = subject(
-        objective="perf_goodput", constraints=[latency_within(180.0)], in_instalments=True
-    )
+    target = subject(objective="perf_goodput", constraints=[latency_within(180.0)], in_rounds=True)
     where = limits(
         mode=SearchMode.ADAPTIVE,
         instances=(1, 2),

@@ -42,7 +42,7 @@ ROOT = PACKAGE.parent
 
 SUBJECTS: Mapping[str, Callable[[], Subject]] = {
     "one model": lambda: subject(constraints=[latency_within(5)]),
-    "instalments": lambda: subject(in_instalments=True),
+    "rounds": lambda: subject(in_rounds=True),
     "an ensemble": lambda: subject(ensemble(model("a"), model("b"))),
     "several models": lambda: together(
         subject(model("m"), loads=(2,)), subject(model("n"), loads=(4,))

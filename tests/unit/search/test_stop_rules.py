@@ -13,9 +13,9 @@ import pytest
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, Trial
-from model_analyzer.search.instalments import measured_again
 from model_analyzer.search.modes.brute import is_flat
 from model_analyzer.search.refine import has_plateaued
+from model_analyzer.search.rounds import measured_again
 from tests.unit.search.surfaces import (
     Respond,
     batch_limit,
@@ -45,8 +45,8 @@ def by_order(throughputs: Sequence[float]) -> Respond:
     return lambda trial: measurement(throughputs[load(trial).bit_length() - 1])
 
 
-def in_instalments(respond: Respond, seconds: float = 1.0) -> Respond:
-    """The same answers, measured in instalments."""
+def in_rounds(respond: Respond, seconds: float = 1.0) -> Respond:
+    """The same answers, measured in rounds."""
 
     def answer(trial: Trial) -> Outcome:
         outcome = respond(trial)
@@ -380,7 +380,7 @@ def test_the_batch_limit_grows_once_even_without_any_throughput() -> None:
     assert [batch_limit(trial) for trial in variants(trials)] == [8, 1, 2]
 
 
-# -- instalments, which are noisy ---------------------------------------------------------------
+# -- rounds, which are noisy ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -391,12 +391,12 @@ def test_the_batch_limit_grows_once_even_without_any_throughput() -> None:
         ([10, 20, 40, 80, 80, 80, 80, 80, 99], [1, 2, 4, 8, 16, 32, 64, 128]),
     ],
 )
-def test_a_plateau_of_instalments_lasts_for_another_load(
+def test_a_plateau_of_rounds_lasts_for_another_load(
     throughputs: Sequence[float], loads: list[int]
 ) -> None:
     target = subject(objective="perf_latency_avg")
 
-    trials = sequence(search(target, ONE_VARIANT), in_instalments(by_order(throughputs)))
+    trials = sequence(search(target, ONE_VARIANT), in_rounds(by_order(throughputs)))
 
     assert [load(trial) for trial in trials] == loads
 
@@ -416,16 +416,16 @@ def test_noise_of_five_percent_does_not_hide_growth() -> None:
     assert stopped[False] > 4 * stopped[True]
 
 
-def test_a_batch_limit_of_instalments_is_passed_once_without_growth() -> None:
+def test_a_batch_limit_of_rounds_is_passed_once_without_growth() -> None:
     where = limits(instances=(1, 1), batch=(1, 16), concurrency=ONE_LOAD)
     throughputs = {8: 30.0, 1: 10.0, 2: 9.9, 4: 20.0, 16: 29.0}
 
-    trials = sequence(search(subject(), where), in_instalments(by_batch_limit(throughputs)))
+    trials = sequence(search(subject(), where), in_rounds(by_batch_limit(throughputs)))
 
     assert [batch_limit(trial) for trial in trials] == [8, 1, 2, 4, 8, 16]
 
 
-def test_the_sweep_by_objective_looks_twice_at_instalments() -> None:
+def test_the_sweep_by_objective_looks_twice_at_rounds() -> None:
     latencies = [105.0, 105.0, 105.0, 105.0, 80.0, 80.0, 80.0, 80.0, 80.0, 1.0]
 
     def flat_throughput(trial: Trial) -> Outcome:
@@ -433,39 +433,39 @@ def test_the_sweep_by_objective_looks_twice_at_instalments() -> None:
 
     target = subject(objective="perf_latency_avg")
 
-    trials = sequence(search(target, ONE_VARIANT), in_instalments(flat_throughput))
+    trials = sequence(search(target, ONE_VARIANT), in_rounds(flat_throughput))
 
     assert [load(trial) for trial in trials] == [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
 
-def test_a_further_instalment_is_as_long_as_all_before_together() -> None:
-    (trial, *_) = sequence(search(subject(in_instalments=True), ONE_VARIANT), flat)
+def test_a_further_round_is_as_long_as_all_before_together() -> None:
+    (trial, *_) = sequence(search(subject(in_rounds=True), ONE_VARIANT), flat)
 
     def measured(*seconds: float) -> list[Measurement]:
         return [
             Measurement(models=(ModelMeasurement(values={}, seconds=each),)) for each in seconds
         ]
 
-    assert measured_again(trial, 0, []).instalment_s == 0
-    assert measured_again(trial, 1, measured(0.36)).instalment_s == 2
+    assert measured_again(trial, 0, []).round_s == 0
+    assert measured_again(trial, 1, measured(0.36)).round_s == 2
     again = measured_again(trial, 2, measured(1.5, 2.0))
-    assert (again.repetition, again.instalment_s) == (2, 3.5)
-    assert measured_again(trial, 5, measured(20.0)).instalment_s == 15
-    # 2 rounds of 64 requests, and a tenth more, at 3 requests per second
+    assert (again.repetition, again.round_s) == (2, 3.5)
+    assert measured_again(trial, 5, measured(20.0)).round_s == 15
+    # 2 waves of 64 requests, and a tenth more, at 3 requests per second
     slow = replace(trial.workloads[0], load=Load(kind=LoadKind.CONCURRENCY, value=64))
     (once,) = measured(10.0)
     once = Measurement(models=(replace(once.models[0], requests=30),))
-    assert measured_again(replace(trial, workloads=(slow,)), 1, [once]).instalment_s == (
+    assert measured_again(replace(trial, workloads=(slow,)), 1, [once]).round_s == (
         pytest.approx(2.2 * 64 / 3)
     )
-    careful = replace(trial, instalment_s=None)
-    assert measured_again(careful, 2, measured(0.0)).instalment_s is None
+    careful = replace(trial, round_s=None)
+    assert measured_again(careful, 2, measured(0.0)).round_s is None
     poisson = replace(
         trial.workloads[0],
         load=Load(kind=LoadKind.REQUEST_RATE, value=50),
         traffic=Traffic(arrivals=Arrivals.POISSON),
     )
     random = replace(trial, workloads=(poisson,))
-    assert measured_again(random, 1, measured(1.5)).instalment_s == 3
-    assert measured_again(random, 2, measured(1.5, 3.0)).instalment_s == 9
-    assert measured_again(random, 5, measured(40.0)).instalment_s == 60
+    assert measured_again(random, 1, measured(1.5)).round_s == 3
+    assert measured_again(random, 2, measured(1.5, 3.0)).round_s == 9
+    assert measured_again(random, 5, measured(40.0)).round_s == 60

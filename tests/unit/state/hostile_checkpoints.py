@@ -52,7 +52,7 @@ OURS = (
     "checkpoints/format4/0.ckpt", "checkpoints/format4/journal", "checkpoints/format4/journal-a",
     "checkpoints/format3/0.ckpt", "checkpoints/format3/journal", "checkpoints/format3/journal-a",
     "checkpoints/format2/0.ckpt", "checkpoints/format2/journal", "masked/2026-11.ckpt",
-    "checkpoints/instalments/0.ckpt",
+    "checkpoints/rounds/0.ckpt",
 )  # fmt: skip
 UPSTREAM = tuple(f"upstream/{path.name}" for path in sorted((GOLDEN / "upstream").glob("*.ckpt")))
 

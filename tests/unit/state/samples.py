@@ -200,8 +200,8 @@ def rich_measurement() -> Measurement:
     )
 
 
-def rich_instalment() -> Measurement:
-    """The same, measured in an instalment."""
+def rich_round() -> Measurement:
+    """The same, measured in a round."""
     measured = rich_measurement()
     first, second = measured.models
     histograms = {"perf_latency": Histogram.of([0.3, 0.3, 12.5], clustering=2.5)}

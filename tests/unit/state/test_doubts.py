@@ -17,7 +17,7 @@ from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.records import Records
-from tests.unit.builders import instalment, measurement, trial
+from tests.unit.builders import measurement, one_round, trial
 from tests.unit.noise.laws.cases import with_evidence
 
 
@@ -57,8 +57,8 @@ def test_evidence_is_stored(tmp_path: Path) -> None:
     assert item.measurement.models[0].evidence == {DUE: 91.8}
 
 
-def test_pooled_instalments_keep_the_doubts_about_each(tmp_path: Path) -> None:
-    sound = instalment([10.0] * 1000, 10.0)
+def test_pooled_rounds_keep_the_doubts_about_each(tmp_path: Path) -> None:
+    sound = one_round([10.0] * 1000, 10.0)
     (model,) = sound.models
     odd = replace(
         sound, models=(replace(model, values={**model.values, "perf_throughput": 130.0}),)

@@ -13,7 +13,7 @@ import pytest
 from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.trials import ServerSetup, Trial
-from model_analyzer.results.circumstances import Circumstances
+from model_analyzer.results.conditions import Conditions
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.own_key import own_key
 from model_analyzer.state.profile_state import ProfileState
@@ -73,7 +73,7 @@ def test_the_trials_of_the_same_environment_are_found(directory: Path) -> None:
 
 def test_they_are_ranked_with_those_of_today(directory: Path) -> None:
     (record,) = load(directory).records
-    assert Circumstances.of(record.trial) == Circumstances.of(same_trial())
+    assert Conditions.of(record.trial) == Conditions.of(same_trial())
 
 
 def test_secrets_of_old_checkpoints_are_masked_in_output(directory: Path) -> None:
@@ -90,7 +90,7 @@ def test_new_checkpoints_have_no_secrets_and_are_read_back_equal(directory: Path
         state.save()
     assert b"planted" not in (directory / "new" / "0.ckpt").read_bytes()
     (record,) = load(directory / "new").records
-    assert Circumstances.of(record.trial) == Circumstances.of(today)
+    assert Conditions.of(record.trial) == Conditions.of(today)
     assert record.trial.key == today.key
 
 

@@ -26,8 +26,8 @@ from tests.unit.state.samples import (
     failure,
     measurement,
     rich_failure,
-    rich_instalment,
     rich_measurement,
+    rich_round,
     rich_trial,
     trial,
 )
@@ -112,7 +112,7 @@ CAREFUL, NEWER_CAREFUL, *LOOKS = (
     for outcome, started in (
         (rich_measurement(), 3.0),
         (rich_measurement(), 9.0),
-        *((rich_instalment(), float(number)) for number in (1, 2, 4, 5)),
+        *((rich_round(), float(number)) for number in (1, 2, 4, 5)),
     )
 )
 
@@ -143,7 +143,7 @@ def repetitions_of(merged: Checkpoint) -> Repetitions:
     [
         pytest.param([CAREFUL], [LOOKS[3]], CAREFUL, id="a newer first look"),
         pytest.param([CAREFUL], [LOOKS[0]], CAREFUL, id="an older first look"),
-        pytest.param([CAREFUL], LOOKS, CAREFUL, id="several instalments"),
+        pytest.param([CAREFUL], LOOKS, CAREFUL, id="several rounds"),
         pytest.param([CAREFUL, LOOKS[3]], LOOKS[:2], CAREFUL, id="both"),
         pytest.param(LOOKS[:2], LOOKS[2:], LOOKS[0], id="the same parts of two runs"),
         pytest.param(LOOKS[:2], [LOOKS[0], LOOKS[3]], LOOKS[0], id="a common beginning"),
@@ -179,9 +179,7 @@ def test_no_measurement_of_a_trial_is_lost_and_none_counts_twice(
 
 
 @pytest.mark.parametrize("is_swapped", [False, True])
-def test_an_instalment_beside_failed_own_windows_counts_once(
-    tmp_path: Path, is_swapped: bool
-) -> None:
+def test_a_round_beside_failed_own_windows_counts_once(tmp_path: Path, is_swapped: bool) -> None:
     pair = [
         repeated(tmp_path / "a", LOOKS[0]),
         repeated(tmp_path / "b", rich_failure(), LOOKS[0]),
@@ -197,7 +195,7 @@ def test_own_windows_of_two_names_of_a_configuration_are_not_hidden(tmp_path: Pa
     """A run that continues the merged checkpoint gets own windows, not the first look."""
     default, other = (builders.variant(f"m_config_{name}") for name in ("default", "0"))
     careful = replace(measurement(1), started=1.0)
-    look = replace(builders.instalment([5.0] * 10), started=2.0)
+    look = replace(builders.one_round([5.0] * 10), started=2.0)
     pair = [
         checkpoint(tmp_path / "a", (trial_of(default), careful)),
         checkpoint(tmp_path / "b", (trial_of(other), look)),

@@ -190,12 +190,12 @@ def test_a_directory_of_format_4_is_read_in_full(tmp_path: Path) -> None:
         assert {len(state.asked(lane)) for lane in lanes} == {3}
 
 
-def test_instalments_are_read_and_pooled() -> None:
-    profile = read_file(FORMAT_2.with_name("instalments") / "0.ckpt").profile
+def test_rounds_are_read_and_pooled() -> None:
+    profile = read_file(FORMAT_2.with_name("rounds") / "0.ckpt").profile
 
     (ranked,) = rank(profile, "m", goal())
 
-    assert all(item.measurement.is_instalment for item in ranked.measured)
+    assert all(item.measurement.is_round for item in ranked.measured)
     by_load = {item.trial.workloads[0].load.value: item for item in ranked.measured}
     assert {load: len(item.runs) for load, item in by_load.items()} == {1: 3, 4: 3, 16: 3}
     pooled, runs = by_load[16].measurement, [run.models[0] for run in by_load[16].runs]

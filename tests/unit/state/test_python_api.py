@@ -25,7 +25,7 @@ from model_analyzer.state.format.lines import encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Records
 from model_analyzer.state.stores.directory import DirectoryCheckpointer
-from tests.unit.builders import instalment, variant
+from tests.unit.builders import one_round, variant
 from tests.unit.builders import trial as trial_of
 from tests.unit.state.samples import (
     failure,
@@ -219,7 +219,7 @@ def test_a_table_has_the_pooled_value_of_a_trial(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     with ProfileState(tmp_path) as state:
         for repetition, seconds in enumerate((1.0, 2.0)):
-            run = instalment([5.0] * 10, seconds=seconds)
+            run = one_round([5.0] * 10, seconds=seconds)
             state.record(replace(trial(1), repetition=repetition), replace(run, started=seconds))
     checkpoint = Checkpoint.open(tmp_path)
     assert [*checkpoint.to_pandas()["perf_throughput"]] == [20 / 3]

@@ -26,8 +26,8 @@ from tests.unit.state.samples import (
     failure,
     measurement,
     rich_failure,
-    rich_instalment,
     rich_measurement,
+    rich_round,
     rich_trial,
     several,
     trial,
@@ -84,29 +84,29 @@ def test_the_samples_leave_no_field_empty() -> None:
         assert empty in ([], ["doubts"])  # these are not stored
 
 
-@pytest.mark.parametrize("outcome", [rich_measurement(), rich_instalment()])
+@pytest.mark.parametrize("outcome", [rich_measurement(), rich_round()])
 def test_a_full_measurement_comes_back(reload: Reload, outcome: Outcome) -> None:
     (record,) = reload((rich_trial(), outcome)).profile.records
 
     assert record.outcome == outcome
 
 
-def test_only_instalments_write_seconds_and_histograms(tmp_path: Path) -> None:
+def test_only_rounds_write_seconds_and_histograms(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         state.record(rich_trial(), rich_measurement())
-        state.record(rich_trial(5), rich_instalment())
+        state.record(rich_trial(5), rich_round())
 
-    careful, instalment = (
+    careful, one_round = (
         set().union(*entry["models"])
         for entry in entries(tmp_path / "journal")
         if "models" in entry
     )
-    assert instalment - careful == {"seconds", "histograms", "joint"}
+    assert one_round - careful == {"seconds", "histograms", "joint"}
 
 
 def test_the_models_of_records_are_named_in_their_order(reload: Reload) -> None:
     pairs = [
-        (rich_trial(5), rich_instalment()),
+        (rich_trial(5), rich_round()),
         (trial(1), measurement(1.0)),
         (trial(2), failure()),
     ]

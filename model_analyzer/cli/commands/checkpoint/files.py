@@ -165,7 +165,7 @@ def import_(file: Path, directory: Path, prefix: str) -> None:
 def export(which: str, directory: Path, prefix: str, form: str, output: Path | None) -> None:
     """Write a whole checkpoint, with failures, for other programs.
 
-    There is one row for each model of each single measurement: instalments are not pooled. To get
+    There is one row for each model of each single measurement: rounds are not pooled. To get
     the pooled values, use `checkpoint trials --format`. The format upstream has pooled values.
 
     \b

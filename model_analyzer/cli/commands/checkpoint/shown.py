@@ -27,7 +27,7 @@ from model_analyzer.cli.shared_options import (
     TABLE,
     allow_miss_option,
     checkpoint_argument,
-    circumstances_option,
+    conditions_option,
     directory_options,
     format_option,
     goal_options,
@@ -76,7 +76,7 @@ def list_(
 ) -> None:
     """List the checkpoints of a directory.
 
-    The best value is that of a whole trial: its measurements, such as instalments, are pooled.
+    The best value is that of a whole trial: its measurements, such as rounds, are pooled.
 
     \b
     Example:
@@ -110,7 +110,7 @@ def list_(
 def show(which: str, directory: Path, prefix: str, shown: str | None) -> None:
     """Show the content of a checkpoint.
 
-    Values of variants are those of whole trials: their measurements, such as instalments, are
+    Values of variants are those of whole trials: their measurements, such as rounds, are
     pooled.
 
     \b
@@ -129,10 +129,10 @@ def show(which: str, directory: Path, prefix: str, shown: str | None) -> None:
 @click.option(
     "--where",
     multiple=True,
-    metavar="CONDITION",
-    help="Show only rows that meet this condition, for example 'perf_latency_p99<20', 'model=m'"
-    " or 'concurrency>=8'. Operators: < <= > >= = !=. Can be repeated: rows must meet all"
-    " conditions.",
+    metavar="FILTER",
+    help="Show only rows that match this filter, for example 'perf_latency_p99<20', 'model=m'"
+    " or 'concurrency>=8'. Operators: < <= > >= = !=. Can be repeated: rows must match all"
+    " filters.",
 )
 @click.option("--sort-by", metavar="COLUMN", help="Metric or other column to sort by.")
 @order_option("best first for metrics, otherwise lowest first.")
@@ -140,7 +140,7 @@ def show(which: str, directory: Path, prefix: str, shown: str | None) -> None:
 @click.option(
     "--single",
     is_flag=True,
-    help="Show each single measurement, such as an instalment, instead of their pooled values.",
+    help="Show each single measurement, such as a round, instead of their pooled values.",
 )
 @format_option(*FORMATS)
 @output_option
@@ -158,7 +158,7 @@ def trials(
 ) -> None:
     """Show the trials of a checkpoint, filtered and sorted.
 
-    If a trial was measured several times, for example in instalments, its measurements are pooled,
+    If a trial was measured several times, for example in rounds, its measurements are pooled,
     as in `best` and in reports. A trial of several models has one row for each model.
 
     \b
@@ -176,7 +176,7 @@ def trials(
     elif count:
         print_table(chosen.title, chosen.table())
     else:
-        echo("no measurement meets the conditions" if where else "no measurements")
+        echo("no measurement matches the filters" if where else "no measurements")
 
 
 @click.command()
@@ -191,7 +191,7 @@ def trials(
     help="Number of variants of each model to show and write.",
 )  # fmt: skip
 @prices_option
-@circumstances_option
+@conditions_option
 @allow_miss_option
 @remarks_option
 @path_option(
@@ -206,7 +206,7 @@ def best(
     model: str | None,
     asked: GoalOverride,
     top_n: int,
-    circumstances: int | None,
+    conditions: int | None,
     allow_miss: bool,
     output_dir: Path | None,
 ) -> int:
@@ -226,7 +226,7 @@ def best(
         asked,
         count=top_n,
         model=model,
-        circumstances=circumstances,
+        conditions=conditions,
         directory=output_dir,
         prices=prices_of(click.get_current_context()),
     )

@@ -43,7 +43,7 @@ from model_analyzer.features.capacity.facts.replica import (
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pooled_trials
 from model_analyzer.noise.ties import resources_used
-from model_analyzer.results.circumstances import Circumstances, LeftOut, comparable
+from model_analyzer.results.conditions import Conditions, LeftOut, comparable
 from model_analyzer.results.knee import knee_of
 from model_analyzer.results.ranking import Ranking
 
@@ -131,7 +131,7 @@ def capacity_of(
     needed: float,
     variant: str | None = None,
 ) -> ModelCapacity:
-    """The capacity by all measurements under the circumstances of the ranking, whatever their
+    """The capacity by all measurements under the conditions of the ranking, whatever their
     loads. All replicas together have to carry the `needed` requests per second. Only the `variant`
     of this name counts, if it is given.
 
@@ -308,7 +308,7 @@ def _variant(record: TrialRecord) -> ModelVariant:
 def _comparable(
     profile: Profile, ranking: Ranking
 ) -> tuple[Sequence[TrialRecord], tuple[LeftOut, ...]]:
-    """The records of the model on the hardware and under the circumstances of the ranking, apart
+    """The records of the model on the hardware and under the conditions of the ranking, apart
     from the load.
     """
     assert ranking.group is not None, "the caller checks it"
@@ -324,7 +324,7 @@ def _comparable(
             stripped.append(other)
     (chosen,) = comparable(
         stripped,
-        circumstances=Circumstances.of(_without_load(ranking.group.sample, {})),
+        conditions=Conditions.of(_without_load(ranking.group.sample, {})),
         bases=profile.bases.get(ranking.model),
     )
     records = [originals[id(record)] for record in chosen.records]
@@ -337,11 +337,11 @@ def _comparable(
 
 
 def _numbered(part: LeftOut, ranking: Ranking, newest: Trial) -> LeftOut:
-    """The part with the number that the ranking gives the circumstances of its newest trial."""
-    if part.circumstances is None:
+    """The part with the number that the ranking gives the conditions of its newest trial."""
+    if part.conditions is None:
         return part
-    numbers = {group.circumstances: group.number for group in ranking.groups}
-    return replace(part, circumstances=numbers[Circumstances.of(newest)])
+    numbers = {group.conditions: group.number for group in ranking.groups}
+    return replace(part, conditions=numbers[Conditions.of(newest)])
 
 
 def _without_load(trial: Trial, without: dict[int, Mapping[str, Flag]]) -> Trial:

@@ -26,7 +26,7 @@ from model_analyzer.domain.trials import Failure, Load, LoadKind
 from model_analyzer.noise.lag import SEND_LAG
 from model_analyzer.noise.noise import Noise
 from model_analyzer.noise.noise_model import NoiseModel
-from model_analyzer.noise.pooling import in_instalments, is_replaced, pool
+from model_analyzer.noise.pooling import in_rounds, is_replaced, pool
 
 # If the throughput is below the rate by more than this share, the server does not keep up.
 _FALLEN_BEHIND = 0.05
@@ -120,7 +120,7 @@ def loads_of(
     """The outcomes of one variant for requests of `batch_size` inferences.
 
     Repetitions at the same rate are one point; together they may have enough requests. Measurements
-    in perf_analyzer's own windows replace earlier instalments.
+    in perf_analyzer's own windows replace earlier rounds.
     """
     by_rate: dict[float, list[TrialRecord]] = {}
     unfit = []
@@ -155,8 +155,8 @@ def _lack(record: TrialRecord, batch_size: int, constraints: Sequence[Constraint
         case Arrivals.GAMMA:
             return Lack.GAMMA
     if isinstance(record.outcome, Failure):
-        return Lack.LATE_CLIENT if waits_in_client(work, in_instalments=False) else Lack.FAILED
-    waits = waits_in_client(work, in_instalments=record.outcome.is_instalment)
+        return Lack.LATE_CLIENT if waits_in_client(work, in_rounds=False) else Lack.FAILED
+    waits = waits_in_client(work, in_rounds=record.outcome.is_round)
     if waits and record.outcome.value(SEND_LAG) is None:  # else, latencies contain the waiting
         return Lack.LATE_CLIENT
     unmeasured = (record.outcome.value(constraint.tag) is None for constraint in constraints)
@@ -187,7 +187,7 @@ def closed_loads(records: Sequence[TrialRecord], batch_size: int) -> Mapping[int
 
 
 def highest_throughput(records: Sequence[TrialRecord]) -> float | None:
-    """The most inferences per second that the variant ever gave, in all instalments of a trial
+    """The most inferences per second that the variant ever gave, in all rounds of a trial
     together or in one other measurement.
     """
     every = (each for _, throughputs in _throughputs(records) for each in throughputs)
@@ -195,7 +195,7 @@ def highest_throughput(records: Sequence[TrialRecord]) -> float | None:
 
 
 def _throughputs(records: Sequence[TrialRecord]) -> Iterator[tuple[Load, Sequence[float]]]:
-    """The throughputs of each trial under its load: one of all its instalments together, otherwise
+    """The throughputs of each trial under its load: one of all its rounds together, otherwise
     one of each measurement.
     """
     by_trial: dict[str, list[TrialRecord]] = {}
@@ -203,23 +203,23 @@ def _throughputs(records: Sequence[TrialRecord]) -> Iterator[tuple[Load, Sequenc
         by_trial.setdefault(record.trial.first.key, []).append(record)
     for same in by_trial.values():
         runs = _counted(same)
-        whole = [pool(runs)] if in_instalments(runs) else runs
+        whole = [pool(runs)] if in_rounds(runs) else runs
         values = [run.value(DEFAULT_OBJECTIVE) for run in whole]
         yield same[0].trial.workloads[0].load, [value for value in values if value]
 
 
 def _counted(records: Sequence[TrialRecord]) -> Sequence[Measurement]:
-    """The measurements of these, without instalments that a later measurement replaces."""
+    """The measurements of these, without rounds that a later measurement replaces."""
     runs = [record.outcome for record in records if isinstance(record.outcome, Measurement)]
     return [run for run in runs if not is_replaced(run, runs)]
 
 
 def reaches_at(point: Point, tag: str, model: NoiseModel) -> tuple[float, float]:
     """How far (as a logarithm) the 95 % interval of a metric reaches below and above its value at a
-    point. That of instalments may be lopsided: a short measurement has not seen the longest queue.
+    point. That of rounds may be lopsided: a short measurement has not seen the longest queue.
     """
     value = point.value(tag)
-    interval = model.interval(point.runs, tag) if in_instalments(point.runs) else None
+    interval = model.interval(point.runs, tag) if in_rounds(point.runs) else None
     if interval is None or not value or value <= 0:
         reach = _noise_at(point, tag, model).reach
         return reach, reach

@@ -109,7 +109,7 @@ def verdict(tag: str, change: Change) -> ChangeVerdict:
 
 
 def _common(base: Ranking, new: Ranking) -> Iterator[tuple[MeasuredTrial, MeasuredTrial]]:
-    """The common trials: same models, configurations and loads. Model files and circumstances may
+    """The common trials: same models, configurations and loads. Model files and conditions may
     differ; these differences are reported separately.
     """
     exact = {_key(item.trial, verified=True): item for item in new.measured}

@@ -15,7 +15,7 @@ from model_analyzer.state.checkpoint import read_file
 
 _GOLDEN = Path(__file__).parents[3] / "golden"
 # A simulated server, whose own times have nothing to do with its latencies.
-_SIMULATED = {"instalments": {"parts of a request"}}
+_SIMULATED = {"rounds": {"parts of a request"}}
 
 _CHECKPOINTS = sorted(_GOLDEN.rglob("*.ckpt"))
 

@@ -12,7 +12,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.noise.laws.case import ANSWERED, DUE, SENT
-from tests.unit.builders import instalment, measurement, trial, variant
+from tests.unit.builders import measurement, one_round, trial, variant
 from tests.unit.noise.laws.cases import doubt_of, with_evidence
 
 DECOUPLED = variant(model_transaction_policy={"decoupled": True})
@@ -71,7 +71,7 @@ def test_long_waits_may_count_at_one_end_only(seconds: float, is_doubtful: bool)
 def open_load(
     answered: float, p99: float, *, requests: int = 400, seconds: float = 10.0
 ) -> Measurement:
-    made = instalment([p99] * requests, seconds)
+    made = one_round([p99] * requests, seconds)
     (model,) = made.models
     values = {**model.values, "perf_throughput": answered}
     return replace(made, models=(replace(model, values=values),))

@@ -12,7 +12,7 @@ import pytest
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.noise.laws.case import IMPOSSIBLE
 from model_analyzer.noise.laws.catalogue import judged
-from tests.unit.builders import instalment, measurement, trial
+from tests.unit.builders import measurement, one_round, trial
 from tests.unit.noise.laws.cases import doubt_of, with_evidence
 
 
@@ -62,12 +62,12 @@ def test_an_average_has_to_fit_the_percentiles() -> None:
     doubt = doubt_of(trial(), low)
     assert doubt is not None
     assert doubt.law == "averages fit"
-    fitting = instalment([1.0] * 60 + [99.0] * 40, 4.02)
+    fitting = one_round([1.0] * 60 + [99.0] * 40, 4.02)
     assert doubt_of(trial(), fitting) is None
 
 
 def test_a_single_impossible_request_is_a_doubt_and_many_are_a_failure() -> None:
-    clean = instalment([10.0] * 100)
+    clean = one_round([10.0] * 100)
     doubt = doubt_of(trial(), with_evidence(clean, IMPOSSIBLE, 0.002))
     assert doubt is not None
     assert "0.2 % of the requests were answered before they were sent" in doubt.text
@@ -75,7 +75,7 @@ def test_a_single_impossible_request_is_a_doubt_and_many_are_a_failure() -> None
 
 
 def test_no_latency_is_longer_than_the_measurement() -> None:
-    slow = replace(instalment([900.0] * 100, 90.0), duration_s=0.9, loading_s=0.2)
+    slow = replace(one_round([900.0] * 100, 90.0), duration_s=0.9, loading_s=0.2)
     outcome = judged(trial(), slow)
     assert isinstance(outcome, Failure)
     assert "p99 latency is 900 ms, but measuring took only 0.700 s" in outcome.message

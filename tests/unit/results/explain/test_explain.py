@@ -298,11 +298,11 @@ def test_a_client_that_sends_without_waiting_needs_a_faster_machine() -> None:
     late = observed(EIGHT, 200, 95, 20, kind=LoadKind.REQUEST_RATE, flags={"max-threads": "2"})
     assert isinstance(late.outcome, Measurement)
     (measured,) = late.outcome.models
-    instalment = late._replace(
+    one_round = late._replace(
         outcome=replace(late.outcome, models=(replace(measured, seconds=1.0),))
     )
 
-    (finding,) = explained(instalment).findings
+    (finding,) = explained(one_round).findings
     assert finding.cause.name == "CLIENT"
     assert len(finding.evidence) == 1
     assert "machine" in finding.advice
@@ -484,7 +484,7 @@ def test_a_busy_machine_is_a_cause_of_its_own() -> None:
     ],
 )
 def test_each_measurement_of_a_busy_machine_counts(busy: int, evidence: Sequence[str]) -> None:
-    """Repetitions and instalments of one trial are several measurements."""
+    """Repetitions and rounds of one trial are several measurements."""
     notice = Notice(kind=NoticeKind.BUSY_MACHINE, text="other programs used 60 %")
     records = [
         repeated(observed(EIGHT, 1, 49, 20, notices=[notice] * (number < busy)), number)

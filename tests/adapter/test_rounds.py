@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements in instalments: their length, their values, and what is learned from them."""
+"""Measurements in rounds: their length, their values, and what is learned from them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def measured(generator: Any, *workloads: Workload, seconds: float = 0.0) -> Read
     return reading
 
 
-def test_an_instalment_lasts_as_long_as_it_is_asked_to(pretend, make) -> None:
+def test_a_round_lasts_as_long_as_it_is_asked_to(pretend, make) -> None:
     generator = make(pretend.perf_analyzer({"service_ms": 5}))
     reading = measured(generator, seconds=3.6)
     assert lengths(pretend) == [3.6]
@@ -78,7 +78,7 @@ def test_its_values_come_from_the_times_of_all_requests(pretend, make) -> None:
     assert reading.notices == ()
 
 
-def test_without_instalments_nothing_changes(pretend, make) -> None:
+def test_without_rounds_nothing_changes(pretend, make) -> None:
     reading = make(pretend.perf_analyzer({"service_ms": 5})).generate([work()], AliveServer())
     assert isinstance(reading, Reading)
     assert option(pretend.launches[0], "--max-trials") is None
@@ -108,7 +108,7 @@ def test_a_first_look_is_longer_for_slow_models(
     assert lengths(pretend) == pytest.approx(expected, abs=0.02)
 
 
-def test_every_instalment_of_a_slow_model_leaves_out_the_first_requests(pretend, make) -> None:
+def test_every_round_of_a_slow_model_leaves_out_the_first_requests(pretend, make) -> None:
     """64 requests of 0.3 s, one after the other: once all wait, each takes 19.2 s."""
     generator = make(pretend.perf_analyzer({"service_ms": 300}))
     first = measured(generator, work(64))
@@ -129,7 +129,7 @@ def test_a_resumed_run_does_not_know_how_slow_a_model_is(pretend, make) -> None:
 
 
 def test_latencies_of_an_idle_server_have_a_notice(pretend, make) -> None:
-    """Two rounds of 64 requests take 38.4 s; an instalment, half of the time limit at most."""
+    """Two waves of 64 requests take 38.4 s; a round, half of the time limit at most."""
     generator = make(pretend.perf_analyzer({"service_ms": 300}), timeout_s=40)
     reading = measured(generator, work(64))
     assert lengths(pretend) == pytest.approx([1.08, 20], abs=0.1)
@@ -183,7 +183,7 @@ def test_models_measured_together_have_the_same_length(pretend, make) -> None:
     assert len(measured(generator, work(1), slow).models) == 2
 
 
-def test_an_empty_instalment_is_followed_by_a_longer_one(pretend, make, caplog) -> None:
+def test_an_empty_round_is_followed_by_a_longer_one(pretend, make, caplog) -> None:
     caplog.set_level("INFO")
     generator = make(pretend.perf_analyzer(EMPTY, {"service_ms": 5}))
     measured(generator, seconds=2.0)
@@ -406,7 +406,7 @@ def test_a_slow_model_did_not_stand_still(pretend, make) -> None:
     assert NoticeKind.STOOD_STILL not in [notice.kind for notice in reading.notices]
 
 
-def test_instalments_pool_how_late_requests_were_sent(pretend, make) -> None:
+def test_rounds_pool_how_late_requests_were_sent(pretend, make) -> None:
     """A hundredth of all requests, not the mean of two percentiles."""
     generator = make(pretend.perf_analyzer(IN_TIME, LATE))
     first = measured(generator, evenly())
@@ -497,7 +497,7 @@ def test_each_generator_gets_the_inputs_of_its_requests(pretend, make, tmp_path:
 # -------------------------------------------------------------------------- language models
 
 
-def test_tokens_of_a_language_model_are_in_the_instalment(pretend, make) -> None:
+def test_tokens_of_a_language_model_are_in_the_round(pretend, make) -> None:
     export = (GOLDEN / "stream.json").read_text()
     generator = make(pretend.perf_analyzer({"export": export, "requests": 9}))
     (model,) = measured(generator, replace(work(2), times_tokens=True), seconds=1.0).models

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements in instalments: one run of perf_analyzer, as long as it was asked for.
+"""Measurements in rounds: one run of perf_analyzer, as long as it was asked for.
 
 Its windows need not be stable: how much they differ is part of the result. If possible, values come
 from the times of all requests; otherwise, from perf_analyzer's table.
@@ -67,13 +67,13 @@ from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_r
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
 from model_analyzer.runner.load.stalls import StallWatch
-from model_analyzer.runner.load.time_limits import Bounds, InstalmentLimit
+from model_analyzer.runner.load.time_limits import Bounds, RoundLimit
 
 log = logging.getLogger(__name__)
 
 _MS_PER_S, _NS_PER_S = 1000, 1e9
 
-# Why an instalment is measured again.
+# Why a round is measured again.
 _NO_REQUEST = "no request ended in the measurement"
 _IN_A_WINDOW = {
     OutputVerdict.UNSTABLE: "no request ended in one of perf_analyzer's windows",
@@ -83,7 +83,7 @@ _FEW_REQUESTS = "few requests ended"
 _SENT_LATE = "requests were sent late"
 _SLOW = "requests take long"
 _STALLED = "perf_analyzer waited in vain for answers"
-# An instalment without a request is followed by one that is so many times as long, or as it should
+# A round without a request is followed by one that is so many times as long, or as it should
 # have been: requests count that begin and end in one of perf_analyzer's windows.
 _GROWTH, _ROOMY = 3, 2
 
@@ -92,14 +92,14 @@ _HOPELESS = 1 / 3
 # A server that answered none of so many requests, although there was time, stood still.
 _UNANSWERED = 10
 
-# The times of an open load last longer than an instalment: by a factor, and by seconds.
+# The times of an open load last longer than a round: by a factor, and by seconds.
 _LONGER, _MORE_S = 2.0, 5.0
 
 
-class InstalmentMeasuring:
-    """Measures instalments, and remembers rates and sizes of requests for the next ones.
+class RoundMeasuring:
+    """Measures rounds, and remembers rates and sizes of requests for the next ones.
 
-    Paths of logs are relative to `user_directory`. `tell` is called if an instalment takes long.
+    Paths of logs are relative to `user_directory`. `tell` is called if a round takes long.
     """
 
     def __init__(
@@ -123,10 +123,10 @@ class InstalmentMeasuring:
         part: int,
         until: float = math.inf,
     ) -> tuple[Reading | Failure, Sequence[Ended]]:
-        """The outcome of an instalment that lasts so many seconds, and the last launch. With 0, it
+        """The outcome of a round that lasts so many seconds, and the last launch. With 0, it
         is a first look: just long enough for some requests, and repeated once if they were sent
         late. If the first requests of a closed load could not be left out, it is repeated once,
-        longer. `part` is the number of the instalment, which is given up at the time
+        longer. `part` is the number of the round, which is given up at the time
         `until` (of the monotonic clock).
         """
         seconds, vain, uncounted, empty_s = self._wanted_s(workloads, asked_s), 0, 0, 0.0
@@ -187,7 +187,7 @@ class InstalmentMeasuring:
         return self._launches.gave_up(workloads, ended), ended
 
     def _longer_s(self, seconds: float, wanted_s: float = 0.0) -> float:
-        """The length after an instalment of so many seconds that saw nothing, or too little."""
+        """The length after a round of so many seconds that saw nothing, or too little."""
         return self._bounded(max(_GROWTH * seconds, _ROOMY * wanted_s))
 
     def _bounded(self, seconds: float) -> float:
@@ -195,7 +195,7 @@ class InstalmentMeasuring:
         return min(seconds, self._launches.timeout_s / 2)
 
     def _wanted_s(self, workloads: Sequence[Workload], asked_s: float) -> float:
-        """The length of an instalment, which is the same for all models of a trial."""
+        """The length of a round, which is the same for all models of a trial."""
         if asked_s:
             return self._bounded(max(asked_s, *map(self._rates.least_s, workloads)))
         return self._bounded(max(map(self._rates.first_look_s, workloads)))
@@ -263,7 +263,7 @@ class InstalmentMeasuring:
         """The launch, and whether it stalled, if it was `watched` for that."""
         generators = [*chain.from_iterable(groups)]
         bounds = Bounds(timeout_s=self._launches.timeout_s, until=until, tell=self._tell)
-        limit = InstalmentLimit(generators, server, earlier, seconds, bounds)
+        limit = RoundLimit(generators, server, earlier, seconds, bounds)
         watch = StallWatch(generators, server) if watched else None
         ended = self._launches.launch(generators, server, limit, watch)
         self._sizes.learn_from(generators, ended)
@@ -282,7 +282,7 @@ class InstalmentMeasuring:
         *,
         may_be_late: bool,
     ) -> Reading | Failure | None:
-        """The reading, or a failure; None if the instalment was too short."""
+        """The reading, or a failure; None if the round was too short."""
         workloads = _works(groups)
         failure = self._launches.failure(workloads, ended, server, may_be_late=may_be_late)
         if failure is not None:
@@ -305,7 +305,7 @@ class InstalmentMeasuring:
 
 
 def _silence(ended: Sequence[Ended], seconds: float) -> tuple[str, float]:
-    """Why an instalment of so many seconds has no values, and how long nothing was answered."""
+    """Why a round of so many seconds has no values, and how long nothing was answered."""
     for run in ended:
         if run.verdict in _IN_A_WINDOW:
             return _IN_A_WINDOW[run.verdict], seconds / WINDOWS
@@ -421,7 +421,7 @@ def _requests(
 def _are_short(
     groups: Sequence[Sequence[Generator]], ended: Sequence[Ended], seconds: float, wanted_s: float
 ) -> bool:
-    """Whether an instalment was too short for one of the workloads."""
+    """Whether a round was too short for one of the workloads."""
     return any(
         is_short(seconds, wanted_s, _ended_requests(runs), in_flight(group[0].work))
         for group, runs in zip(groups, by_workload(groups, ended), strict=True)

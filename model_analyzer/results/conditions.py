@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Selects the measurements that can be compared: those under the same circumstances, of variants
+"""Selects the measurements that can be compared: those under the same conditions, of variants
 of the current model.
 
 All others on the same kind of hardware are left out and counted, with the reason. Other kinds of
@@ -15,7 +15,7 @@ from typing import Any
 
 from model_analyzer.domain.differences import (
     Difference,
-    condition_differences,
+    client_differences,
     settings_differences,
     setup_differences,
 )
@@ -30,34 +30,34 @@ _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
+class Conditions:
     """The conditions that comparable measurements share: fingerprints of the server setup and, for
-    each model, of its measurement conditions (see `Workload.conditions`).
+    each model, of its measurement conditions (see `Workload.client_setup`).
     """
 
     setup: str
-    conditions: tuple[str, ...]
+    clients: tuple[str, ...]
 
     @classmethod
-    def of(cls, trial: Trial) -> Circumstances:
+    def of(cls, trial: Trial) -> Conditions:
         return cls(
             setup=trial.setup.identity,
-            conditions=tuple(work.conditions for work in trial.workloads),
+            clients=tuple(work.client_setup for work in trial.workloads),
         )
 
     def holds_for(self, trial: Trial) -> bool:
-        return Circumstances.of(trial) == self
+        return Conditions.of(trial) == self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intended:
-    """The circumstances that a configuration file asks for. It does not name the server version and
+    """The conditions that a configuration file asks for. It does not name the server version and
     the GPUs, so `setup` is without them. With `any_cache`, it does not say either whether models
     have a response cache that they are measured without.
     """
 
     setup: ServerSetup
-    conditions: tuple[str, ...]
+    clients: tuple[str, ...]
     any_cache: bool = False
 
     def holds_for(self, trial: Trial) -> bool:
@@ -66,16 +66,16 @@ class Intended:
         if self.any_cache:
             setup = replace(setup, uncached=trial.setup.uncached)
         is_alike = not trial.setup.launch or not any(setup_differences(trial.setup, setup))
-        return is_alike and self.conditions == Circumstances.of(trial).conditions
+        return is_alike and self.clients == Conditions.of(trial).clients
 
 
-# What is asked for: the circumstances of a run, or those that a file intends.
-Wanted = Circumstances | Intended
+# What is asked for: the conditions of a run, or those that a file intends.
+Wanted = Conditions | Intended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The records under the same circumstances.
+    """The records under the same conditions.
 
     `number` counts groups from 1, in order of their first record. `sample` is their newest trial,
     `newest` its index among all records. `measurements` is the number of measurements, `current`
@@ -83,7 +83,7 @@ class Group:
     """
 
     number: int
-    circumstances: Circumstances
+    conditions: Conditions
     sample: Trial
     records: tuple[TrialRecord, ...]
     newest: int
@@ -100,14 +100,14 @@ class Group:
 class LeftOut:
     """Records that a ranking leaves out, with the reason.
 
-    `circumstances` is the number of the group that ranks them; None if they are of variants of an
+    `conditions` is the number of the group that ranks them; None if they are of variants of an
     older version of the model.
     """
 
     reason: str
     measurements: int
     failures: int
-    circumstances: int | None = None
+    conditions: int | None = None
     records: tuple[TrialRecord, ...] = field(default=(), repr=False)
 
     @property
@@ -121,8 +121,8 @@ class LeftOut:
         are = "is" if self.measurements + self.failures == 1 else "are"
         show = (
             "`model-analyzer checkpoint trials` shows all"
-            if self.circumstances is None
-            else f"--circumstances {self.circumstances} ranks them"
+            if self.conditions is None
+            else f"--conditions {self.conditions} ranks them"
         )
         return f"{' and '.join(parts)} {are} left out: {self.reason}; {show}."
 
@@ -144,13 +144,13 @@ class Comparable:
 def comparable(
     records: Sequence[TrialRecord],
     *,
-    circumstances: Wanted | Sequence[Wanted] | int | None = None,
+    conditions: Wanted | Sequence[Wanted] | int | None = None,
     bases: tuple[str, ...] | None = None,
 ) -> tuple[Comparable, ...]:
     """Selects the comparable records of one model, or of several that were measured together, on
     each kind of hardware, sorted by the kind.
 
-    `circumstances` are the present ones (of several, the first that match count), or the number of
+    `conditions` are the present ones (of several, the first that match count), or the number of
     a group: then only that group is selected. If they are None or match no group of a kind, its
     group with the most measurements of the current model is selected; of equal ones, the newer one.
     `bases` are the `ModelFacts.identity` of the current models; if None, those of the last
@@ -160,20 +160,20 @@ def comparable(
     Raises ValueError if there is no group of that number.
     """
     if not records:
-        if isinstance(circumstances, int):
+        if isinstance(conditions, int):
             raise ValueError("nothing was measured")
         return (Comparable(records=(), left_out=(), groups=(), group=None),)
     why_stale = _staleness(records, bases)
     stale = [why_stale(record) for record in records]
     groups = _groups(records, stale)
     reasons = _reasons(records, stale)
-    if isinstance(circumstances, int):
-        group = _numbered(groups, circumstances)
+    if isinstance(conditions, int):
+        group = _numbered(groups, conditions)
         if not group.current:
             # an old group, selected by number, is ranked as it was
             reasons = _reasons(group.records, map(_staleness(group.records, None), group.records))
         return (_compared(groups, group, reasons),)
-    wanted = (circumstances,) if isinstance(circumstances, Wanted) else circumstances or ()
+    wanted = (conditions,) if isinstance(conditions, Wanted) else conditions or ()
     return tuple(_of_each_kind(groups, wanted, reasons))
 
 
@@ -230,33 +230,33 @@ def _counted(records: Sequence[TrialRecord], reason: str, group: int | None) -> 
         reason=reason,
         measurements=measurements,
         failures=len(records) - measurements,
-        circumstances=group,
+        conditions=group,
         records=tuple(records),
     )
 
 
-# -- circumstances -----------------------------------------------------------------------------
+# -- conditions -----------------------------------------------------------------------------
 
 
 def _groups(records: Sequence[TrialRecord], stale: Sequence[str]) -> tuple[Group, ...]:
-    """Groups records by circumstances. Trials of a checkpoint share setup and flag objects, so
-    circumstances are computed once for each combination of objects.
+    """Groups records by conditions. Trials of a checkpoint share setup and flag objects, so
+    conditions are computed once for each combination of objects.
     """
-    by_shared: dict[tuple[object, ...], Circumstances] = {}
-    indices: dict[Circumstances, list[int]] = {}
+    by_shared: dict[tuple[object, ...], Conditions] = {}
+    indices: dict[Conditions, list[int]] = {}
     for index, record in enumerate(records):
         trial = record.trial
         shared: tuple[object, ...] = (id(trial.setup),)
         for work in trial.workloads:
             shared += (id(work.flags), work.inputs)
-        circumstances = by_shared.get(shared)
-        if circumstances is None:
-            circumstances = by_shared[shared] = Circumstances.of(trial)
-        indices.setdefault(circumstances, []).append(index)
+        conditions = by_shared.get(shared)
+        if conditions is None:
+            conditions = by_shared[shared] = Conditions.of(trial)
+        indices.setdefault(conditions, []).append(index)
     return tuple(
         Group(
             number=number,
-            circumstances=circumstances,
+            conditions=conditions,
             sample=records[own[-1]].trial,
             records=tuple(records[index] for index in own),
             newest=own[-1],
@@ -266,7 +266,7 @@ def _groups(records: Sequence[TrialRecord], stale: Sequence[str]) -> tuple[Group
                 for index in own
             ),
         )
-        for number, (circumstances, own) in enumerate(indices.items(), 1)
+        for number, (conditions, own) in enumerate(indices.items(), 1)
     )
 
 
@@ -279,13 +279,13 @@ def _numbered(groups: Sequence[Group], number: int) -> Group:
 def _chosen(groups: Sequence[Group], wanted: Sequence[Wanted]) -> Group:
     """The group of a kind of hardware to rank."""
     matches: Sequence[Group] = ()
-    for circumstances in wanted:
-        matches = matches or [group for group in groups if circumstances.holds_for(group.sample)]
+    for conditions in wanted:
+        matches = matches or [group for group in groups if conditions.holds_for(group.sample)]
     return max(matches or groups, key=lambda group: (group.current, group.newest))
 
 
 def differences(then: Trial, now: Trial) -> Sequence[Difference]:
-    """The differences between the circumstances of two trials of the same models, without those of
+    """The differences between the conditions of two trials of the same models, without those of
     the hardware.
     """
     old_version, version = then.setup.version, now.setup.version
@@ -293,7 +293,7 @@ def differences(then: Trial, now: Trial) -> Sequence[Difference]:
     result = [] if old_version == version else result
     result += setup_differences(then.setup, now.setup)
     for old, work in zip(then.workloads, now.workloads, strict=True):
-        result += condition_differences(old, work)
+        result += client_differences(old, work)
     return result
 
 
@@ -309,7 +309,7 @@ def differences_text(then: Trial, now: Trial) -> str:
 
 def _why_elsewhere(then: Trial, now: Trial) -> str:
     text = differences_text(then, now)
-    return f"measured under different circumstances{text and f' ({text})'}"
+    return f"measured under different conditions{text and f' ({text})'}"
 
 
 def _listed(texts: Sequence[str]) -> str:

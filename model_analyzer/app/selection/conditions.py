@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Selects the group of circumstances in a checkpoint that a command ranks."""
+"""Selects the group of conditions in a checkpoint that a command ranks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
-from model_analyzer.domain.trials import conditions_of
+from model_analyzer.domain.trials import client_setup_of
 from model_analyzer.errors import ConfigError, RepositoryError, wrong
 from model_analyzer.reports.tables import Table
-from model_analyzer.results.circumstances import Group, Intended, differences
+from model_analyzer.results.conditions import Group, Intended, differences
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.state.checkpoint import Checkpoint
 
@@ -31,18 +31,18 @@ def ranked(
     profile: Profile,
     model: str,
     goal: Goal,
-    circumstances: int | None,
+    conditions: int | None,
     run: ProfileSettings | None = None,
 ) -> Sequence[Ranking]:
-    """The rankings of a model, one for each kind of hardware. `circumstances` is the number of the
-    only group of circumstances to rank; None means those of the `run`, if it has measurements under
+    """The rankings of a model, one for each kind of hardware. `conditions` is the number of the
+    only group of conditions to rank; None means those of the `run`, if it has measurements under
     them. Raises ConfigError if the number does not exist.
     """
-    selected = circumstances or (None if run is None else _intended(run, group_members(model)))
+    selected = conditions or (None if run is None else _intended(run, group_members(model)))
     try:
-        return rank(profile, model, goal, circumstances=selected)
+        return rank(profile, model, goal, conditions=selected)
     except ValueError as error:
-        raise wrong("--circumstances", f"{model}: {error}") from error
+        raise wrong("--conditions", f"{model}: {error}") from error
 
 
 def default_rankings(checkpoint: Checkpoint) -> Sequence[Ranking]:
@@ -54,8 +54,8 @@ def default_rankings(checkpoint: Checkpoint) -> Sequence[Ranking]:
     ]
 
 
-def circumstances_tables(rankings: Iterable[Ranking]) -> Iterator[tuple[str, Table]]:
-    """Each model that was measured under several circumstances, with a table of them."""
+def conditions_tables(rankings: Iterable[Ranking]) -> Iterator[tuple[str, Table]]:
+    """Each model that was measured under several conditions, with a table of them."""
     chosen: dict[str, dict[str, Group]] = {}
     groups: dict[str, Sequence[Group]] = {}
     for ranking in rankings:
@@ -110,15 +110,15 @@ def run_of(config_file: Path | None) -> ProfileSettings | None:
 
 
 def _intended(run: ProfileSettings, names: Sequence[str]) -> Intended | None:
-    """The circumstances of these models in the run; None if it does not measure all of them."""
+    """The conditions of these models in the run; None if it does not measure all of them."""
     chosen = run.without_patterns(names)
     models: dict[str, ModelSettings] = {model.name: model for model in chosen.models}
     if not all(name in models for name in names):
         return None
     return Intended(
         setup=server_setups(chosen, (), {})[names[0]],
-        conditions=tuple(
-            conditions_of(
+        clients=tuple(
+            client_setup_of(
                 models[name].perf_analyzer_flags, _inputs(models[name]), models[name].traffic
             )
             for name in names

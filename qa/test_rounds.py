@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Instalments of the real perf_analyzer: each kind of model, and what it cannot export."""
+"""Rounds of the real perf_analyzer: each kind of model, and what it cannot export."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def records(scene) -> Sequence[TrialRecord]:
     return list(load(scene.directory / "checkpoints").profile.records)
 
 
-def instalments(scene) -> Sequence[Measurement]:
-    """All outcomes, which must be instalments."""
+def rounds(scene) -> Sequence[Measurement]:
+    """All outcomes, which must be rounds."""
     outcomes = [record.outcome for record in records(scene)]
     measured = [outcome for outcome in outcomes if isinstance(outcome, Measurement)]
     assert len(measured) == len(outcomes), outcomes
-    assert all(outcome.is_instalment for outcome in measured)
+    assert all(outcome.is_round for outcome in measured)
     return measured
 
 
@@ -59,7 +59,7 @@ def test_every_kind_of_model_is_measured_from_the_times_of_its_requests(scene, m
     calls = {"bls_composing_models": ["scale", "add_sub"]} if model == "bls_chain" else {}
     output = profiled(scene, *ONE, "-c", "1,4", profile_models=[model], **calls)
 
-    first, second = instalments(scene)
+    first, second = rounds(scene)
     for measurement in (first, second):
         (model_measurement,) = measurement.models
         histogram = model_measurement.histograms["perf_latency"]
@@ -82,10 +82,10 @@ def test_every_kind_of_model_is_measured_from_the_times_of_its_requests(scene, m
 
 
 @pytest.mark.slow
-def test_tokens_of_a_language_model_are_counted_in_instalments(scene) -> None:
+def test_tokens_of_a_language_model_are_counted_in_rounds(scene) -> None:
     profiled(scene, *ONE, "-c", "2", model_type="LLM", profile_models=["sim_llm"])
 
-    (measurement,) = instalments(scene)
+    (measurement,) = rounds(scene)
     (model,) = measurement.models
     assert model.values["time_to_first_token_min"] >= 30
     assert model.values["output_token_throughput"] == pytest.approx(
@@ -100,7 +100,7 @@ def test_a_model_of_one_request_per_second_takes_seconds(scene) -> None:
 
     output = profiled(scene, *ONE, "-c", "1,2", profile_models=["slow"])
 
-    first, second = instalments(scene)
+    first, second = rounds(scene)
     assert 8 <= (first.models[0].requests or 0) <= 12
     assert first.models[0].values["perf_throughput"] == pytest.approx(1, rel=0.1)
     assert first.duration_s < 40
@@ -117,7 +117,7 @@ def test_requests_that_cannot_be_exported_leave_the_table(scene) -> None:
 
     profiled(scene, *ONE, "-c", "1,2,4", profile_models=["images"])
 
-    measured = instalments(scene)
+    measured = rounds(scene)
     assert ["--profile-export-file" in each.commands[0] for each in measured] == [
         False,  # a fast model would export too much
         True,
@@ -131,10 +131,10 @@ def test_requests_that_cannot_be_exported_leave_the_table(scene) -> None:
 
 
 @pytest.mark.slow
-def test_a_request_rate_is_measured_in_instalments(scene) -> None:
+def test_a_request_rate_is_measured_in_rounds(scene) -> None:
     profiled(scene, "--run-config-search-disable", "--request-rate", "50")
 
-    for measurement in instalments(scene):  # until there are enough requests for a p99
+    for measurement in rounds(scene):  # until there are enough requests for a p99
         assert measurement.models[0].values["perf_throughput"] == pytest.approx(50, rel=0.2)
 
 
@@ -145,7 +145,7 @@ def test_two_models_are_measured_for_the_same_time(scene) -> None:
         run_config_profile_models_concurrently_enable=True,
     )  # fmt: skip
 
-    (measurement,) = instalments(scene)
+    (measurement,) = rounds(scene)
     assert len(measurement.models) == 2
     seconds = [model.seconds for model in measurement.models]
     assert seconds[0] == pytest.approx(seconds[1], rel=0.2)
@@ -165,7 +165,7 @@ SEARCH = {
 
 
 @small_and_full("kills", 1, 3)
-def test_nothing_is_lost_between_two_instalments(scene, kills: int) -> None:
+def test_nothing_is_lost_between_two_rounds(scene, kills: int) -> None:
     """Killed after some outcomes, and run again until the search ends."""
     acknowledged: dict[str, float] = {}
     for _ in range(kills):
@@ -184,7 +184,7 @@ def test_nothing_is_lost_between_two_instalments(scene, kills: int) -> None:
     output = profiled(scene, **SEARCH)
 
     assert acknowledged.items() <= durations(scene).items()
-    pairs = zip(records(scene), instalments(scene), strict=True)
+    pairs = zip(records(scene), rounds(scene), strict=True)
     repeated = [measurement for record, measurement in pairs if record.trial.repetition]
     assert repeated
     assert all(measurement.models[0].seconds > 1.5 for measurement in repeated)

@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions as people write them."""
+"""Filters of rows as people write them."""
 
 from __future__ import annotations
 
 import pytest
 
-from model_analyzer.results.flat_rows import Condition, Row, column_named
+from model_analyzer.results.flat_rows import Row, RowFilter, column_named
 
 ROW: Row = {"model": "m", "variant": "m_config_3", "concurrency": 8, "perf_latency_p99": 20.0}
 
 
 @pytest.mark.parametrize(
-    ("text", "is_met"),
+    ("text", "is_match"),
     [
         ("perf_latency_p99<20", False),
         ("perf_latency_p99<=20", True),
@@ -29,21 +29,21 @@ ROW: Row = {"model": "m", "variant": "m_config_3", "concurrency": 8, "perf_laten
         ("variant = m_config", False),
     ],
 )
-def test_a_row_meets_a_condition_or_not(text: str, is_met: bool) -> None:
-    assert Condition.parse(text).is_met_by(ROW) is is_met
+def test_a_row_matches_a_filter_or_not(text: str, is_match: bool) -> None:
+    assert RowFilter.parse(text).matches(ROW) is is_match
 
 
 @pytest.mark.parametrize("operator", ["<", "<=", ">", ">=", "=", "!="])
-def test_an_unmeasured_value_meets_no_condition(operator: str) -> None:
-    assert not Condition.parse(f"perf_throughput{operator}1").is_met_by(ROW)
+def test_an_unmeasured_value_matches_no_filter(operator: str) -> None:
+    assert not RowFilter.parse(f"perf_throughput{operator}1").matches(ROW)
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "is not a condition"),
-        ("perf_throughput", "is not a condition"),
-        ("perf_throughput<", "is not a condition"),
+        ("", "is not a filter"),
+        ("perf_throughput", "is not a filter"),
+        ("perf_throughput<", "is not a filter"),
         ("perf_throughput==5", "'=5' is not a number"),
         ("perf_throughput<nan", "'nan' is not a number"),
         ("perf_throughput<fast", "'fast' is not a number"),
@@ -52,9 +52,9 @@ def test_an_unmeasured_value_meets_no_condition(operator: str) -> None:
         ("model<m", "compare it with = or !="),
     ],
 )
-def test_invalid_conditions_are_reported(text: str, says: str) -> None:
+def test_invalid_filters_are_reported(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=".") as raised:
-        Condition.parse(text)
+        RowFilter.parse(text)
     assert says in str(raised.value)
     assert "\n" not in str(raised.value)
 

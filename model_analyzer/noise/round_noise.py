@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The noise of trials that were measured in instalments.
+"""The noise of trials that were measured in rounds.
 
 It has two parts. Sampling noise comes from the few requests of a measurement, and falls as more are
-measured. Drift is what changes from one instalment to the next, however long they are: only their
-number makes it smaller. docs/decisions/0020-instalments.md has the reasons and figures.
+measured. Drift is what changes from one round to the next, however long they are: only their
+number makes it smaller. docs/decisions/0020-rounds.md has the reasons and figures.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from model_analyzer.noise.pooling import clustering_at, histogram_of, merged, po
 # Deviations to each side of a 95 % interval.
 _DEVIATIONS = 1.96
 
-# Drift is about as large as the difference between parts of one instalment: its windows make so
+# Drift is about as large as the difference between parts of one round: its windows make so
 # many parts. It is never assumed to be smaller than this.
 _PARTS = 3
 _LEAST_DRIFT = 0.01
 # The parts of a single measurement count with two degrees of freedom, those of all others with at
 # most so many. Both together count with at most so many for the drift, and with fewer if there are
-# trials with several instalments: only these show it.
+# trials with several rounds: only these show it.
 _MOST_FROM_OTHERS = 8.0
 _MOST_FROM_PARTS, _MOST_BESIDE_EVIDENCE = 4.0, 2.0
-# This part of the drift lasts longer than a run, so no number of instalments makes it smaller. It
+# This part of the drift lasts longer than a run, so no number of rounds makes it smaller. It
 # counts for a single value only: trials that are compared were measured in the same run.
 _LASTING = 0.5
 # A disturbance changes high percentiles more than the mean: this many times, from this share on.
@@ -69,8 +69,8 @@ class _Reaches(NamedTuple):
         return Noise((self.below + self.above) / 2, self.freedom)
 
 
-class InstalmentNoise:
-    """The noise of trials, from all their instalments; `runs` holds those of each trial."""
+class RoundNoise:
+    """The noise of trials, from all their rounds; `runs` holds those of each trial."""
 
     def __init__(self, runs: Sequence[Sequence[Measurement]]) -> None:
         self._models = [model for group in runs for run in group for model in run.models]
@@ -170,7 +170,7 @@ class InstalmentNoise:
         return None if mixed is None else mixed.of_mean(max(len(model.windows), 1))
 
     def _drift(self, runs: Sequence[Measurement], tag: str, index: int) -> Noise | None:
-        """The noise between instalments; None if it is unknown."""
+        """The noise between rounds; None if it is unknown."""
         if METRICS[tag].is_of_the_server:
             return self._drift_of_server(runs, tag)
         return self._drift_of_load(runs, tag, index)
@@ -185,7 +185,7 @@ class InstalmentNoise:
         return self._between(tag)
 
     def _drift_of_load(self, runs: Sequence[Measurement], tag: str, index: int) -> Noise:
-        """That of requests, from the parts of each instalment and from repeated trials."""
+        """That of requests, from the parts of each round and from repeated trials."""
         own = pooled(spread(_parts(run.models[index].windows)) for run in runs)
         parts, least = _mixed(own, self._every_part), Noise(_LEAST_DRIFT, _MOST_FROM_PARTS)
         prior = least if parts is None or parts.error < least.error else parts
@@ -197,13 +197,13 @@ class InstalmentNoise:
         return pooled((prior, between)) or prior
 
     def _between(self, tag: str) -> Noise | None:
-        """The drift between the instalments of repeated trials; None if there are none."""
+        """The drift between the rounds of repeated trials; None if there are none."""
         if tag not in self._evidence:
             self._evidence[tag] = self._observed_drift(tag)
         return self._evidence[tag]
 
     def _observed_drift(self, tag: str) -> Noise | None:
-        """The spread of instalments, without the part that their sampling noise explains."""
+        """The spread of rounds, without the part that their sampling noise explains."""
         squares, freedom = 0.0, 0.0
         for group in self._repeated:
             for index in range(len(group[0].models)):
@@ -255,19 +255,19 @@ def _parts(windows: Sequence[float]) -> Sequence[float]:
 
 
 def _shares(runs: Sequence[Measurement], index: int) -> Sequence[float]:
-    """The share of each instalment in the requests of all."""
+    """The share of each round in the requests of all."""
     requests = [run.models[index].requests or 0 for run in runs]
     total = sum(requests)
     return [count / total for count in requests] if total else [1 / len(runs)] * len(runs)
 
 
 def _is_of_open_load(runs: Sequence[Measurement], index: int) -> bool:
-    """Whether it is known when the requests of these instalments were due."""
+    """Whether it is known when the requests of these rounds were due."""
     return all(SEND_LAG in run.models[index].values for run in runs)
 
 
 def _concentration(runs: Sequence[Measurement], index: int) -> float:
-    """The factor from the drift of an instalment to that of all together: 1 / √n for n of equal
+    """The factor from the drift of a round to that of all together: 1 / √n for n of equal
     size, 1 if one of them has nearly all requests.
     """
     return math.sqrt(math.fsum(share**2 for share in _shares(runs, index)))
@@ -314,23 +314,23 @@ def _far(histogram: Histogram, beyond: float) -> float:
 _USUAL_DRIFT, _USUAL_FREEDOM = 0.05, 2.0
 
 
-def share_error(instalments: Sequence[ModelMeasurement], drift: float) -> float:
-    """The relative error of the share of a model's requests in all these instalments together. All
+def share_error(rounds: Sequence[ModelMeasurement], drift: float) -> float:
+    """The relative error of the share of a model's requests in all these rounds together. All
     have a goodput; `drift` is that of `share_drift`.
     """
-    share = _pooled_share(instalments)
+    share = _pooled_share(rounds)
     if not 0 < share < 1:
         return 0.0
-    weights = _weights(instalments)
+    weights = _weights(rounds)
     variance = math.fsum(
         weight**2 * (_sampling(model, share) + drift**2)
-        for weight, model in zip(weights, instalments, strict=True)
+        for weight, model in zip(weights, rounds, strict=True)
     )
     return math.sqrt((1 - share) / share * variance)
 
 
 def share_drift(repeated: Iterable[Sequence[ModelMeasurement]]) -> float:
-    """The drift of the share, from the instalments of models that were measured several times."""
+    """The drift of the share, from the rounds of models that were measured several times."""
     squares, freedom = _USUAL_FREEDOM * _USUAL_DRIFT**2, _USUAL_FREEDOM
     for group in repeated:
         if not all(GOODPUT in model.values for model in group):
@@ -349,17 +349,16 @@ def _share(model: ModelMeasurement) -> float:
     return model.values[GOODPUT] / model.values[DEFAULT_OBJECTIVE]
 
 
-def _pooled_share(instalments: Sequence[ModelMeasurement]) -> float:
+def _pooled_share(rounds: Sequence[ModelMeasurement]) -> float:
     return math.fsum(
-        weight * _share(model)
-        for weight, model in zip(_weights(instalments), instalments, strict=True)
+        weight * _share(model) for weight, model in zip(_weights(rounds), rounds, strict=True)
     )
 
 
-def _weights(instalments: Sequence[ModelMeasurement]) -> Sequence[float]:
-    """The share of each instalment in the requests of all."""
-    total = sum(model.requests or 0 for model in instalments) or 1
-    return [(model.requests or 0) / total for model in instalments]
+def _weights(rounds: Sequence[ModelMeasurement]) -> Sequence[float]:
+    """The share of each round in the requests of all."""
+    total = sum(model.requests or 0 for model in rounds) or 1
+    return [(model.requests or 0) / total for model in rounds]
 
 
 def _sampling(model: ModelMeasurement, share: float) -> float:

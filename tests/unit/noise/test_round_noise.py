@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The noise of instalments, on simulated ones with fixed seeds."""
+"""The noise of rounds, on simulated ones with fixed seeds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RAM = "cpu_used_ram"
 RATE = 200.0
 
 
-def instalment(
+def one_round(
     random: Random,
     requests: int = 200,
     *,
@@ -86,7 +86,7 @@ def test_the_interval_holds_the_long_term_value(
     true = {THROUGHPUT: 200.0, P50: 10.0, P99: 10 * math.exp(0.3 * 2.326)}[tag]
     random, held, (times, least) = Random(3), 0, draws
     for _ in range(times):
-        trials = [[instalment(random, drift=drift) for _ in range(count)] for _ in range(4)]
+        trials = [[one_round(random, drift=drift) for _ in range(count)] for _ in range(4)]
         interval = NoiseModel(trials).interval(trials[0], tag)
         assert interval is not None
         held += interval.low <= true <= interval.high
@@ -95,14 +95,14 @@ def test_the_interval_holds_the_long_term_value(
 
 def test_more_requests_make_the_interval_narrower() -> None:
     for tag in (THROUGHPUT, P50, P99):
-        widths = [width([instalment(Random(5), n)], tag) for n in (20, 100, 1000)]
+        widths = [width([one_round(Random(5), n)], tag) for n in (20, 100, 1000)]
         assert widths == sorted(widths, reverse=True), tag
 
 
-def test_only_further_instalments_show_and_average_the_drift() -> None:
+def test_only_further_rounds_show_and_average_the_drift() -> None:
     random = Random(7)
-    trials = [[instalment(random, 1000, drift=0.08) for _ in range(4)] for _ in range(10)]
-    single = [[instalment(random, 4000, drift=0.08)] for _ in range(10)]
+    trials = [[one_round(random, 1000, drift=0.08) for _ in range(4)] for _ in range(10)]
+    single = [[one_round(random, 4000, drift=0.08)] for _ in range(10)]
     model = NoiseModel([*trials, *single])
     one, several = model.of(single[0], THROUGHPUT), model.of(trials[0], THROUGHPUT)
     assert one is not None
@@ -111,27 +111,27 @@ def test_only_further_instalments_show_and_average_the_drift() -> None:
     assert several.error == pytest.approx(0.04, rel=0.25)
 
 
-def test_a_long_instalment_among_short_ones_has_its_drift_alone() -> None:
+def test_a_long_round_among_short_ones_has_its_drift_alone() -> None:
     random = Random(11)
     even, uneven = (
-        [instalment(random, n) for n in counts] for counts in ((900,) * 3, (50, 50, 5000))
+        [one_round(random, n) for n in counts] for counts in ((900,) * 3, (50, 50, 5000))
     )
-    trials = [[instalment(random, drift=0.08) for _ in range(4)] for _ in range(10)]
+    trials = [[one_round(random, drift=0.08) for _ in range(4)] for _ in range(10)]
     model = NoiseModel([*trials, even, uneven])
     errors = [(model.of(runs, THROUGHPUT) or Noise(0, 0)).error for runs in (even, uneven)]
     assert errors[1] == pytest.approx(math.sqrt(3) * errors[0], rel=0.1)
 
 
-def test_an_unsteady_instalment_has_a_wider_interval_than_its_neighbours() -> None:
+def test_an_unsteady_round_has_a_wider_interval_than_its_neighbours() -> None:
     random = Random(13)
-    others = [[instalment(random)] for _ in range(10)]
-    unsteady = [instalment(random, windows=0.3)]
-    steady = [instalment(random)]
+    others = [[one_round(random)] for _ in range(10)]
+    unsteady = [one_round(random, windows=0.3)]
+    steady = [one_round(random)]
     assert width(unsteady, THROUGHPUT, *others) > 2 * width(steady, THROUGHPUT, unsteady, *others)
 
 
 def test_latencies_that_are_alike_tell_less() -> None:
-    alone, alike = (instalment(Random(17), 2000, clustering=each) for each in (1, 30))
+    alone, alike = (one_round(Random(17), 2000, clustering=each) for each in (1, 30))
     assert width([alike], P99) > 1.5 * width([alone], P99)
 
 
@@ -146,31 +146,31 @@ def test_the_interval_of_a_percentile_reaches_as_far_as_its_latencies() -> None:
 
 
 def test_ten_requests_do_not_tell_the_p99() -> None:
-    runs = [instalment(Random(23), 10)]
+    runs = [one_round(Random(23), 10)]
     interval = NoiseModel([runs]).interval(runs, P99)
     assert interval is not None
     assert interval.high > 10 * math.exp(0.3 * 2.326) > interval.low
 
 
 def test_equal_latencies_have_the_noise_of_the_drift_alone() -> None:
-    runs = [instalment(Random(29), spread=0.0, windows=0.0)]
+    runs = [one_round(Random(29), spread=0.0, windows=0.0)]
     assert width(runs, P50) == pytest.approx(width(runs, "perf_latency_p90") / 1.3, rel=0.05)
 
 
 def test_equal_latencies_may_have_a_tail_that_few_requests_do_not_show() -> None:
-    few, many = (instalment(Random(29), n, spread=0.0, windows=0.0) for n in (50, 20_000))
+    few, many = (one_round(Random(29), n, spread=0.0, windows=0.0) for n in (50, 20_000))
     assert width([few], P99) > 1.5 * width([many], P99)
 
 
 def test_without_a_histogram_the_percentiles_of_the_table_count() -> None:
-    exact = instalment(Random(31), 1000)
+    exact = one_round(Random(31), 1000)
     rough = replace(exact, models=(replace(exact.models[0], histograms={}),))
     assert width([rough], P99) == pytest.approx(width([exact], P99), rel=0.6)
 
 
 def test_memory_has_the_noise_that_repetitions_show() -> None:
     def measured(ram: float) -> Measurement:
-        return replace(instalment(Random(37)), host={RAM: ram})
+        return replace(one_round(Random(37)), host={RAM: ram})
 
     assert NoiseModel([[measured(500)]]).of([measured(500)], RAM) is None
     runs = [measured(490.0), measured(510.0)]
@@ -181,8 +181,8 @@ def test_memory_has_the_noise_that_repetitions_show() -> None:
 
 
 def with_ram(seed: int, ram: float) -> Measurement:
-    """An instalment whose throughput changes much from window to window."""
-    return replace(instalment(Random(seed), windows=0.3), host={RAM: ram})
+    """A round whose throughput changes much from window to window."""
+    return replace(one_round(Random(seed), windows=0.3), host={RAM: ram})
 
 
 def test_memory_that_was_always_the_same_has_no_interval_however_the_throughput_varies() -> None:
@@ -206,14 +206,14 @@ def test_the_interval_of_memory_is_that_of_its_own_readings() -> None:
 
 
 def test_a_metric_that_was_not_measured_has_no_noise() -> None:
-    runs = [instalment(Random(41))]
+    runs = [one_round(Random(41))]
     assert NoiseModel([runs]).of(runs, "perf_server_queue") is None
     assert NoiseModel([runs]).interval(runs, "perf_server_queue") is None
 
 
 def test_models_measured_together_have_the_noise_of_their_sum() -> None:
     random = Random(43)
-    parts = [instalment(random).models[0] for _ in range(2)]
+    parts = [one_round(random).models[0] for _ in range(2)]
     both = [Measurement(models=tuple(parts))]
     model = NoiseModel([both])
     each = [model.of(both, THROUGHPUT, index) for index in range(2)]
@@ -225,7 +225,7 @@ def test_models_measured_together_have_the_noise_of_their_sum() -> None:
 
 
 def test_the_error_of_a_score_follows_its_objectives() -> None:
-    runs = [instalment(Random(47))]
+    runs = [one_round(Random(47))]
     model = NoiseModel([runs])
     fast, slow = model.of(runs, THROUGHPUT), model.of(runs, P99)
     assert fast is not None
@@ -238,10 +238,10 @@ def test_the_error_of_a_score_follows_its_objectives() -> None:
     assert model.score_error(unknown, runs) is None
 
 
-def test_trials_that_were_not_measured_in_instalments_keep_their_noise() -> None:
+def test_trials_that_were_not_measured_in_rounds_keep_their_noise() -> None:
     careful = [[measurement(100, windows=(99, 100, 101))] for _ in range(3)]
     alone = NoiseModel(careful).of(careful[0], THROUGHPUT)
-    beside = NoiseModel([*careful, [instalment(Random(53), windows=0.5)]])
+    beside = NoiseModel([*careful, [one_round(Random(53), windows=0.5)]])
     assert beside.of(careful[0], THROUGHPUT) == alone
     assert beside.interval(careful[0], P99) is None
 
@@ -249,7 +249,7 @@ def test_trials_that_were_not_measured_in_instalments_keep_their_noise() -> None
 def test_the_chance_to_meet_a_bound_is_that_of_the_pooled_value() -> None:
     random = Random(59)
     by = goal(*at_most(perf_latency_p99=25.0))
-    trials = {"near": [instalment(random, 150)], "long": [instalment(random, 20_000)]}
+    trials = {"near": [one_round(random, 150)], "long": [one_round(random, 20_000)]}
     chance = chance_to_meet(by, trials)
     assert 0.5 < chance("near") < chance("long")
     assert surely_met(by, trials, chance)("long")

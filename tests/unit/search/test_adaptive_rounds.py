@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Adaptive search in instalments: which trials get further ones, how long, and what they count."""
+"""Adaptive search in rounds: which trials get further ones, how long, and what they count."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ SPACE = limits(mode=SearchMode.ADAPTIVE, instances=(1, 4), batch=(1, 8), concurr
 THROUGHPUT, P99 = "perf_throughput", "perf_latency_p99"
 
 
-def instalment(trial: Trial) -> Measurement:
+def one_round(trial: Trial) -> Measurement:
     """A server with two cores: latencies are log-normal, and 1 s are measured at first."""
     flight, count = load(trial), instances(trial)
     rate = 1000 * min(flight, 8 * count) / (8 + 6 * max(count - 2, 0))
-    seconds = trial.instalment_s or min(1.0, 150 / rate)
+    seconds = trial.round_s or min(1.0, 150 / rate)
     random = Random(trial.key)
     average = 1000 * flight / rate
     latencies = [
         average * math.exp(random.gauss(0, 0.2)) for _ in range(max(round(rate * seconds), 3))
     ]
     windows = [rate * math.exp(random.gauss(0, 0.05)) for _ in range(8)]
-    measured = builders.instalment(latencies, seconds, windows=windows)
+    measured = builders.one_round(latencies, seconds, windows=windows)
     return replace(measured, duration_s=seconds + 0.2)
 
 
@@ -63,15 +63,15 @@ def by_configuration(trials: Sequence[Trial]) -> Sequence[Sequence[Trial]]:
 
 
 @pytest.mark.parametrize("constraints", [(), [latency_within(14.0)]])
-def test_only_what_may_win_gets_further_instalments(constraints: Sequence[Constraint]) -> None:
-    asked = search(subject(in_instalments=True, constraints=constraints), SPACE)
+def test_only_what_may_win_gets_further_rounds(constraints: Sequence[Constraint]) -> None:
+    asked = search(subject(in_rounds=True, constraints=constraints), SPACE)
 
-    groups = by_configuration(sequence(asked, instalment))
+    groups = by_configuration(sequence(asked, one_round))
 
     def is_hopeless(trial: Trial) -> bool:
-        values = instalment(trial).totals
+        values = one_round(trial).totals
         misses = any(values[each.tag] > 1.5 * (each.maximum or 0) for each in constraints)
-        return misses or values[THROUGHPUT] < 0.6 * instalment(best[0]).totals[THROUGHPUT]
+        return misses or values[THROUGHPUT] < 0.6 * one_round(best[0]).totals[THROUGHPUT]
 
     assert asked.conclusion is not None
     (best,) = [group for group in groups if group[0].key == asked.conclusion.recommended]
@@ -115,9 +115,9 @@ def test_a_tie_in_the_log_is_one_by_its_own_measurements(
 def test_within_any_limit_the_answer_is_repeated_and_the_default_measured_under_its_load(
     adaptive: AdaptiveSettings, constraints: Sequence[Constraint]
 ) -> None:
-    asked = search(subject(in_instalments=True, constraints=constraints), SPACE, adaptive=adaptive)
+    asked = search(subject(in_rounds=True, constraints=constraints), SPACE, adaptive=adaptive)
 
-    trials = sequence(asked, instalment)
+    trials = sequence(asked, one_round)
 
     conclusion = asked.conclusion
     assert conclusion is not None
@@ -125,8 +125,8 @@ def test_within_any_limit_the_answer_is_repeated_and_the_default_measured_under_
     assert len(best) >= 2
     loads = {trial.load for trial in trials if trial.variants == "m_config_default"}
     assert best[0].load in loads or len(loads) > 1
-    assert sum(instalment(trial).duration_s for trial in trials) <= (adaptive.budget_s or math.inf)
-    records = tuple(TrialRecord(trial=trial, outcome=instalment(trial)) for trial in trials)
+    assert sum(one_round(trial).duration_s for trial in trials) <= (adaptive.budget_s or math.inf)
+    records = tuple(TrialRecord(trial=trial, outcome=one_round(trial)) for trial in trials)
     profile = Profile(records=records, conclusions={subject().lane: conclusion})
     assert builders.rank_one(profile, "m", subject(constraints=constraints).goal).conclusion
 
@@ -154,7 +154,7 @@ def noisy_search(seed: int, drift: float = 0.15) -> tuple[dict[str, float], Conc
 
     def noisy(trial: Trial) -> Measurement:
         factor = math.exp(Random(f"{trial.key} {trial.repetition} {seed}").gauss(0, drift))
-        steady = instalment(trial)
+        steady = one_round(trial)
         model = steady.models[0]
         values = {**model.values, THROUGHPUT: factor * model.values[THROUGHPUT]}
         windows = tuple(factor * rate for rate in model.windows)
@@ -162,7 +162,7 @@ def noisy_search(seed: int, drift: float = 0.15) -> tuple[dict[str, float], Conc
         measured[str(trial.first)].append(outcome)
         return outcome
 
-    asked = search(subject(in_instalments=True), SPACE)
+    asked = search(subject(in_rounds=True), SPACE)
     sequence(asked, noisy)
     assert asked.conclusion is not None
     return {
@@ -170,49 +170,49 @@ def noisy_search(seed: int, drift: float = 0.15) -> tuple[dict[str, float], Conc
     }, asked.conclusion
 
 
-def test_further_instalments_are_longer() -> None:
-    trials = sequence(search(subject(in_instalments=True), SPACE), instalment)
+def test_further_rounds_are_longer() -> None:
+    trials = sequence(search(subject(in_rounds=True), SPACE), one_round)
 
     for first, *further in by_configuration(trials):
-        assert first.instalment_s == 0
-        lengths = [trial.instalment_s or 0.0 for trial in further]
+        assert first.round_s == 0
+        lengths = [trial.round_s or 0.0 for trial in further]
         assert all(length >= 2 for length in lengths)
         assert lengths == sorted(lengths)
 
 
 def test_questions_are_the_same_when_answers_are_replayed() -> None:
-    target = subject(in_instalments=True)
+    target = subject(in_rounds=True)
     answers: dict[str, Measurement] = {}
 
     def remembered(trial: Trial) -> Measurement:
-        return answers.setdefault(trial.key, instalment(trial))
+        return answers.setdefault(trial.key, one_round(trial))
 
     first = sequence(search(target, SPACE), remembered)
     replayed = sequence(search(target, SPACE), lambda trial: answers[trial.key])
 
-    assert [(trial.key, trial.instalment_s) for trial in replayed] == [
-        (trial.key, trial.instalment_s) for trial in first
+    assert [(trial.key, trial.round_s) for trial in replayed] == [
+        (trial.key, trial.round_s) for trial in first
     ]
 
 
-def test_measurements_of_an_earlier_version_are_continued_in_instalments() -> None:
+def test_measurements_of_an_earlier_version_are_continued_in_rounds() -> None:
     """Its checkpoints have first measurements in perf_analyzer's own windows."""
 
     def careful_at_first(trial: Trial) -> Measurement:
-        measured = instalment(trial)
+        measured = one_round(trial)
         if trial.repetition:
             return measured
         model = replace(measured.models[0], seconds=0.0, histograms={}, requests=1000)
         return replace(measured, models=(model,))
 
-    asked = search(subject(in_instalments=True), SPACE)
+    asked = search(subject(in_rounds=True), SPACE)
     trials = sequence(asked, careful_at_first)
 
     assert asked.conclusion is not None
-    assert all(trial.instalment_s == 2 for trial in trials if trial.repetition == 1)
+    assert all(trial.round_s == 2 for trial in trials if trial.repetition == 1)
 
 
-def test_a_long_instalment_counts_more_than_a_short_one() -> None:
+def test_a_long_round_counts_more_than_a_short_one() -> None:
     runs = [[made(n)] for n in (100, 100, 100, 10_000)]
     for tag in (THROUGHPUT, P99):
         *short, long = relative_errors(runs, tag, 0)
@@ -237,7 +237,7 @@ def made(requests: int) -> Measurement:
     random = np.random.default_rng(requests)
     rates = 100 * np.exp(random.normal(0, 0.5 / math.sqrt(requests / 8), 8))
     latencies = 10 * np.exp(random.normal(0, 0.3, requests))
-    return builders.instalment(latencies.tolist(), requests / 100, windows=rates.tolist())
+    return builders.one_round(latencies.tolist(), requests / 100, windows=rates.tolist())
 
 
 @pytest.mark.parametrize(
@@ -249,8 +249,8 @@ def test_a_short_measurement_is_worth_a_smaller_gain(seconds: float, expected: f
     assert least_gain(records) == pytest.approx(expected)
 
 
-def test_instalments_may_be_more() -> None:
+def test_rounds_may_be_more() -> None:
     default = AdaptiveSettings()
     assert most_trials(440, default) == 26
-    assert most_trials(440, default, in_instalments=True) == 39
-    assert most_trials(440, AdaptiveSettings(max_trials=7), in_instalments=True) == 7
+    assert most_trials(440, default, in_rounds=True) == 39
+    assert most_trials(440, AdaptiveSettings(max_trials=7), in_rounds=True) == 7

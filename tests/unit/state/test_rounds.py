@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Instalments and measurements in perf_analyzer's own windows of the same trial."""
+"""Rounds and measurements in perf_analyzer's own windows of the same trial."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
-from tests.unit.state.samples import failure, rich_instalment, rich_measurement, rich_trial
+from tests.unit.state.samples import failure, rich_measurement, rich_round, rich_trial
 
 CAREFUL = rich_trial()
-SHORT = replace(CAREFUL, instalment_s=0.0)
-AGAIN = replace(SHORT, repetition=1, instalment_s=2.0)
+SHORT = replace(CAREFUL, round_s=0.0)
+AGAIN = replace(SHORT, repetition=1, round_s=2.0)
 
 
 def at(second: float, measured: Measurement) -> Measurement:
     return replace(measured, started=second)
 
 
-FIRST, SECOND = at(1.0, rich_instalment()), at(2.0, rich_instalment())
+FIRST, SECOND = at(1.0, rich_round()), at(2.0, rich_round())
 OWN_WINDOWS = at(3.0, rich_measurement())
 
 
@@ -39,9 +39,7 @@ def outcomes(directory: Path) -> list[tuple[int, Outcome]]:
 
 @pytest.mark.parametrize("later", [OWN_WINDOWS, failure()])
 @pytest.mark.parametrize("saves", [True, False])
-def test_an_instalment_becomes_a_later_repetition(
-    tmp_path: Path, later: Outcome, saves: bool
-) -> None:
+def test_a_round_becomes_a_later_repetition(tmp_path: Path, later: Outcome, saves: bool) -> None:
     with ProfileState(tmp_path) as state:
         state.record(SHORT, FIRST)
         state.record(AGAIN, SECOND)
@@ -61,8 +59,8 @@ def test_a_run_that_was_killed_before_the_replacement_keeps_no_second_copy(tmp_p
     assert outcomes(tmp_path) == [(0, OWN_WINDOWS), (1, FIRST)]
 
 
-def test_instalments_from_before_own_windows_answer_no_more(tmp_path: Path) -> None:
-    third = at(4.0, rich_instalment())
+def test_rounds_from_before_own_windows_answer_no_more(tmp_path: Path) -> None:
+    third = at(4.0, rich_round())
     with ProfileState(tmp_path) as state:
         state.record(SHORT, FIRST)
         state.record(AGAIN, SECOND)
@@ -77,7 +75,7 @@ def test_instalments_from_before_own_windows_answer_no_more(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("late", [OWN_WINDOWS, at(0.5, rich_measurement()), SECOND])
-def test_a_late_outcome_of_a_node_replaces_an_instalment_like_a_new_one(
+def test_a_late_outcome_of_a_node_replaces_a_round_like_a_new_one(
     tmp_path: Path, late: Measurement
 ) -> None:
     with ProfileState(tmp_path) as state:
