@@ -410,10 +410,10 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_830,
+    "lines": 82_840,
     # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
-    # servers by version
-    "lines of the core, without features": 71_820,
+    # servers by version; a search ends when it is sure
+    "lines of the core, without features": 71_930,
     "files": 445,
     "files that one other imports": 102,
     "of these, files of up to 110 lines": 28,
@@ -421,7 +421,7 @@ SHAPE = {
     "imports, % of lines": 8.3,
     "names of classes used twice": 25,
     "names of files used twice": 21,
-    "lines of domain": 7_005,  # since there are proofs
+    "lines of domain": 7_010,  # since there are proofs
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 5,

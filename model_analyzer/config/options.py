@@ -32,6 +32,7 @@ from model_analyzer.config.kinds import (
     Number,
     OneOf,
     PathOrUrl,
+    Percent,
     Text,
     Url,
 )
@@ -369,6 +370,12 @@ OPTIONS: Sequence[Option] = (
         key="budget_counts_earlier_runs", flags=("--budget-counts-earlier-runs",), kind=Boolean(),
         default=False, target="search.adaptive.counts_earlier_runs", group=SEARCH,
         help="The budget is that of all runs together: the time of earlier ones counts, too.",
+    ),
+    Option(
+        key="stop_when_sure", flags=("--stop-when-sure",), kind=Percent(50, 99),
+        target="search.adaptive.sure_at", group=SEARCH,
+        help="Adaptive search stops at this chance that no configuration is more than 3 % better,"
+        " such as 90%. If not given: when further measurements would gain nothing.",
     ),
     Option(
         key="max_measurements", flags=("--max-measurements",), kind=Integer(1),

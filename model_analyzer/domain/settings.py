@@ -332,13 +332,15 @@ class OptunaSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdaptiveSettings:
     """Limits of an adaptive search: seconds of measuring from the time `since` on (in seconds since
-    the epoch), and trials. With `counts_earlier_runs`, the user wants no such time.
+    the epoch), and trials. With `counts_earlier_runs`, the user wants no such time. The chance that
+    nothing much better remains at which the search may stop is `sure_at` (a fraction).
     """
 
     budget_s: float | None = None
     max_trials: int | None = None
     since: float = 0.0
     counts_earlier_runs: bool = False
+    sure_at: float | None = None
 
     @property
     def budget(self) -> Budget:
