@@ -421,10 +421,10 @@ def test_every_room_is_in_the_table() -> None:
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
     # the proof of outputs is a feature of 1,200 lines (and 500 of tests): all proofs may take 2,500
-    "lines": 84_070,
+    "lines": 84_090,
     # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
     # servers by version; a search ends when it is sure
-    "lines of the core, without features": 71_950,
+    "lines of the core, without features": 71_965,
     "files": 451,
     "files that one other imports": 102,
     "of these, files of up to 110 lines": 28,
@@ -436,7 +436,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 5,
-    "lines of tests": 82_610,
+    "lines of tests": 82_650,
 }
 
 
