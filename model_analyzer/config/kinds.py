@@ -270,6 +270,24 @@ _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NUMBER_OR_NONE = re.compile(whole(rf"{_NUMBER}|[+-]?(?:inf|infinity|nan)"))
 
 
+class Percent:
+    """A percentage from `minimum` to `maximum`, `90` or `90%`, as a fraction."""
+
+    metavar = "PERCENT"
+
+    def __init__(self, minimum: float, maximum: float) -> None:
+        self._number = Number(minimum, maximum)
+
+    def parse(self, node: Node) -> float:
+        value = node.value
+        if isinstance(value, str):
+            node = Node(value.removesuffix("%"), node.where)
+        return self._number.parse(node) / 100
+
+    def schema(self) -> Schema:
+        return any_of(*self._number.schema()["anyOf"][:1], text(f"(?:{_NUMBER})%?"))
+
+
 class Duration:
     """A duration above 0 in seconds: a number of seconds, or `90s`, `20m`, `1.5h`, `1h30m`. The
     longest is more than 11 days.
@@ -644,6 +662,18 @@ class Fields:
 
     def schema(self) -> Schema:
         return closed({name: any_of(kind.schema(), NULL) for name, kind in self._kinds.items()})
+
+
+class Switchable(Fields):
+    """Like `Fields`, or true or false, which stands for `check`."""
+
+    metavar = "[on|off|MAPPING]"
+
+    def parse(self, node: Node) -> Mapping[str, Any]:
+        return super().parse(node) if node.is_mapping else {"check": Boolean().parse(node)}
+
+    def schema(self) -> Schema:
+        return any_of(Boolean().schema(), super().schema())
 
 
 class Environment:

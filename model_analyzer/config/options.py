@@ -32,6 +32,8 @@ from model_analyzer.config.kinds import (
     Number,
     OneOf,
     PathOrUrl,
+    Percent,
+    Switchable,
     Text,
     Url,
 )
@@ -369,6 +371,12 @@ OPTIONS: Sequence[Option] = (
         key="budget_counts_earlier_runs", flags=("--budget-counts-earlier-runs",), kind=Boolean(),
         default=False, target="search.adaptive.counts_earlier_runs", group=SEARCH,
         help="The budget is that of all runs together: the time of earlier ones counts, too.",
+    ),
+    Option(
+        key="stop_when_sure", flags=("--stop-when-sure",), kind=Percent(50, 99),
+        target="search.adaptive.sure_at", group=SEARCH,
+        help="Adaptive search stops at this chance that no configuration is more than 3 % better,"
+        " such as 90%. If not given: when further measurements would gain nothing.",
     ),
     Option(
         key="max_measurements", flags=("--max-measurements",), kind=Integer(1),
@@ -714,6 +722,19 @@ OPTIONS: Sequence[Option] = (
         key="skip_detailed_reports", flags=("--skip-detailed-reports",), kind=Boolean(),
         default=False, target="export.skip_detailed", group=EXPORT,
         help="Do not write detailed reports.",
+    ),
+    Option(
+        key="outputs", flags=("--outputs",), default={}, group=EXPORT,
+        kind=Switchable(
+            "settings of outputs",
+            {
+                "check": Boolean(), "tolerance": Number(0), "inputs": Integer(1, 1000),
+                "ignore": ListOf(Text(), "NAMES"),
+            },
+        ),
+        help="Whether the best configurations have to give the outputs of the default; with"
+        " {tolerance, ignore, inputs} in YAML (docs/guides/right.md). Default: if it takes at most"
+        " 5 % of the run.",
     ),
     Option(
         key="conditions", flags=("--conditions",), kind=Integer(1), default=None,

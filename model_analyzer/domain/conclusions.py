@@ -16,6 +16,7 @@ class StopReason(Enum):
     LIMIT = "limit"
     BUDGET = "budget"
     NOTHING_WORTH = "nothing worth"
+    SURE = "sure"
     EVERYTHING = "everything"
     UNKNOWN = "unknown"
 
@@ -87,6 +88,8 @@ class Conclusion:
                 return f"{rest} (raise it with --budget)"
             case StopReason.NOTHING_WORTH:
                 return "no further measurement is expected to improve the answer"
+            case StopReason.SURE:
+                return "the answer is sure enough (more: --stop-when-sure)"
             case StopReason.EVERYTHING:
                 return "every configuration was measured"
             case StopReason.UNKNOWN:

@@ -332,13 +332,15 @@ class OptunaSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdaptiveSettings:
     """Limits of an adaptive search: seconds of measuring from the time `since` on (in seconds since
-    the epoch), and trials. With `counts_earlier_runs`, the user wants no such time.
+    the epoch), and trials. With `counts_earlier_runs`, the user wants no such time. The chance that
+    nothing much better remains at which the search may stop is `sure_at` (a fraction).
     """
 
     budget_s: float | None = None
     max_trials: int | None = None
     since: float = 0.0
     counts_earlier_runs: bool = False
+    sure_at: float | None = None
 
     @property
     def budget(self) -> Budget:
@@ -481,7 +483,8 @@ class ProfileSettings:
     `without_patterns`. `goal` ranks variants of different models. `composing` holds the settings of
     composing models, by name; `bls_calls` names those that the (only) model calls from its own
     code. `offline` reports are about throughput and batch size, others about latency and load.
-    `prices` is a file with prices of hardware.
+    `prices` is a file with prices of hardware, `outputs` what the user said about the check of
+    outputs.
     """
 
     models: tuple[ModelSettings, ...]
@@ -500,6 +503,7 @@ class ProfileSettings:
     export: ExportSettings
     display: DisplaySettings
     offline: bool
+    outputs: Mapping[str, Any]
     prices: Path | None = None
 
     @property

@@ -299,8 +299,7 @@ def _everywhere(port: int) -> Endpoints:
 # ---------------------------------------------------------------------------------- metrics
 
 _METRICS_TEXT = """\
-# HELP nv_gpu_utilization GPU utilization rate
-# TYPE nv_gpu_utilization gauge
+# HELP nv_gpu_utilization GPU utilization rate TYPE nv_gpu_utilization gauge
 nv_gpu_utilization{gpu_uuid="GPU-1"} 0.5
 nv_gpu_memory_used_bytes{gpu_uuid="GPU-1"} 1000000
 nv_gpu_memory_total_bytes{gpu_uuid="GPU-1"} 2000000 1395066363000

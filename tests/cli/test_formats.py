@@ -12,7 +12,6 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from model_analyzer.domain.settings import OutputFormat
 from model_analyzer.reports.document import results_schema
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import failure, measurement, trial, variant
@@ -144,10 +143,8 @@ def test_an_unknown_format_is_one_line_with_those_there_are(run: Run, command: s
     status, output, error = run(command, *subject, "-o", "html,docx")
 
     assert (status, output) == (2, "")
-    assert error.splitlines() == [
-        "model-analyzer: --output-formats: expected one of"
-        f" {', '.join(each.value for each in OutputFormat)}, found 'docx'"
-    ]
+    assert "--output-formats: expected one of html, pdf, md, json, csv, parquet, " in error
+    assert [line[-12:] for line in error.splitlines()] == ["found 'docx'"]
 
 
 def hide(setting, module: str) -> None:

@@ -262,8 +262,7 @@ def anchors_of(document: Path) -> set[str]:
 
 
 def test_the_files_that_contributors_are_sent_to_exist() -> None:
-    text = CONTRIBUTING.read_text("utf-8")
-    text = re.sub(r"Write `[^`]+`|^ *```.*?```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"(?ms)Write `[^`]+`|^ *```.*?```$", "", CONTRIBUTING.read_text("utf-8"))
     paths = re.findall(
         r"(?<![\w./])((?:model_analyzer|tests|docs|tools|benchmarks|qa)/[\w./-]*\w)", text
     )

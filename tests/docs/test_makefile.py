@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tools.changed import due
+from tools.recipes import problems, recipes
+
 ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
@@ -93,3 +96,12 @@ def test_hooks_use_the_tools_of_the_project() -> None:
     assert [repository["repo"] for repository in hooks["repos"]] == ["local"]
     entries = [hook["entry"] for repository in hooks["repos"] for hook in repository["hooks"]]
     assert all(entry.startswith(".venv/bin/") for entry in entries)
+
+
+def test_tests_are_due_that_import_what_has_changed() -> None:
+    assert "tests/features/compare/test_gate.py" in due(["model_analyzer/noise/ties.py"])
+
+
+@pytest.mark.slow
+def test_the_examples_for_contributors_work_as_written() -> None:
+    assert [problem for name in recipes() for problem in problems(name)] == []

@@ -8,11 +8,10 @@ metrics port answers), `start_s` (until it listens), `until` (a file: waits for 
 listens), `die` (a line to say at the start before ending with 1), `never_ready`, `proxied_s` (so
 long its ports only seem to listen, as those of a container do), `deaf` (ignores SIGTERM), `stop_s`
 (takes so long to end), `knows` (flags in its help), `named` (its process has the name of a real
-server), `version`, `repository`
-(names of its models, all alike), `completes` (model to configuration: what a load without one makes
-of a model, if auto-completion is on), `loaded` (models that are there from the start), `polls`
-(refuses to load and unload), `unloads` (false: models never end), `header` (NAME:VALUE; calls
-without it are refused), `mute` (keeps its statistics to itself).
+server), `version`, `repository` (names of its models, all alike), `completes` (model to
+configuration: what a load without one makes of a model, if auto-completion is on), `loaded` (models
+that are there from the start), `polls` (refuses to load and unload), `unloads` (false: models never
+end), `header` (NAME:VALUE; calls without it are refused), `mute` (keeps its statistics to itself).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `killed` (the
 model's process is, while it loads), `refuse` (as for a configuration that is not valid), `hang`,

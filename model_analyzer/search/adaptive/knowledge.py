@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -79,6 +80,9 @@ _SURER = 0.1
 _TIE_MARGIN, _TIE_CHANCE = 0.03, 0.05
 # The most values of one dimension that become neighbours of a trial.
 _MAX_NEIGHBOURS = 200
+# A higher load is worth a measurement if it is higher by these factors: at least, and at most.
+_LEAST_HIGHER, _MOST_HIGHER = 1.2, 2.0
+_LATENCIES = "perf_latency"
 # Lower loads are a quarter and a half of the load.
 _LOAD_DIVISORS = (4, 2)
 
@@ -458,6 +462,43 @@ class Knowledge:
             score[:, row] >= score[:, best] - _TIE_MARGIN
         )
         return float(as_good.mean()) >= _TIE_CHANCE
+
+    @property
+    def higher_loads(self) -> list[Coordinate]:
+        """The recommended trial under the highest load that keeps its latencies within the limits
+        even if throughput grows no more, if it is much higher and unmeasured.
+
+        A single slow look at another variant may make all higher loads look hopeless; this one
+        costs no loading.
+        """
+        best = self.recommended[0]
+        if not (self.is_feasible and self._is_in_space(best) and THROUGHPUT in self.goal.wishes):
+            return []
+        factor = min(self._room_of_latency(best), _MOST_HIGHER)
+        higher = list(best)
+        for position, dimension in enumerate(self._map.space.dimensions):
+            if dimension.parameter == LoadKind.CONCURRENCY.value:
+                most = factor * dimension.values[best[position]]
+                higher[position] = bisect_right(dimension.values, most) - 1
+                if dimension.values[higher[position]] < most / factor * _LEAST_HIGHER:
+                    return []
+        found = tuple(higher)
+        return [found] if found not in self._trials and self._is_legal(found) else []
+
+    def _room_of_latency(self, coordinate: Coordinate) -> float:
+        """How many times its latencies would meet the limits; 1 without such limits."""
+        mean = self.mean(coordinate)
+        return min(
+            (
+                constraint.maximum / value
+                for index, model in enumerate(self.goal.models)
+                for constraint in model.constraints
+                if constraint.tag.startswith(_LATENCIES)
+                and constraint.maximum is not None
+                and (value := mean.model_value(index, constraint.tag))
+            ),
+            default=1.0,
+        )
 
     def _lower_loads(self, coordinate: Coordinate) -> list[Coordinate]:
         """The same coordinate with the concurrencies nearest to a quarter and to half of its own.

@@ -32,6 +32,7 @@ from model_analyzer.search.adaptive.stopping import (
     explanation,
     is_late,
     is_settled,
+    is_sure,
     most_trials,
     outlook_of,
 )
@@ -92,6 +93,8 @@ class AdaptiveSearch:
         self._remaining = _Remaining(mode)
         # what is to be gained yet, when it last chose a trial
         self.outlook: Outlook | None = None
+        # what it would have recommended, by the number of outcomes so far
+        self._course: dict[int, Coordinate] = {}
 
     def most_trials(self, at_once: int = 1) -> int:
         """The measurement limit with so many trials at once; the default and repetitions count."""
@@ -108,7 +111,7 @@ class AdaptiveSearch:
             return None
         most = self.most_trials(knowledge.most_under_way)
         conclusion = conclude(knowledge, self._stop_reason(knowledge), most, self._limits)
-        for line in explanation(knowledge, conclusion):
+        for line in explanation(knowledge, conclusion, self._course):
             conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
         return conclusion
@@ -121,7 +124,7 @@ class AdaptiveSearch:
         default = [knowledge.default_at] if knowledge.default.is_legal else []
         if not default:
             log_skipped(knowledge.default)
-        most = self.most_trials()
+        most = self._remaining.most_if_sure()
         first = islice(
             chain(default, spread(self._map, excluded=default)),
             min(max(math.ceil(most / 3), 2), most),
@@ -137,6 +140,7 @@ class AdaptiveSearch:
     def _proposals(self, knowledge: Knowledge) -> Iterator[PartialPlan[None] | None]:
         """The trials after the first measurement; none without one."""
         while knowledge.measured and knowledge.asked < self._remaining.most(knowledge):
+            self._course[len(knowledge.records)] = knowledge.recommended[0]
             coordinate = self._next(knowledge)
             if coordinate is not None and self._remaining.fits(knowledge, coordinate):
                 yield self._measure(knowledge, coordinate)
@@ -170,6 +174,10 @@ class AdaptiveSearch:
             return StopReason.BUDGET
         if knowledge.has_everything:
             return StopReason.EVERYTHING
+        if self._limits.sure_at is None and is_settled(knowledge, self._limits):
+            return StopReason.NOTHING_WORTH
+        if self._remaining.is_enough(knowledge):
+            return StopReason.SURE
         if not self._candidate(knowledge):
             return StopReason.NOTHING_WORTH
         kept = self._remaining.kept(knowledge, is_great=False)
@@ -192,7 +200,7 @@ class AdaptiveSearch:
             fitting = (c for c in ending if self._remaining.fits(knowledge, c))
             return next((c for c in fitting if c not in knowledge.under_way), None)
         if candidate is None or not (is_great or self._explores(knowledge)):
-            reserved = [*knowledge.lower_loads, *repetitions(knowledge), *ending]
+            reserved = [*self._other_loads(knowledge), *repetitions(knowledge), *ending]
             if reserved:
                 possible = self._remaining.affordable(knowledge, reserved, ending)
                 return self._next_reserved(knowledge, [*possible, *ending])
@@ -233,13 +241,17 @@ class AdaptiveSearch:
         ) or not self._remaining.has_time(knowledge, sum(map(knowledge.expected_s, ending)))
         return ending[::-1] if is_last else ending
 
+    def _other_loads(self, knowledge: Knowledge) -> Sequence[Coordinate]:
+        """Loads of the recommended variant to look at before the end."""
+        return [*knowledge.lower_loads, *knowledge.higher_loads]
+
     def _explores(self, knowledge: Knowledge) -> bool:
         """Whether trials and time remain beside those reserved for the end of the search."""
         if not knowledge.is_answered:
             return True
         noise = knowledge.assessment().prospect.noise
         reserved = next(count for level, count in _REPETITIONS if noise >= level)
-        reserved += len(knowledge.lower_loads)
+        reserved += len(self._other_loads(knowledge))
         done, most = knowledge.asked, self._remaining.most(knowledge)
         # what several trials at once may take more is for repetitions
         kept = max(min(reserved, math.ceil(most / 3)), most - self.most_trials())
@@ -252,7 +264,7 @@ class AdaptiveSearch:
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""
         self.outlook = outlook_of(knowledge)
-        if is_settled(knowledge):
+        if is_settled(knowledge, self._limits) or self._remaining.is_enough(knowledge):
             return None
         candidate = knowledge.best_candidate()
         if candidate is None or (
@@ -274,6 +286,19 @@ class _Remaining:
     def most_trials(self, at_once: int = 1) -> int:
         """The measurement limit with so many trials at once."""
         return most_trials(self._size, self._limits, at_once, in_rounds=self._in_rounds)
+
+    def most_if_sure(self, at_once: int = 1) -> int:
+        """The same for a search that is sure of its answer."""
+        return most_trials(
+            self._size, self._limits, at_once, in_rounds=self._in_rounds, is_sure=True
+        )
+
+    def is_enough(self, knowledge: Knowledge) -> bool:
+        """Whether the search is sure: as the user asks, or after the new trials of a sure one."""
+        usual = self.most_if_sure(knowledge.most_under_way)
+        has_tried = knowledge.asked >= usual - self.kept(knowledge, is_great=False)
+        may_end = has_tried or self._limits.sure_at is not None
+        return may_end and is_sure(knowledge, self._limits)
 
     def missing_comparison(self, knowledge: Knowledge) -> Trial | None:
         if not knowledge.measured or not knowledge.is_feasible:

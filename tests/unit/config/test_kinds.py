@@ -28,6 +28,7 @@ from model_analyzer.config.kinds import (
     Number,
     OneOf,
     PathOrUrl,
+    Percent,
     Text,
 )
 from model_analyzer.config.nodes import Node
@@ -47,6 +48,7 @@ EVERY_KIND: list[Kind] = [
     Integer(),
     Number(),
     Duration(),
+    Percent(50, 99),
     Boolean(),
     OneOf(Colour),
     ListOf(Text(), "NAMES"),
@@ -595,6 +597,18 @@ def test_a_duration_is_above_0(written: str) -> None:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(node.value, Duration().schema())
     jsonschema.validate("0h0m0.01s", Duration().schema())
+
+
+@pytest.mark.parametrize(("written", "part"), [("90", 0.9), ("90%", 0.9), ("99", 0.99)])
+def test_a_percentage_is_read_as_a_fraction(written: str, part: float) -> None:
+    assert Percent(50, 99).parse(yaml(written)) == part
+    assert Percent(50, 99).parse(flag(written)) == part
+    jsonschema.validate(written, Percent(50, 99).schema())
+
+
+@pytest.mark.parametrize("written", ["0.9", "100%", "90 percent", "true", "null", "[90]"])
+def test_a_value_that_is_not_such_a_percentage_is_refused(written: str) -> None:
+    assert parse_problem(Percent(50, 99), yaml(written)).message
 
 
 # ------------------------------------------------------------- whole numbers or a word, and labels

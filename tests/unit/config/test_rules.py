@@ -691,7 +691,9 @@ def test_an_adaptive_search_is_not_disabled() -> None:
     assert problem.startswith("f.yaml:2:28: run_config_search_disable cannot be combined")
 
 
-@pytest.mark.parametrize("limit", ["budget: 20m", "max_measurements: 30", "max_trials: 30"])
+@pytest.mark.parametrize(
+    "limit", ["budget: 20m", "max_measurements: 30", "max_trials: 30", "stop_when_sure: 90%"]
+)
 def test_limits_of_an_adaptive_search_need_that_mode(limit: str) -> None:
     (problem,) = profile_problems(QUICK + limit)
     assert "needs search mode adaptive" in problem

@@ -475,6 +475,40 @@ def test_lower_request_rates_are_not_tried_for_their_own_sake() -> None:
     assert knowledge.lower_loads == []
 
 
+@pytest.mark.parametrize(
+    ("target", "p99", "expected"),
+    [
+        (subject(constraints=[latency_within(30)]), 20.0, [23]),
+        (subject(constraints=[latency_within(30)]), 10.0, [32]),
+        (subject(constraints=[latency_within(30)]), 26.0, []),
+        (subject(), 20.0, []),
+        (subject(constraints=[latency_within(30)], objective="perf_latency_p99"), 20.0, []),
+        (subject(constraints=[latency_within(30)], load_kind=LoadKind.REQUEST_RATE), 20.0, []),
+    ],
+    ids=["room", "much room", "no room", "no limit", "latency as the goal", "rates"],
+)
+def test_where_latency_leaves_room_a_higher_load_is_due(
+    target: Subject, p99: float, expected: list[int]
+) -> None:
+    """The highest load whose latency meets the limit if throughput grows no more."""
+    trial_map = TrialMap(target, ADAPTIVE, use_formula=False, load_steps=LOAD_STEPS)
+    knowledge = Knowledge(target, trial_map, VariantNames(), 0)
+    (dimension,) = (
+        each
+        for each in trial_map.space.dimensions
+        if each.parameter == target.models[0].settings.load_kind.value
+    )
+    at = trial_map.space.dimensions.index(dimension)
+    middle = [*trial_map.smallest]
+    middle[at] = dimension.values.index(16)
+    steps = knowledge.measure(tuple(middle))
+    next(steps)
+    with pytest.raises(StopIteration):
+        steps.send(measured(1000.0, 15.0, p99))
+
+    assert [dimension.values[c[at]] for c in knowledge.higher_loads] == expected
+
+
 def test_only_a_higher_load_of_the_same_variant_has_to_lead_by_more_than_a_tie() -> None:
     """With a third of the latency, the best of a variant may be 3 % worse."""
     target = subject()
@@ -692,7 +726,7 @@ def test_a_default_that_refuses_the_clients_of_the_answer_is_compared_under_its_
     assert len(trials) <= (adaptive.max_trials or math.inf)
 
 
-def test_nothing_better_was_missed_where_everything_was_tried() -> None:
+def test_hardly_anything_was_missed_where_all_but_one_were_tried() -> None:
     few = limits(mode=SearchMode.ADAPTIVE, instances=(1, 3), batch=(8, 8))
     asked = search(subject(loads=(8, 16)), few, adaptive=AdaptiveSettings(max_trials=90))
 
@@ -700,7 +734,7 @@ def test_nothing_better_was_missed_where_everything_was_tried() -> None:
 
     assert asked.conclusion is not None
     assert asked.conclusion.trials == 6
-    assert asked.conclusion.chance == 0
+    assert asked.conclusion.chance < 0.02
 
 
 def test_a_budget_takes_the_place_of_the_default_limit() -> None:
@@ -711,6 +745,60 @@ def test_a_budget_takes_the_place_of_the_default_limit() -> None:
     assert usual.most_trials == 27
     assert timed.most_trials == 451
     assert both.most_trials == 9
+
+
+SMALL = limits(mode=SearchMode.ADAPTIVE, instances=(1, 3), batch=(1, 64), concurrency=(1, 64))
+
+
+def test_in_a_small_space_a_search_that_is_not_sure_goes_on() -> None:
+    sure, unsure = search(subject(), SMALL), search(subject(), SMALL)
+
+    few, many = sequence(sure, queue), sequence(unsure, partial(queue, sigma=0.3))
+
+    assert sure.conclusion is not None
+    assert unsure.conclusion is not None
+    assert len(few) <= 12 < len(many)
+    assert sure.conclusion.chance < 0.1 < unsure.conclusion.chance
+
+
+def test_a_user_may_ask_for_less_certainty() -> None:
+    noisy = partial(queue, sigma=0.1)
+    usual, quick = (
+        search(subject(), SMALL),
+        search(subject(), SMALL, adaptive=AdaptiveSettings(sure_at=0.5)),
+    )
+
+    whole, part = sequence(usual, noisy), sequence(quick, noisy)
+
+    assert quick.conclusion is not None
+    assert quick.conclusion.reason is StopReason.SURE
+    assert quick.conclusion.chance <= 0.5
+    assert len(part) < len(whole)
+
+
+def test_near_a_constraint_no_search_is_nearly_certain() -> None:
+    free, limited = search(subject(), SMALL), search(KINDS["constrained"], SMALL)
+
+    sequence(free, queue)
+    sequence(limited, queue)
+
+    assert free.conclusion is not None
+    assert limited.conclusion is not None
+    assert free.conclusion.chance < 0.05 < limited.conclusion.chance
+
+
+def test_the_log_says_when_the_answer_was_near(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        trials = sequence(search(subject(), ADAPTIVE), queue)
+
+    (line,) = [each for each in caplog.messages if each.startswith("Measurements on")]
+    found = re.fullmatch(
+        r"Measurements on the way to this answer: (\d+) until within 5 % \(\d+ s\),"
+        r" (\d+) until within 1 % \(\d+ s\)\.",
+        line,
+    )
+    assert found is not None
+    assert 1 <= int(found[1]) <= int(found[2]) <= len(trials)
 
 
 @pytest.mark.parametrize(
