@@ -89,13 +89,14 @@ FEATURES = {
     "compare": set(),
     "doctor": set(),
     "explain": set(),
+    "proof": set(),
     "upstream": set(),
 }
 
 # files of the core that name features: the list of commands, and what else imports one by its name
 LISTS = {
     "cli/program.py",
-    "app/run/measuring.py",  # slots on a cluster
+    "app/run/measuring.py",  # slots on a cluster, and the proof of outputs
     "cli/commands/config.py",  # the schema of the answer of capacity
     "state/contents.py",  # files of upstream, read
     "app/checkpoints/files.py",  # and written
@@ -149,6 +150,8 @@ ADDRESSES = {
         "runner/client/grpc.py",
         "runner/client/http.py",
         "runner/client/interface.py",
+        "features/proof/asking.py",
+        "features/proof/input_set.py",
     },
     "google": {"domain/protobuf.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py", "features/doctor/gpu_checks.py"},
@@ -194,6 +197,10 @@ ADDRESSES = {
         "runner/load/profile_export.py",
         "runner/load/requests.py",
         "runner/load/schedule.py",
+        "features/proof/answers.py",
+        "features/proof/asking.py",
+        "features/proof/input_set.py",
+        "features/proof/observing.py",
     },
     "click": {"cli"},
     "rich": {"cli"},
@@ -206,12 +213,15 @@ CALLS = {
     "open": {"reading", "runner", "state", "writing"},
     "click.echo": {"cli/echo.py", "cli/program.py"},  # where escapes are taken out
     "print": {"runner/guard.py", "runner/server/container.py"},
-    "time.time": {"runner", "state/lock.py", "features/cluster/ray_slots.py"},
+    "time.time": {
+        "runner", "state/lock.py", "features/cluster/ray_slots.py", "features/proof/outputs.py",
+    },
     "time.monotonic": {
         "runner",
         "state/stores/upload.py",
         "features/cluster/host_lock.py",
         "features/cluster/ray_slots.py",
+        "features/proof/outputs.py",
     },
     "time.sleep": set(),
     "sys.exit": {"cli/main.py", "runner/server/container.py"},
@@ -410,11 +420,12 @@ def test_every_room_is_in_the_table() -> None:
 # No number of tools/shape.py may grow beyond these. If a change needs more, it also takes something
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
-    "lines": 82_840,
+    # the proof of outputs is a feature of 1,200 lines (and 500 of tests): all proofs may take 2,500
+    "lines": 84_090,
     # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
     # servers by version; a search ends when it is sure
-    "lines of the core, without features": 71_930,
-    "files": 445,
+    "lines of the core, without features": 71_965,
+    "files": 451,
     "files that one other imports": 102,
     "of these, files of up to 110 lines": 28,
     "files under 40 lines": 17,
@@ -425,7 +436,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 5,
-    "lines of tests": 82_250,
+    "lines of tests": 82_650,
 }
 
 

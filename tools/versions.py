@@ -131,7 +131,8 @@ def _matrix(rows: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     yield ""
     yield (
         "`qa/versions/run` takes kinds of models through commands of the program on each server,"
-        " with the perf_analyzer that is installed with it:"
+        " with the perf_analyzer that is installed with it. Here, each kind was measured in its own"
+        " configuration at two loads, and compared with what is true; an empty cell was not tried:"
     )
     yield ""
     columns = sorted({column for row in rows.values() for column in row}, key=_number)

@@ -664,6 +664,18 @@ class Fields:
         return closed({name: any_of(kind.schema(), NULL) for name, kind in self._kinds.items()})
 
 
+class Switchable(Fields):
+    """Like `Fields`, or true or false, which stands for `check`."""
+
+    metavar = "[on|off|MAPPING]"
+
+    def parse(self, node: Node) -> Mapping[str, Any]:
+        return super().parse(node) if node.is_mapping else {"check": Boolean().parse(node)}
+
+    def schema(self) -> Schema:
+        return any_of(Boolean().schema(), super().schema())
+
+
 class Environment:
     """A mapping of environment variables to text."""
 

@@ -33,6 +33,7 @@ from model_analyzer.config.kinds import (
     OneOf,
     PathOrUrl,
     Percent,
+    Switchable,
     Text,
     Url,
 )
@@ -721,6 +722,19 @@ OPTIONS: Sequence[Option] = (
         key="skip_detailed_reports", flags=("--skip-detailed-reports",), kind=Boolean(),
         default=False, target="export.skip_detailed", group=EXPORT,
         help="Do not write detailed reports.",
+    ),
+    Option(
+        key="outputs", flags=("--outputs",), default={}, group=EXPORT,
+        kind=Switchable(
+            "settings of outputs",
+            {
+                "check": Boolean(), "tolerance": Number(0), "inputs": Integer(1, 1000),
+                "ignore": ListOf(Text(), "NAMES"),
+            },
+        ),
+        help="Whether the best configurations have to give the outputs of the default; with"
+        " {tolerance, ignore, inputs} in YAML (docs/guides/right.md). Default: if it takes at most"
+        " 5 % of the run.",
     ),
     Option(
         key="conditions", flags=("--conditions",), kind=Integer(1), default=None,

@@ -178,6 +178,7 @@ def _settings(
         display=DisplaySettings(**sections["display"]),
         offline=offline,
         prices=values["prices"],
+        outputs=values["outputs"],
     )
 
 

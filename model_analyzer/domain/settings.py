@@ -483,7 +483,8 @@ class ProfileSettings:
     `without_patterns`. `goal` ranks variants of different models. `composing` holds the settings of
     composing models, by name; `bls_calls` names those that the (only) model calls from its own
     code. `offline` reports are about throughput and batch size, others about latency and load.
-    `prices` is a file with prices of hardware.
+    `prices` is a file with prices of hardware, `outputs` what the user said about the check of
+    outputs.
     """
 
     models: tuple[ModelSettings, ...]
@@ -502,6 +503,7 @@ class ProfileSettings:
     export: ExportSettings
     display: DisplaySettings
     offline: bool
+    outputs: Mapping[str, Any]
     prices: Path | None = None
 
     @property

@@ -284,11 +284,13 @@ def _proofs(profile: Profile, records: Sequence[TrialRecord]) -> tuple[Proof, ..
 def _without_excluded(
     records: Iterable[TrialRecord], proofs: Sequence[Proof]
 ) -> Iterator[TrialRecord]:
-    """The records; measurements that a proof excludes are failures."""
+    """The records; measurements that a proof excludes are failures, but of the default: without
+    its outputs, there is nothing to compare with.
+    """
     excluding = [proof for proof in proofs if proof.excludes]
     for record in records:
         proof = next((each for each in excluding if each.is_about(record.trial)), None)
-        if proof is None or isinstance(record.outcome, Failure):
+        if proof is None or isinstance(record.outcome, Failure) or _is_default(record):
             yield record
         else:
             yield record._replace(outcome=proof.failure_of(record.outcome))
@@ -589,7 +591,7 @@ def _is_enough(
     )
 
 
-def _is_default(item: MeasuredTrial) -> bool:
+def _is_default(item: MeasuredTrial | TrialRecord) -> bool:
     return all(work.variant.is_default for work in item.trial.workloads)
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from model_analyzer.domain.settings import Protocol
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.errors import ConfigError
 from model_analyzer.runner.client.connect import connect
+from model_analyzer.runner.client.http import HttpClient
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient
 from model_analyzer.runner.server.endpoints import Address, Endpoints
 
@@ -193,3 +196,26 @@ def test_a_program_that_is_not_a_triton_server_is_reported(protocol: Protocol, t
 
     with pytest.raises(ServerCallError):
         connect(Endpoints(address, address, address), protocol, {}).version()
+
+
+class Other(BaseHTTPRequestHandler):
+    """A server of another kind: it knows the protocol of inference, and nothing of Triton's."""
+
+    def do_GET(self) -> None:
+        body = b'{"detail": "Not Found"}'
+        self.send_response(404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_server_that_does_not_know_a_call_of_triton_is_told_apart() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Other) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        client = HttpClient("127.0.0.1", server.server_port, tls=None, headers={})
+        with pytest.raises(ServerCallError, match=r"404 Not Found: .* all calls of Triton"):
+            client.model_config("m")
+        server.shutdown()

@@ -28,6 +28,7 @@ class Phase(Enum):
     MEASURING = "measuring"
     REFINING = "refining"
     FINALISTS = "finalists"
+    CHECKING_OUTPUTS = "checking_outputs"
     REPORTS = "reports"
 
 

@@ -26,7 +26,7 @@ def answers_of(session: Session, *, is_complete: bool) -> Answers:
         [
             ranking
             for placed in by_name(session.bench.subjects)
-            for ranking in _rankings(placed, profile)
+            for ranking in rankings_of(placed, profile)
         ],
         profile,
         Deploying.of_run(
@@ -55,7 +55,7 @@ def _newest(session: Session) -> Path | None:
     return None if session.job.settings.checkpoint.disabled else session.state.newest
 
 
-def _rankings(placed: Sequence[Subject], profile: Profile) -> Sequence[Ranking]:
+def rankings_of(placed: Sequence[Subject], profile: Profile) -> Sequence[Ranking]:
     """The rankings of a subject: under the conditions of this run on its kinds of hardware, and
     under the same on the others in the checkpoint.
     """

@@ -43,6 +43,8 @@ log = logging.getLogger(__name__)
 
 # The feature behind `--executor ray`, which is imported when a run asks for it.
 _CLUSTER = "model_analyzer.features.cluster.cluster_bench"
+# And the one that proves the outputs of what is recommended.
+_OUTPUTS = "model_analyzer.features.proof.outputs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +203,8 @@ def measure(session: Session, caller: Caller) -> bool:
             return False
         caller.tracker.model_started(index, slots)
         _search(placed, session, caller)
+        if not caller.interrupts.requested and settings.outputs.get("check", True):
+            import_module(_OUTPUTS).check_outputs(session, placed, caller)
         state.save(is_last=False)
     return not caller.interrupts.requested
 

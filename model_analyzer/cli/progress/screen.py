@@ -47,6 +47,7 @@ _PHASES = {
     Phase.MEASURING: "measuring",
     Phase.REFINING: "refining the best",
     Phase.FINALISTS: "measuring the best again",
+    Phase.CHECKING_OUTPUTS: "checking the outputs of the best",
     Phase.REPORTS: "writing reports",
 }
 

@@ -63,6 +63,10 @@ _FIX_MEASURING = "`model-analyzer runtime install`, or choose another with --per
 # perf_analyzer's flags about many requests, which one request does not need.
 _OF_LOADS = PERF_ANALYZER_CARE | {"request-distribution", "max-threads"}
 
+# A sequence of one request: of a longer one, perf_analyzer sends the first request, and the last a
+# second later, when the server may have dropped it.
+_ALONE = {"sequence-length": "1", "sequence-length-variation": "0"}
+
 # The server's error message for a Python model whose process has ended.
 _DEAD = "is not healthy"
 
@@ -103,6 +107,8 @@ class FirstRequest:
             most_bytes=MOST_BYTES,
         )
         flags = {name: value for name, value in self.flags.items() if name not in _OF_LOADS}
+        if "sequence_batching" in variant.config:
+            flags |= _ALONE
         work = Workload(
             variant=variant, load=Load(value=1, batch_size=self.batch_size), flags=flags
         )

@@ -16,6 +16,7 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_message
 from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
 from model_analyzer.runner.client.interface import (
+    NOT_TRITON,
     PHASES,
     QUICK_S,
     STATISTICS_S,
@@ -68,6 +69,11 @@ class GrpcClient:
         self._client = grpcclient.InferenceServerClient(address, channel_args=options, **files)
         # gRPC metadata needs names in lower case
         self._headers = {header.lower(): value for header, value in headers.items()}
+
+    @property
+    def raw(self) -> tuple[grpcclient.InferenceServerClient, Mapping[str, str]]:
+        """The client of tritonclient, and the headers for each of its calls."""
+        return self._client, self._headers
 
     def close(self) -> None:
         self._client.close()
@@ -160,6 +166,8 @@ def _call_error(error: InferenceServerException) -> ServerCallError:
         return ServerCallError(
             "gRPC cannot use the private key or the certificate of the client", denied=True
         )
+    if "UNIMPLEMENTED" in status:
+        message = f"{message or 'not implemented'}: {NOT_TRITON}"
     return ServerCallError(
         message or f"the server gave no reason ({status})",
         timed_out="DEADLINE_EXCEEDED" in status,

@@ -26,6 +26,7 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_json
 from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
 from model_analyzer.runner.client.interface import (
+    NOT_TRITON,
     PHASES,
     QUICK_S,
     STATISTICS_S,
@@ -40,6 +41,8 @@ from model_analyzer.runner.client.interface import (
 from model_analyzer.runner.model_config import to_json
 
 _DENIED = (401, 403, 407)
+
+_NO_SUCH_CALL = (404, 405, 501)
 
 # The statuses of a proxy without a server behind it.
 _GATEWAY = (502, 503, 504)
@@ -193,8 +196,9 @@ def _answer(connection: http.client.HTTPConnection) -> bytes:
         message = text_of(parse_json(text)["error"])[:_MOST_CHARACTERS]
     except _ODD:
         message = ""  # not from a Triton server
+    status = f"HTTP status {response.status} {response.reason[:_MOST_CHARACTERS]}"
     raise ServerCallError(
-        message or f"HTTP status {response.status} {response.reason[:_MOST_CHARACTERS]}",
+        message or (f"{status}: {NOT_TRITON}" if response.status in _NO_SUCH_CALL else status),
         lost=not message and response.status in _GATEWAY,
         denied=response.status in _DENIED,
     )

@@ -26,6 +26,13 @@ _MOST_ELEMENTS = 2**24
 _NOT_LOADED = ("", "UNAVAILABLE")
 
 
+# Said of a server that does not know a call: other servers speak the same protocol of inference.
+NOT_TRITON = (
+    "perf_analyzer can measure only servers that know all calls of Triton, such as the"
+    " configuration and the statistics of a model"
+)
+
+
 class ServerCallError(ServerError):
     """The server refused a call, did not answer in time (`timed_out`), or has ended (`lost`).
 

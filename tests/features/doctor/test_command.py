@@ -329,6 +329,17 @@ def test_a_new_server_has_to_allow_shared_memory(
     assert not warns or "start it with --allow-client-shm=true" in finding["fix"]
 
 
+def test_the_first_request_of_a_sequence_ends_it(examine, setting, pretend) -> None:
+    config = Path(setting.config["model_repository"]) / "m" / "config.pbtxt"
+    config.write_text(f"{config.read_text()}\nsequence_batching {{ }}\n")
+
+    _, findings = examine()
+
+    assert findings["model m"]["found"] == "loads, and answers a request"
+    launch = pretend.launches[-1]
+    assert launch[launch.index("--sequence-length") + 1] == "1"
+
+
 def test_a_server_that_perf_analyzer_cannot_measure_is_a_problem(
     examine, elsewhere, pretend
 ) -> None:
