@@ -5,12 +5,20 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.run.caller import Caller, followed
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAnalyzerError
 from model_analyzer.reports.renderer import Renderer
+
+if TYPE_CHECKING:
+    from model_analyzer.app.run.measuring import Session
+
+# The feature behind `--verify`, which is imported when a run asks for it.
+_PROOFS = "model_analyzer.features.proof.winners"
 
 
 def profile(job: Job, caller: Caller) -> int:
@@ -32,9 +40,10 @@ def _profile(job: Job, caller: Caller) -> int:
             session = make_ready(beginning, caller, stack)
             charts.rest()
         try:
-            error = None
+            error, is_proven = None, True
             try:
                 is_complete = measure(session, caller)
+                is_proven = not is_complete or _prove(session, caller)
             except Interrupted:
                 raise
             except ModelAnalyzerError as raised:
@@ -60,8 +69,15 @@ def _profile(job: Job, caller: Caller) -> int:
             return EXIT_RUN_FAILED
     if error is not None:
         raise error
-    is_success = answers.is_success(job.settings.export) and not is_cut_short
+    is_success = answers.is_success(job.settings.export) and is_proven and not is_cut_short
     return EXIT_OK if is_success else EXIT_RUN_FAILED
+
+
+def _prove(session: Session, caller: Caller) -> bool:
+    """Proves what the user asks for about the recommendations; False if a proof failed."""
+    if session.job.settings.proofs.verify is None:
+        return True
+    return bool(import_module(_PROOFS).prove_run(session, caller))
 
 
 def _begin_charts(job: Job, stack: ExitStack) -> Renderer:

@@ -17,7 +17,7 @@ import click
 from model_analyzer.cli.complete import complete_option
 from model_analyzer.cli.echo import echo
 from model_analyzer.config.former_keys import FORMER_KEYS
-from model_analyzer.config.kinds import Boolean
+from model_analyzer.config.kinds import Boolean, Deployed
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
 from model_analyzer.config.table import ANALYZE, DOCTOR, PROFILE, Option, plain
@@ -225,14 +225,19 @@ def _help_all() -> click.Option:
     )
 
 
+_WITHOUT_VALUE: Mapping[str, Any] = {"is_flag": False, "flag_value": "true"}
+
+
 def _parameter(option: Option) -> click.Option:
     flags = [option.key, *option.flags]
-    if isinstance(option.kind, Boolean):
+    takes_url = isinstance(option.kind, Deployed)
+    if isinstance(option.kind, Boolean) and not takes_url:
         return click.Option(flags, is_flag=True, default=None, help=option.help)
     default = "" if option.default in (None, (), {}) else f"  [default: {_text(option.default)}]"
     return click.Option(
         flags,
         type=str,
+        **(_WITHOUT_VALUE if takes_url else {}),
         metavar=option.kind.metavar,
         help=option.help + default,
         callback=functools.partial(_no_flag, option.flags[-1]),

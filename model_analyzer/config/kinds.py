@@ -342,6 +342,28 @@ class Boolean:
         return any_of({"type": "boolean"}, {"enum": [0, 1]}, words)
 
 
+class Deployed(Boolean):
+    """Where something is deployed: a server's URL; true ("") starts one; None is false."""
+
+    metavar = "[URL]"
+
+    def parse(self, node: Node) -> Any:
+        written = str(node.value)
+        if not is_url(written):
+            if node.is_scalar and written.strip().lower() in self._WORDS:
+                return "" if super().parse(node) else None
+            raise node.problem(f"expected true or a URL, found {node.describe()}", _URLS)
+        if written.partition("://")[0] not in ("grpc", "http", "https"):
+            raise node.problem(f"no server is reached by {written!r}", _URLS)
+        return Endpoint().parse(node)
+
+    def schema(self) -> Schema:
+        return any_of(super().schema(), text(rf"(?:grpc|https?)://[^\s/@,]+:{_PORT}"))
+
+
+_URLS = "for example grpc://host:8001 or http://host:8000"
+
+
 class OneOf(Generic[E]):
     """One of the values of an enum. `aliases` are accepted too, but help does not show them."""
 

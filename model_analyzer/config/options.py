@@ -18,6 +18,7 @@ from model_analyzer.config.fragments import Schema
 from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
+    Deployed,
     Duration,
     Endpoint,
     Environment,
@@ -52,6 +53,7 @@ from model_analyzer.config.table import (
     LOAD_GENERATOR,
     MODELS,
     PROFILE,
+    PROOFS,
     REPORT,
     REPOSITORY,
     SEARCH,
@@ -592,6 +594,12 @@ OPTIONS: Sequence[Option] = (
         key="perf_output_path", flags=("--perf-output-path",), kind=FilePath(),
         target="load_generator.output", group=LOAD_GENERATOR,
         help="File for the output of perf_analyzer; needs --perf-output.",
+    ),
+    # ----------------------------------------------------------------- proofs
+    Option(
+        key="verify", flags=("--verify",), kind=Deployed(), target="proofs.verify", group=PROOFS,
+        help="Measure the recommendation once more where it is deployed: on a plain server with the"
+        " written files, or on the server with this URL (grpc://HOST:8001).",
     ),
     # ------------------------------------------------------------ checkpoints
     Option(

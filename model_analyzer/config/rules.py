@@ -414,6 +414,21 @@ def _slots_start_servers(given: Given, values: Mapping[str, Any]) -> Iterator[Pr
         )
 
 
+def _proofs_here(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    mode, verify = values["triton_launch_mode"], values["verify"]
+    protocol = values["client_protocol"].value
+    is_elsewhere = values["executor"] is ExecutorKind.RAY or mode is LaunchMode.C_API
+    if verify is not None and is_elsewhere:
+        message = "verify needs a server: not with executor ray or triton_launch_mode c_api"
+        yield Problem(where=given.where["verify"], message=message)
+    if verify == "" and mode is LaunchMode.REMOTE:
+        message = "triton_launch_mode remote starts no server: give the URL of the deployed one"
+        yield Problem(where=given.where["verify"], message=message)
+    elif verify and verify.partition("://")[0].rstrip("s") != protocol:
+        message = f"the run measures over {protocol}: give the server's URL for that"
+        yield Problem(where=given.where["verify"], message=message)
+
+
 def _docker_image(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     is_docker = values["triton_launch_mode"] is LaunchMode.DOCKER
     if is_docker and not values["triton_docker_image"].strip():
@@ -505,6 +520,7 @@ _COMMON_RULES: Sequence[Rule] = (
     _together,
     _remote_only,
     _slots_start_servers,
+    _proofs_here,
     _docker_image,
     _constraints_for_best_of_all,
     _weighting,

@@ -32,6 +32,7 @@ SEARCH = "Search"
 SERVER = "Triton server"
 LOAD_GENERATOR = "perf_analyzer"
 EXECUTOR = "Slots"
+PROOFS = "Proofs"
 CHECKPOINTS = "Checkpoints"
 EXPORT = "Results and reports"
 

@@ -9,7 +9,7 @@ so: an endpoint that is None was not given, and is chosen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
@@ -452,6 +452,13 @@ class ExportSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProofSettings:
+    """`verify`: the URL of a server with the recommendation; "" starts one; None is neither."""
+
+    verify: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DisplaySettings:
     """Progress display of a run."""
 
@@ -483,8 +490,8 @@ class ProfileSettings:
     `without_patterns`. `goal` ranks variants of different models. `composing` holds the settings of
     composing models, by name; `bls_calls` names those that the (only) model calls from its own
     code. `offline` reports are about throughput and batch size, others about latency and load.
-    `prices` is a file with prices of hardware, `outputs` what the user said about the check of
-    outputs.
+    `proofs` says what else is proven about the recommendation. `prices` is a file with prices of
+    hardware, `outputs` what the user said about the check of outputs.
     """
 
     models: tuple[ModelSettings, ...]
@@ -504,6 +511,7 @@ class ProfileSettings:
     display: DisplaySettings
     offline: bool
     outputs: Mapping[str, Any]
+    proofs: ProofSettings = field(default_factory=ProofSettings)
     prices: Path | None = None
 
     @property

@@ -23,6 +23,7 @@ from model_analyzer.domain.secrets import MASK
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import values_text
+from model_analyzer.reports.method import minute_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
 from model_analyzer.reports.swept import swept_text
 from model_analyzer.reports.templating import Commented, render_yaml
@@ -86,6 +87,8 @@ def _remarks(answer: Answer, origin: ReportOrigin) -> Iterator[str]:
     swept = swept_text(answer.ranking, with_default=True)
     yield f"{name}{swept and f' ({swept})'}: {_performance(answer.ranking)}"
     yield f"from checkpoint {origin.checkpoint}, by {origin.tool}, {origin.written}"
+    for proof in answer.proofs:
+        yield f"{proof.verdict.value}, {minute_text(proof.at)} UTC: {proof.sentence}"
     yield from filter(None, (certainty_text(answer), *remarks_of(answer)))
 
 

@@ -5,14 +5,16 @@
 FAKE_TRITON is a JSON object that may have: `log` (a file: each start, load and inference appends a
 line), `tell` (variables that are appended there at the start), `metrics` (a file with what the
 metrics port answers), `start_s` (until it listens), `until` (a file: waits for it before it
-listens), `die` (a line to say at the start before ending with 1), `never_ready`, `proxied_s` (so
+listens), `die` (a line to say at the start before ending with 1), `spoiled` (the same if it has to
+load models of its repository), `never_ready`, `proxied_s` (so
 long its ports only seem to listen, as those of a container do), `deaf` (ignores SIGTERM), `stop_s`
 (takes so long to end), `knows` (flags in its help), `named` (its process has the name of a real
 server), `version`, `repository`
 (names of its models, all alike), `completes` (model to configuration: what a load without one makes
-of a model, if auto-completion is on), `loaded` (models that are there from the start), `polls`
-(refuses to load and unload), `unloads` (false: models never end), `header` (NAME:VALUE; calls
-without it are refused), `mute` (keeps its statistics to itself).
+of a model, if auto-completion is on), `loaded` (models that are there from the start, beside those
+of --load-model with the configurations in its repository), `polls` (refuses to load and unload),
+`unloads` (false: models never end), `header` (NAME:VALUE; calls without it are refused), `mute`
+(keeps its statistics to itself).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `killed` (the
 model's process is, while it loads), `refuse` (as for a configuration that is not valid), `hang`,
@@ -38,7 +40,7 @@ from pathlib import Path
 from types import ModuleType
 
 import grpc
-from google.protobuf import json_format
+from google.protobuf import json_format, text_format
 
 # The messages without the client around them, which imports numpy: half of the time to start.
 package = find_spec("tritonclient")
@@ -48,15 +50,18 @@ sys.modules["tritonclient.grpc"] = ModuleType("tritonclient.grpc")
 sys.modules["tritonclient.grpc"].__path__ = [
     f"{place}/grpc" for place in package.submodule_search_locations
 ]
-from tritonclient.grpc import service_pb2, service_pb2_grpc  # noqa: E402
+from tritonclient.grpc import model_config_pb2, service_pb2, service_pb2_grpc  # noqa: E402
 
 PLAN = json.loads(os.environ.get("FAKE_TRITON", "{}"))
 VERSION = PLAN.get("version", "9.99.0")
 
 
+def flags(name: str) -> list[str]:
+    return [word.partition("=")[2] for word in sys.argv if word.startswith(f"--{name}=")]
+
+
 def flag(name: str, default: str) -> str:
-    values = [word.partition("=")[2] for word in sys.argv if word.startswith(f"--{name}=")]
-    return values[-1] if values else default
+    return [default, *flags(name)][-1]
 
 
 def note(*words: str) -> None:
@@ -78,6 +83,11 @@ class Models:
         self.loads = 0
         self.alone = threading.Lock()
         self.configs = {name: completed(name) for name in PLAN.get("loaded", [])}
+        for name in flags("load-model"):
+            self.configs[name] = in_repository(name)
+            limit = self.configs[name].get("max_batch_size", 0)
+            count = self.configs[name].get("instance_group", [{}])[0].get("count", 1)
+            note("has", name, f"count={count}", f"max_batch_size={limit}")
         self.counts = dict.fromkeys(self.configs, 0)
 
     def index(self) -> list[tuple[str, str, str]]:
@@ -196,6 +206,16 @@ def completed(name: str) -> dict:
         "input": [{"name": "IN", "data_type": "TYPE_FP32", "dims": ["4"]}],
         "output": [{"name": "OUT", "data_type": "TYPE_FP32", "dims": ["4"]}],
         "dynamic_batching": {"preferred_batch_size": [8]},
+    }
+
+
+def in_repository(name: str) -> dict:
+    """The configuration in the file of a model."""
+    path = Path(flag("model-repository", ""), name, "config.pbtxt")
+    config = text_format.Parse(path.read_text(), model_config_pb2.ModelConfig())
+    return {
+        **completed(name),
+        **json_format.MessageToDict(config, preserving_proto_field_name=True),
     }
 
 
@@ -403,8 +423,8 @@ def main() -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     else:
         signal.signal(signal.SIGTERM, lambda *_: end())
-    if "die" in PLAN:
-        print(PLAN["die"], flush=True)
+    if "die" in PLAN or (flags("load-model") and "spoiled" in PLAN):
+        print(PLAN.get("die", PLAN.get("spoiled")), flush=True)
         return 1
     time.sleep(PLAN.get("start_s", 0))
     while "until" in PLAN and not os.path.exists(PLAN["until"]):

@@ -34,6 +34,7 @@ from model_analyzer.state.profile_state import ProfileState
 
 # What to measure of a subject, given what is known so far.
 ExtraPlan = Callable[[ProfileState, Subject], Plan]
+Act = Callable[[Session, Caller], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +80,20 @@ def measure_extra(job: Job, extra: Extra, plan: ExtraPlan, caller: Caller, run: 
     comes from `Extra.job`, for the whole `run`. Raises ConfigError or CheckpointError if the model
     cannot be measured as before.
     """
-    return followed(job, caller, _Measuring(extra, plan, run.settings).run)
+    return in_session(job, extra, partial(_measure_all, extra, plan), caller, run)
 
 
-class _Measuring:
-    """Measures what a plan asks for; `settings` are those of the whole run."""
+def in_session(job: Job, extra: Extra, act: Act, caller: Caller, run: Job) -> int:
+    """Calls `act` with the server of the run, as `measure_extra` does."""
+    return followed(job, caller, _Acting(extra, act, run.settings).run)
 
-    def __init__(self, extra: Extra, plan: ExtraPlan, settings: ProfileSettings) -> None:
+
+class _Acting:
+    """Does something in a session; `settings` are those of the whole run."""
+
+    def __init__(self, extra: Extra, act: Act, settings: ProfileSettings) -> None:
         self._extra = extra
-        self._plan = plan
+        self._act = act
         self._settings = settings
 
     def run(self, job: Job, caller: Caller) -> int:
@@ -96,7 +102,9 @@ class _Measuring:
             with interrupts.interruptible():
                 session = make_ready(begin(job, stack), caller, stack, is_search=False)
             try:
-                self._measure_all(session, caller)
+                for subject in session.bench.subjects:
+                    self._check(session.state, subject)
+                self._act(session, caller)
             except Interrupted:
                 session.state.save()
                 return EXIT_RUN_FAILED
@@ -105,34 +113,6 @@ class _Measuring:
                 session.bench.serving.server.begin_stop()
                 session.bench.serving.server.stop()
         return EXIT_RUN_FAILED if interrupts.requested else EXIT_OK
-
-    def _measure_all(self, session: Session, caller: Caller) -> None:
-        subjects, slots = session.bench.subjects, session.bench.executor.slots
-        for subject in subjects:
-            self._check(session.state, subject)
-        estimate = partial(
-            time_left,
-            settings=session.job.settings,
-            slots=Counter(slot.kind for slot in slots),
-            trials=self._extra.usual_trials,
-        )
-        caller.tracker.searches(subjects, estimate)
-        caller.tracker.model_started(0, slots)
-        events = measure_all(
-            {
-                # apart from the questions of its search
-                subject.lane._replace(subject=f"{self._extra.purpose} of {subject.name}"): (
-                    PlannedSearch(self._plan(session.state, subject), None)
-                )
-                for subject in subjects
-            },
-            session.bench.executor,
-            session.state,
-            is_stopping=lambda: caller.interrupts.requested,
-        )
-        for event in events:
-            caller.tracker.tell(event)
-        caller.tracker.model_finished()
 
     def _check(self, state: ProfileState, subject: Subject) -> None:
         """Raises CheckpointError if new measurements could not be compared with those of the
@@ -158,6 +138,33 @@ class _Measuring:
                 f"{model} was measured on another server ({'; '.join(map(str, changed))}): choose"
                 " the measurements of this server with --conditions, or profile it again"
             )
+
+
+def _measure_all(extra: Extra, plan: ExtraPlan, session: Session, caller: Caller) -> None:
+    subjects, slots = session.bench.subjects, session.bench.executor.slots
+    estimate = partial(
+        time_left,
+        settings=session.job.settings,
+        slots=Counter(slot.kind for slot in slots),
+        trials=extra.usual_trials,
+    )
+    caller.tracker.searches(subjects, estimate)
+    caller.tracker.model_started(0, slots)
+    events = measure_all(
+        {
+            # apart from the questions of its search
+            subject.lane._replace(subject=f"{extra.purpose} of {subject.name}"): (
+                PlannedSearch(plan(session.state, subject), None)
+            )
+            for subject in subjects
+        },
+        session.bench.executor,
+        session.state,
+        is_stopping=lambda: caller.interrupts.requested,
+    )
+    for event in events:
+        caller.tracker.tell(event)
+    caller.tracker.model_finished()
 
 
 def repetition(trial: Trial, state: ProfileState) -> Trial:

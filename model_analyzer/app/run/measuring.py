@@ -13,6 +13,7 @@ from functools import partial
 from importlib import import_module
 
 from model_analyzer.app.bench.bench import Bench, set_up
+from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.serving import Serving, serve
 from model_analyzer.app.bench.workplace import Workplace, claim_output
@@ -52,6 +53,7 @@ class Session:
     """A run that can measure."""
 
     job: Job
+    devices: Devices
     place: Workplace
     bench: Bench
     state: ProfileState
@@ -82,7 +84,7 @@ def make_ready(
     state.fold()  # slots of a killed run end before new ones start on their hosts
     searches = _searches(bench.serving.subjects, job.settings) if is_search else {}
     _resume(beginning, state, bench.serving, searches, caller)
-    session = Session(job=job, place=place, bench=bench, state=state)
+    session = Session(job=job, devices=beginning.devices, place=place, bench=bench, state=state)
     if is_search:
         _observe_idle(session, caller.tracker)
     return session

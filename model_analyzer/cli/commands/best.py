@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import click
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import complain, echo, echo_data
 from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
+from model_analyzer.cli.run_options import run_options
 from model_analyzer.cli.shared_options import (
     allow_miss_option,
     checkpoint_argument,
@@ -37,11 +39,14 @@ if TYPE_CHECKING:
 
 _DIFF, _KUBERNETES, _JSON = "diff", "kubernetes", "json"
 
-_VARIANT = f"{__name__}.variant"
+# The feature behind --verify, which is imported when it is used.
+_PROOF = "model_analyzer.features.proof.command"
+
+_VARIANT, _VERIFY = f"{__name__}.variant", f"{__name__}.verify"
 
 
-def _keep_variant(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    ctx.meta[_VARIANT] = value
+def _keep(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    ctx.meta[f"{__name__}.{parameter.name}"] = value
 
 
 @click.command("best", context_settings={"help_option_names": ["-h", "--help"]})
@@ -58,7 +63,7 @@ def _keep_variant(ctx: click.Context, parameter: click.Parameter, value: str | N
 @click.option(
     "--variant",
     metavar="NAME",
-    callback=_keep_variant,
+    callback=_keep,
     expose_value=False,
     help="Configuration to use instead of the recommended one. It has to meet the constraints.",
 )
@@ -77,6 +82,18 @@ def _keep_variant(ctx: click.Context, parameter: click.Parameter, value: str | N
 @conditions_option
 @allow_miss_option
 @remarks_option
+@click.option(
+    "--verify",
+    is_flag=False,
+    flag_value="true",
+    metavar="[URL]",
+    callback=_keep,
+    expose_value=False,
+    help="Measure the recommendation first where it is deployed: on a plain server with these"
+    " files, or on the server with this URL; needs the options of the run: -f, or flags of profile,"
+    " for example --model-repository.",
+)
+@run_options
 @path_option(
     "--output-dir",
     metavar="DIR",
@@ -101,13 +118,15 @@ def best(
     """Print the recommended configuration for deployment.
 
     CHECKPOINT is a number, a uuid or a file. Without it, all results of the checkpoint directory
-    are used. Nothing is measured. The recommendation is explained on standard error.
+    are used. Nothing is measured, unless you --verify. The recommendation is explained on standard
+    error.
 
     \b
     Examples:
       model-analyzer best -f start/config.yaml > config.pbtxt
       model-analyzer best -m sim_gpu --constraint 'perf_latency_p99<20' --diff
       model-analyzer best --format kubernetes --throughput 5000 | kubectl apply -f -
+      model-analyzer best -f start/config.yaml --verify
     """
     form = _form(ctx, form, diff=diff)
 
@@ -116,19 +135,28 @@ def best(
 
     has_files = output_dir is not None
     needed = parse_throughput(throughput, has_manifest=has_files or form == _KUBERNETES)
-    settings = result_settings(
-        given_result_options(ctx, directory, prefix), config_file, os.environ
-    )
-    recommendations = recommend(
-        open_checkpoint(which, settings.checkpoint_directory, settings.checkpoint_prefix),
-        asked,
-        model=model,
-        several=has_files or form == _JSON,
-        settings=settings,
-        config_file=config_file,
-        conditions=conditions,
-        variant=ctx.meta[_VARIANT],
-    )
+    given = given_result_options(ctx, directory, prefix)
+    settings = result_settings(given, config_file, os.environ)
+
+    def answered() -> Recommendations:
+        return recommend(
+            open_checkpoint(which, settings.checkpoint_directory, settings.checkpoint_prefix),
+            asked,
+            model=model,
+            several=has_files or form == _JSON,
+            settings=settings,
+            config_file=config_file,
+            conditions=conditions,
+            variant=ctx.meta[_VARIANT],
+        )
+
+    recommendations, verify = answered(), ctx.meta[_VERIFY]
+    if verify is not None:
+        if is_given(ctx, "which") or ctx.meta[_VARIANT] is not None:
+            raise wrong("--verify", "is about the recommendation of the newest checkpoint only")
+        options = {**given, "--verify": verify}
+        import_module(_PROOF).verify(ctx, recommendations.answers, options, config_file)
+        recommendations = answered()
     _explain(recommendations, verbose=shows_remarks(ctx))
     every = recommendations.answers
     answers = [answer for answer in every if is_shown(answer, allow_miss=allow_miss)]
@@ -139,7 +167,8 @@ def best(
         echo(recommendations.document, nl=False)
     elif answers:
         _print(*recommendations.deployable(answers[0], form, model, needed))
-    return EXIT_OK if len(answers) == len(every) else EXIT_RUN_FAILED
+    is_kept = verify is None or import_module(_PROOF).is_verified(every[0])
+    return EXIT_OK if len(answers) == len(every) and is_kept else EXIT_RUN_FAILED
 
 
 def _explain(recommendations: Recommendations, *, verbose: bool) -> None:

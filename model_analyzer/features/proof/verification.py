@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the recommendation where it is deployed, in perf_analyzer's own windows.
+
+A plain server starts from a copy of the models with the configurations that are written for
+deployment. Or the server runs elsewhere: then its URL is given.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from model_analyzer.app.bench.bench import make_runner
+from model_analyzer.app.bench.launch import launcher
+from model_analyzer.app.bench.serving import serve
+from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.app.delivery.files import configurations_of, head_of
+from model_analyzer.app.run.caller import Caller
+from model_analyzer.app.run.measuring import Session
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.models import ModelConfig, ModelVariant
+from model_analyzer.domain.settings import LaunchMode, ProfileSettings
+from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup, Trial
+from model_analyzer.errors import RepositoryError
+from model_analyzer.features.proof.facts.promise import Check
+from model_analyzer.results.answer import Answer
+from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes
+from model_analyzer.runner.file_trees import CONFIG, words_of
+from model_analyzer.runner.output_directory import create_output
+from model_analyzer.runner.repository import ModelRepository, OutputRepository, stage
+from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.search.plan import Subject
+
+# The length of the check if perf_analyzer's own windows cannot send the load: of traffic whose
+# times we choose.
+_OWN_TIMES_S = 30.0
+
+# The deadline for the first answer of a model, which may compile something for it.
+_FIRST_S = 60.0
+
+_MS_PER_S = 1000
+
+
+def checked(answer: Answer, subject: Subject, session: Session, caller: Caller) -> Check:
+    """What the recommendation shows where it is deployed. Raises ServerError if a plain server does
+    not start with it, or if no server is at the URL.
+    """
+    place, url = session.place, session.job.settings.proofs.verify
+    directory = place.work / "deployed" / answer.ranking.model
+    settings = _settings(session.job.settings, url or "")
+    job = replace(session.job, settings=settings)
+    models = [*configurations_of(answer.ranking.results[0])]
+    devices = session.devices
+    repository = None
+    if not url:
+        repository = lay_out(answer, place, directory / "models")
+        setups = {name: plain_setup(setup, models) for name, setup in devices.setups.items()}
+        devices = replace(devices, setups=setups)
+    create_output(directory / "variants", override=False)
+    with ExitStack() as stack:
+        server = PlainServer(
+            launcher(settings, devices, place.environment, repository),
+            settings.server,
+            place.server_log,
+            settles=False,
+            timings=job.timings,
+        )
+        stack.enter_context(server)
+        setup = devices.setups[subject.models[0].facts.name]
+        ready_s = server.ready_s(setup)
+        serving = serve(job, devices, place, server)
+        trial = _trial(answer, next(each for each in serving.subjects if each.name == subject.name))
+        first_ms = server.first_answer_ms(trial.workloads[0].variant.config, trial.setup)
+        runner = make_runner(
+            job,
+            place,
+            serving,
+            server,
+            OutputRepository(directory / "variants", None),
+            conceal=caller.conceal,
+            show=caller.audience.print,
+            interruptible=caller.interrupts.interruptible,
+        )
+        outcome = runner.run(trial)
+        is_theirs = url and isinstance(outcome, Measurement)
+        different = [*_different(trial, server)] if is_theirs else []
+        server.stop()
+    return Check(
+        outcome=outcome,
+        ready_s=None if url else ready_s,
+        first_ms=first_ms,
+        different=different,
+    )
+
+
+def _different(trial: Trial, server: PlainServer) -> Iterator[str]:
+    """What the server's configurations have instead of what was recommended."""
+    client = server.client(trial.setup)
+    for variant in (part for work in trial.workloads for part in work.variant.served):
+        there = replace(variant, config=client.model_config(variant.model))
+        wanted, found = (_telling(each, trial.gpus) for each in (variant, there))
+        for name, value in wanted.items():
+            if found[name] != value:
+                yield f"{variant.model} has {name} {found[name]} instead of {value}"
+
+
+def _telling(variant: ModelVariant, gpus: int) -> Mapping[str, str]:
+    """What a search varies, in words."""
+    counts = [f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus)]
+    return {
+        "instances": " + ".join(counts),
+        "max_batch_size": str(variant.max_batch_size),
+        "dynamic_batching": "on" if "dynamic_batching" in variant.config else "off",
+    }
+
+
+def _settings(settings: ProfileSettings, url: str) -> ProfileSettings:
+    """Those of a server here, at free ports; or of the one with this URL, which stays as it is."""
+    scheme, _, address = url.partition("://")
+    over_http = (url if scheme == "https" else address,)
+    server = replace(
+        settings.server,
+        reload_disable=bool(url),
+        launch=LaunchMode.REMOTE if url else settings.server.launch,
+        http_endpoints=() if scheme in ("", "grpc") else over_http,
+        grpc_endpoints=(address,) if scheme == "grpc" else (),
+        metrics_urls=settings.server.metrics_urls if url else (),
+    )
+    return replace(settings, server=server)
+
+
+def _trial(answer: Answer, subject: Subject) -> Trial:
+    """The trial of the recommendation, with the flags of this run: a checkpoint has no secrets."""
+    promised = answer.ranking.results[0].best.trial
+    workloads = [
+        replace(
+            work,
+            flags=model.settings.perf_analyzer_flags,
+            genai_perf=model.settings.genai_perf_flags if work.times_tokens else {},
+        )
+        for work, model in zip(promised.workloads, subject.models, strict=True)
+    ]
+    has_own_times = any(work.traffic is not None for work in workloads)
+    return Trial(
+        workloads=tuple(workloads),
+        setup=subject.setup,
+        round_s=_OWN_TIMES_S if has_own_times else None,
+    )
+
+
+def lay_out(answer: Answer, place: Workplace, target: Path) -> Path:
+    """A model repository with the models of the run and the configurations to deploy, as they are
+    written into `best`. Raises RepositoryError.
+    """
+    assert place.repository is not None, "only a remote server has models of its own"
+    stage(ModelRepository(place.repository.path), place.facts.values(), target)
+    head = head_of(answer)
+    for model, text in configurations_of(answer.ranking.results[0]).items():
+        path = target / model / CONFIG
+        try:
+            path.unlink(missing_ok=True)  # a link to that of the user
+            path.write_text(head + text, encoding="utf-8")
+        except OSError as error:
+            raise RepositoryError(f"{path}: cannot be written: {words_of(error)}") from error
+    return target
+
+
+def plain_setup(setup: ServerSetup, models: Sequence[str]) -> ServerSetup:
+    """The setup of a server that loads these models when it starts, and completes their
+    configurations as usual.
+    """
+    usual = {"disable-auto-complete-config": "false"}
+    return replace(setup, flags={**usual, **setup.flags, "load-model": tuple(models)})
+
+
+class PlainServer(TritonServer):
+    """The server of a launcher, of which nothing is changed."""
+
+    def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> Failure | None:
+        """A failure if a model is not loaded."""
+        loaded = self.client(setup).models()
+        missing = [each.model for each in variants if not loaded.get(each.model)]
+        if not missing:
+            return None
+        return Failure(
+            reason=FailureReason.MODEL_NOT_LOADED,
+            message=f"the server has not loaded {', '.join(missing)}",
+        )
+
+    def ready_s(self, setup: ServerSetup) -> float:
+        """Starts the server, and returns how many seconds that took, with its models. Raises
+        ServerError.
+        """
+        began = time.monotonic()
+        self.version(setup)
+        return time.monotonic() - began
+
+    def first_answer_ms(self, config: ModelConfig, setup: ServerSetup) -> float | None:
+        """How long the answer to a request of zeros took; None if it failed, or if no valid request
+        follows from the configuration.
+        """
+        if not has_fixed_shapes(config):
+            return None
+        client, began = self.client(setup), time.monotonic()
+        try:
+            client.infer_zeros(config, _FIRST_S)
+        except ServerCallError:
+            return None
+        return _MS_PER_S * (time.monotonic() - began)
