@@ -20,6 +20,11 @@ MATRIX = Path(__file__).parents[1] / "qa" / "versions" / "table.json"
 BEHAVIOURS = (
     ("The same load again does nothing", "2.36", "each variant has a tag of its own, so it loads"),
     (
+        "Another number of instances alone is changed in place",
+        "2.36",
+        "for the same reason: what stays would keep what it set up for the old number",
+    ),
+    (
         "A plain load keeps an override (before, the file counts again)",
         "2.44",
         "remote models are unloaded first, and then loaded from the server's files",

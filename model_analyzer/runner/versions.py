@@ -70,12 +70,6 @@ FEATURES = (
     DECOUPLED,
     PLACED,
     Feature(
-        name="changes of the number of instances in place",
-        since="2.36",
-        without="each variant is loaded anew, so a run takes longer",
-        shown_by="qa/versions/facts.py",
-    ),
-    Feature(
         name="pending requests",
         since="2.39",
         without="nv_inference_pending_request_count is not among the metrics, so an autoscaler"
