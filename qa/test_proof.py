@@ -14,9 +14,10 @@ def test_a_plain_server_with_the_written_files_serves_what_was_recommended(scene
 
     document = json.loads((scene.directory / "results" / "results.json").read_text())
     (proof,) = document["models"][0]["proofs"]
-    # a busy machine may be slower than it was
-    assert (status, proof["verdict"]) in [(0, "passed"), (1, "failed")], output
+    # a busy machine may be slower than it was, or too noisy to tell
+    known = [(0, "passed"), (1, "failed"), (0, "unknown")]
+    assert (status, proof["verdict"]) in known, output
     assert proof["numbers"]["perf_throughput_verified"] > 0
     assert {"ready_s", "first_request_ms", "memory_mb"} <= set(proof["numbers"])
-    assert re.search(r"(Proven|Failed): a plain server with the written files", output)
+    assert re.search(r"(Proven|Failed|Not checked): .*a plain server with the written files", output)
     assert not scene.processes("tritonserver")
