@@ -19,5 +19,7 @@ def test_a_plain_server_with_the_written_files_serves_what_was_recommended(scene
     assert (status, proof["verdict"]) in known, output
     assert proof["numbers"]["perf_throughput_verified"] > 0
     assert {"ready_s", "first_request_ms", "memory_mb"} <= set(proof["numbers"])
-    assert re.search(r"(Proven|Failed|Not checked): .*a plain server with the written files", output)
+    assert re.search(
+        r"(Proven|Failed|Not checked): .*a plain server with the written files", output
+    )
     assert not scene.processes("tritonserver")
