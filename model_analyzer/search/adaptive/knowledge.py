@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_analyzer.domain.goodput import GOODPUT
+from model_analyzer.domain.joint_histogram import LATENCY
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
@@ -82,7 +83,6 @@ _TIE_MARGIN, _TIE_CHANCE = 0.03, 0.05
 _MAX_NEIGHBOURS = 200
 # A higher load is worth a measurement if it is higher by these factors: at least, and at most.
 _LEAST_HIGHER, _MOST_HIGHER = 1.2, 2.0
-_LATENCIES = "perf_latency"
 # Lower loads are a quarter and a half of the load.
 _LOAD_DIVISORS = (4, 2)
 
@@ -478,9 +478,9 @@ class Knowledge:
         higher = list(best)
         for position, dimension in enumerate(self._map.space.dimensions):
             if dimension.parameter == LoadKind.CONCURRENCY.value:
-                most = factor * dimension.values[best[position]]
-                higher[position] = bisect_right(dimension.values, most) - 1
-                if dimension.values[higher[position]] < most / factor * _LEAST_HIGHER:
+                now = dimension.values[best[position]]
+                higher[position] = bisect_right(dimension.values, factor * now) - 1
+                if dimension.values[higher[position]] < _LEAST_HIGHER * now:
                     return []
         found = tuple(higher)
         return [found] if found not in self._trials and self._is_legal(found) else []
@@ -493,7 +493,7 @@ class Knowledge:
                 constraint.maximum / value
                 for index, model in enumerate(self.goal.models)
                 for constraint in model.constraints
-                if constraint.tag.startswith(_LATENCIES)
+                if constraint.tag.startswith(LATENCY)
                 and constraint.maximum is not None
                 and (value := mean.model_value(index, constraint.tag))
             ),

@@ -23,7 +23,7 @@ from model_analyzer.search.space import Coordinate
 # A configuration that is better by more than this counts as missed.
 _BETTER = 0.03
 
-# When the recommendation came so near to the final one is told.
+# The log tells when the recommendation came so near to the final one.
 _NEAR = (0.05, 0.01)
 
 # A machine on which repeated measurements may differ by so many percent is too noisy.
@@ -92,25 +92,29 @@ def outlook_of(knowledge: Knowledge) -> Outlook | None:
     return _stated(knowledge) if len(knowledge.records) >= _MIN_TRIALS else None
 
 
-def is_settled(knowledge: Knowledge, limits: AdaptiveSettings) -> bool:
+def is_settled(knowledge: Knowledge) -> bool:
     """Whether there is an answer, and continuing would gain little: new trials, or measured ones
     that may be better than they seem. Never after few trials.
     """
-    if not is_sure(knowledge, limits):
+    if not _may_end(knowledge):
         return False
     remaining = _outlook(knowledge, with_measured=True)
-    return remaining.gain < least_gain(knowledge.records)
+    return remaining.gain < least_gain(knowledge.records) and remaining.chance < _MIN_CHANCE
 
 
 def is_sure(knowledge: Knowledge, limits: AdaptiveSettings) -> bool:
     """Whether there is an answer, and probably no configuration is much better. Never after few
     trials.
     """
-    if len(knowledge.records) < _MIN_TRIALS or not knowledge.is_answered:
+    if not _may_end(knowledge):
         return False
     if limits.sure_at is not None:
         return _stated(knowledge, with_measured=True).chance <= 1 - limits.sure_at
     return _outlook(knowledge, with_measured=True).chance < _MIN_CHANCE
+
+
+def _may_end(knowledge: Knowledge) -> bool:
+    return len(knowledge.records) >= _MIN_TRIALS and knowledge.is_answered
 
 
 def least_gain(records: Sequence[TrialRecord]) -> float:
@@ -128,7 +132,7 @@ def _stated(knowledge: Knowledge, *, with_measured: bool = False) -> Outlook:
     untried = [row for c, row in assessment.rows.items() if c not in knowledge.measured]
     if not found.feasible or not assessment.chance[untried].any():
         return found
-    start, slope = _STATED[any(model.constraints for model in knowledge.goal.models)]
+    start, slope = _STATED[knowledge.goal.has_constraints]
     chance = min(max(found.chance, _LEAST_CHANCE), _MOST_CHANCE)
     odds = math.exp(start) * (chance / (1 - chance)) ** slope
     return replace(found, chance=odds / (1 + odds))

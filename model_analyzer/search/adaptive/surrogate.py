@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from model_analyzer.domain.joint_histogram import LATENCY
 from model_analyzer.search.adaptive import bottleneck
 from model_analyzer.search.adaptive.latency import CLOSED_TAIL, OPEN_TAIL, closed_tail, open_tail
 from model_analyzer.search.adaptive.queueing_model import (
@@ -29,7 +30,6 @@ from model_analyzer.search.adaptive.regression import Fit, Inputs, Prior, fit, s
 from model_analyzer.search.adaptive.sampling import update_particles
 
 THROUGHPUT = "perf_throughput"
-_LATENCIES = "perf_latency"
 
 # Metrics that follow the throughput: with this power of it, they hardly change.
 _BY_THROUGHPUT = {
@@ -170,7 +170,7 @@ class Surrogate:
             if tag == THROUGHPUT or not len(rows):
                 continue
             here, measured, load = self._points.take(rows), observed[rows], (busy[rows], new_busy)
-            if tag.startswith(_LATENCIES):
+            if tag.startswith(LATENCY):
                 if self._is_open:
                     predicted, new_predicted = law.latency.take(rows, axis=1), new_law.latency
                 else:
@@ -292,7 +292,7 @@ class Surrogate:
         """The logarithm of a latency that all points have; open loop only, where throughput says
         little about the server.
         """
-        tags = [tag for tag in sorted(self._values) if tag.startswith(_LATENCIES)]
+        tags = [tag for tag in sorted(self._values) if tag.startswith(LATENCY)]
         complete = [self._values[tag] for tag in tags if not np.isnan(self._values[tag]).any()]
         return _logarithm(complete[0]) if complete and self._is_open else None
 

@@ -124,7 +124,7 @@ class AdaptiveSearch:
         default = [knowledge.default_at] if knowledge.default.is_legal else []
         if not default:
             log_skipped(knowledge.default)
-        most = self._remaining.most_if_sure()
+        most = self._remaining.most_trials(is_sure=True)
         first = islice(
             chain(default, spread(self._map, excluded=default)),
             min(max(math.ceil(most / 3), 2), most),
@@ -174,10 +174,9 @@ class AdaptiveSearch:
             return StopReason.BUDGET
         if knowledge.has_everything:
             return StopReason.EVERYTHING
-        if self._limits.sure_at is None and is_settled(knowledge, self._limits):
-            return StopReason.NOTHING_WORTH
-        if self._remaining.is_enough(knowledge):
-            return StopReason.SURE
+        enough = self._enough(knowledge)
+        if enough is not None:
+            return enough
         if not self._candidate(knowledge):
             return StopReason.NOTHING_WORTH
         kept = self._remaining.kept(knowledge, is_great=False)
@@ -261,10 +260,16 @@ class AdaptiveSearch:
             knowledge, knowledge.expected_s(None) + reserved_s
         )
 
+    def _enough(self, knowledge: Knowledge) -> StopReason | None:
+        """Why no new trial is due, though there may be candidates."""
+        if self._limits.sure_at is None and is_settled(knowledge):
+            return StopReason.NOTHING_WORTH
+        return StopReason.SURE if self._remaining.is_sure(knowledge) else None
+
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""
         self.outlook = outlook_of(knowledge)
-        if is_settled(knowledge, self._limits) or self._remaining.is_enough(knowledge):
+        if self._enough(knowledge) is not None:
             return None
         candidate = knowledge.best_candidate()
         if candidate is None or (
@@ -283,19 +288,17 @@ class _Remaining:
         self._limits = mode.settings.adaptive
         self._in_rounds = mode.subject.in_rounds
 
-    def most_trials(self, at_once: int = 1) -> int:
-        """The measurement limit with so many trials at once."""
-        return most_trials(self._size, self._limits, at_once, in_rounds=self._in_rounds)
-
-    def most_if_sure(self, at_once: int = 1) -> int:
-        """The same for a search that is sure of its answer."""
+    def most_trials(self, at_once: int = 1, *, is_sure: bool = False) -> int:
+        """The measurement limit with so many trials at once; for a search that `is_sure`, that of
+        new trials.
+        """
         return most_trials(
-            self._size, self._limits, at_once, in_rounds=self._in_rounds, is_sure=True
+            self._size, self._limits, at_once, in_rounds=self._in_rounds, is_sure=is_sure
         )
 
-    def is_enough(self, knowledge: Knowledge) -> bool:
+    def is_sure(self, knowledge: Knowledge) -> bool:
         """Whether the search is sure: as the user asks, or after the new trials of a sure one."""
-        usual = self.most_if_sure(knowledge.most_under_way)
+        usual = self.most_trials(knowledge.most_under_way, is_sure=True)
         has_tried = knowledge.asked >= usual - self.kept(knowledge, is_great=False)
         may_end = has_tried or self._limits.sure_at is not None
         return may_end and is_sure(knowledge, self._limits)
