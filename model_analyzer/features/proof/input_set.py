@@ -10,6 +10,7 @@ tensors whose free dimensions have several sizes, and pairs that differ in their
 from __future__ import annotations
 
 import base64
+import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -67,7 +68,7 @@ def input_set_for(work: Workload, most: int) -> InputSet:
     files = [Path(path) for flag, path in named_files(work.flags) if flag == "input-data"]
     try:
         given = [*islice(_given(files, expected), most)] if files else []
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, struct.error) as error:
         raise Unanswerable(f"the input data cannot be used: {error}") from None
     return InputSet(
         model=variant.model,
@@ -132,15 +133,12 @@ def _from_file(path: Path, tensor: Tensor) -> Array:
 
 
 def _from_bytes(raw: bytes, tensor: Tensor) -> Array:
-    """The elements in a tensor's bytes; each text comes after its length in four bytes."""
+    """The elements in a tensor's bytes."""
     if tensor.data_type != "BYTES":
         return np.frombuffer(raw, dtype=_dtype(tensor))
-    texts, at = [], 0
-    while at < len(raw):
-        end = at + 4 + int.from_bytes(raw[at : at + 4], "little")
-        texts.append(raw[at + 4 : end])
-        at = end
-    return np.array(texts, dtype=np.object_)
+    from tritonclient.utils import deserialize_bytes_tensor
+
+    return deserialize_bytes_tensor(raw)
 
 
 def _dtype(tensor: Tensor) -> Any:

@@ -131,7 +131,7 @@ class Observer:
 
 
 def outputs_of(found: Iterable[Found]) -> Mapping[str, Sequence[Found]]:
-    """What was found, by output."""
+    """The differences of each output, by its name."""
     by_output: dict[str, list[Found]] = {}
     for each in found:
         by_output.setdefault(each.difference.output, []).append(each)

@@ -90,7 +90,7 @@ def check_outputs(session: Session, placed: Sequence[Subject], caller: Caller) -
     server = session.bench.serving.server
     for subject in placed:
         ranking = _ranking(session, placed, subject)
-        if ranking is None or options.check is False:
+        if ranking is None:
             continue
         spent_s = sum(run.duration_s for item in ranking.measured for run in item.runs)
         if spent_s < _LEAST_RUN_S and not options.check:
@@ -102,7 +102,7 @@ def check_outputs(session: Session, placed: Sequence[Subject], caller: Caller) -
         loaded = _newest(ranking).content
         check = OutputCheck(server, subject, options, _SHARE * spent_s, loaded)
         with caller.interrupts.interruptible():
-            _check_finalists(check, session, placed, caller)
+            _check_finalists(check, ranking, session, placed, caller)
 
 
 def _ranking(session: Session, placed: Sequence[Subject], subject: Subject) -> Ranking | None:
@@ -113,14 +113,15 @@ def _ranking(session: Session, placed: Sequence[Subject], subject: Subject) -> R
 
 
 def _check_finalists(
-    check: OutputCheck, session: Session, placed: Sequence[Subject], caller: Caller
+    check: OutputCheck,
+    ranking: Ranking,
+    session: Session,
+    placed: Sequence[Subject],
+    caller: Caller,
 ) -> None:
     """Checks the best until one is not wrong, then those that tie with it if there is time."""
     state = session.state
     for _ in range(_MOST_VARIANTS):
-        ranking = _ranking(session, placed, check.subject)
-        if ranking is None:
-            return
         best, *ties = _finalists(answer_of(ranking))
         missing = [
             trial
@@ -144,6 +145,10 @@ def _check_finalists(
         )
         if proof.verdict is Verdict.UNKNOWN:
             return
+        again = _ranking(session, placed, check.subject)
+        if again is None:
+            return
+        ranking = again
 
 
 def _finalists(answer: Answer) -> Sequence[Trial]:
