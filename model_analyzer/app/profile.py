@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from model_analyzer.app.run.measuring import Session
 
 # The feature behind `--verify`, which is imported when a run asks for it.
-_PROOFS = "model_analyzer.features.proof.winners"
+_PROOFS = "model_analyzer.features.proof.verification"
 
 
 def profile(job: Job, caller: Caller) -> int:

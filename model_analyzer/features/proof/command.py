@@ -15,7 +15,7 @@ from model_analyzer.cli.progress.at_terminal import caller_at_terminal
 from model_analyzer.cli.run_options import given_run_options
 from model_analyzer.domain.proofs import ProofKind, Verdict
 from model_analyzer.errors import wrong
-from model_analyzer.features.proof.winners import prove_known
+from model_analyzer.features.proof.verification import prove_known
 from model_analyzer.results.answer import Answer
 
 

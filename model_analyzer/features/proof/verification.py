@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the recommendation where it is deployed, in perf_analyzer's own windows.
+"""Measures the recommendation where it is deployed, in perf_analyzer's own windows, and stores the
+proof.
 
 A plain server starts from a copy of the models with the configurations that are written for
 deployment. Or the server runs elsewhere: then its URL is given.
@@ -8,6 +9,7 @@ deployment. Or the server runs elsewhere: then its URL is given.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -15,25 +17,34 @@ from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.app.bench.bench import make_runner
+from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.launch import launcher
 from model_analyzer.app.bench.serving import serve
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.delivery.files import configurations_of, head_of
 from model_analyzer.app.run.caller import Caller
+from model_analyzer.app.run.ending import rankings_of
+from model_analyzer.app.run.extra import Extra, in_session
 from model_analyzer.app.run.measuring import Session
+from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelConfig, ModelVariant
+from model_analyzer.domain.proofs import Proof, ProofKind, Verdict, prove
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup, Trial
-from model_analyzer.errors import RepositoryError
-from model_analyzer.features.proof.facts.promise import Check
-from model_analyzer.results.answer import Answer
+from model_analyzer.errors import RepositoryError, ServerError
+from model_analyzer.features.proof.facts.promise import Check, judged
+from model_analyzer.results.answer import Answer, answer_of
+from model_analyzer.results.ranking import Ranking
 from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes
 from model_analyzer.runner.file_trees import CONFIG, words_of
+from model_analyzer.runner.host import whole_seconds
 from model_analyzer.runner.output_directory import create_output
 from model_analyzer.runner.repository import ModelRepository, OutputRepository, stage
 from model_analyzer.runner.server.triton import TritonServer
-from model_analyzer.search.plan import Subject
+from model_analyzer.search.plan import Subject, by_name
+
+log = logging.getLogger(__name__)
 
 # The length of the check if perf_analyzer's own windows cannot send the load: of traffic whose
 # times we choose.
@@ -45,7 +56,85 @@ _FIRST_S = 60.0
 _MS_PER_S = 1000
 
 
-def checked(answer: Answer, subject: Subject, session: Session, caller: Caller) -> Check:
+def prove_run(session: Session, caller: Caller) -> bool:
+    """Proves what the settings ask for, about the recommendation of each subject on the hardware of
+    this machine. Returns whether no proof failed. The server of the run has ended then, if a plain
+    one was needed.
+    """
+    rankings = [
+        ranking
+        for placed in by_name(session.bench.subjects)
+        for ranking in rankings_of(placed, session.priced)
+    ]
+    proofs = _prove(session, caller, rankings)
+    return all(proof.verdict is not Verdict.FAILED for proof in proofs)
+
+
+def prove_known(job: Job, ranking: Ranking, option: str, caller: Caller) -> int:
+    """Proves what the settings of the `job` ask for, about the recommendation of a `ranking` of the
+    checkpoint; the exit status. Raises ConfigError or CheckpointError if the model cannot be
+    measured as before.
+    """
+    extra = Extra(
+        model=ranking.model,
+        goal=ranking.goal,
+        conditions=None if ranking.group is None else ranking.group.number,
+        option=option,
+        purpose="proof",
+        usual_trials=1,
+    )
+
+    def act(session: Session, caller: Caller) -> None:
+        rankings = (
+            extra.ranking(session.state, subject, job.settings)
+            for subject in session.bench.subjects
+        )
+        _prove(session, caller, [ranking for ranking in rankings if ranking is not None])
+
+    return in_session(extra.job(job, lambda settings: settings), extra, act, caller, job)
+
+
+def _prove(session: Session, caller: Caller, rankings: Sequence[Ranking]) -> Sequence[Proof]:
+    subjects = {(each.name, each.setup.kind): each for each in session.bench.subjects}
+    settings = session.job.settings.proofs
+    known = [
+        (answer, subjects[key])
+        for ranking in rankings
+        if (key := (ranking.model, ranking.kind)) in subjects
+        and (answer := answer_of(ranking)).best is not None
+    ]
+    made = []
+    if settings.verify is not None and known:
+        session.bench.serving.server.stop()
+        for answer, subject in known:
+            if caller.interrupts.requested:
+                break
+            log.info("Verifying %s", trial_words(answer.ranking.results[0].best.trial))
+            made.append(_verified(answer, subject, session, caller))
+            session.state.record_proof(made[-1])
+    return made
+
+
+def _verified(answer: Answer, subject: Subject, session: Session, caller: Caller) -> Proof:
+    """The proof that the recommendation performs as promised where it is deployed. Raises
+    ServerError if there is no server at the URL.
+    """
+    trial, url = answer.ranking.results[0].best.trial, session.job.settings.proofs.verify
+    try:
+        check = _checked(answer, subject, session, caller)
+    except ServerError as error:
+        if url:
+            raise
+        reason = " ".join(str(error).split())
+        sentence = f"a plain server with the written files does not start: {reason}"
+        now = whole_seconds()
+        return prove(ProofKind.DEPLOYED, trial, Verdict.FAILED, sentence, {}, at=now)
+    verdict, sentence, numbers = judged(answer, check, url or "")
+    at = check.outcome.started
+    return prove(ProofKind.DEPLOYED, trial, verdict, sentence, numbers, at=at)
+
+
+def _checked(answer: Answer, subject: Subject, session: Session, caller: Caller) -> Check:
     """What the recommendation shows where it is deployed. Raises ServerError if a plain server does
     not start with it, or if no server is at the URL.
     """
