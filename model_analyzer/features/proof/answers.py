@@ -88,7 +88,7 @@ def _difference(then: Output, now: Output, tolerance: float | None) -> tuple[str
         return None
     if then.kind not in TOLERANCES:
         wrong = np.flatnonzero(a.reshape(-1) != b.reshape(-1))
-        return _shown(a, b, wrong[0]) if wrong.size else None, np.inf  # type: ignore[return-value]
+        return _shown(a, b, wrong[0]), np.inf
     allowed = TOLERANCES[then.kind] if tolerance is None else tolerance
     excess = _excess(a.reshape(-1).astype(np.float64), b.reshape(-1).astype(np.float64), allowed)
     worst = int(np.argmax(excess))
