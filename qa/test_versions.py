@@ -22,6 +22,8 @@ def test_an_older_server_is_measured_and_behaves_as_is_known(scene, version: str
 
     assert status == 0, output
     assert f"Triton {version}: supported" in output
+    status, output = scene.run("doctor", "-f", "config.yaml", "--runtime-version", version)
+    assert status == 0, output  # it sends the first request with the perf_analyzer of that time
     found = facts(version)
     assert found["unknown backend is recognised"]
     assert found["no instance_group"] is not lacks(version, PLACED)

@@ -47,7 +47,7 @@ from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import hint
 from model_analyzer.runner.server.remote import NOT_ALLOWED, allows_loading
 from model_analyzer.runner.server.triton import TritonServer
-from model_analyzer.runner.versions import UNKNOWN_BACKEND, described, refusal
+from model_analyzer.runner.versions import UNKNOWN_BACKEND, described, is_before, refusal
 
 _ANSWER_S = 60.0
 
@@ -62,6 +62,10 @@ _FIX_MEASURING = "`model-analyzer runtime install`, or choose another with --per
 
 # perf_analyzer's flags about many requests, which one request does not need.
 _OF_LOADS = PERF_ANALYZER_CARE | {"request-distribution", "max-threads"}
+
+# Up to 2.44, perf_analyzer cannot be told to send a single request: then a window ends with it.
+_COUNTED_FROM = "2.48"
+_SHORT = Window(request_count=1, accepting=True, most=1)
 
 # A sequence of one request: of a longer one, perf_analyzer sends the first request, and the last a
 # second later, when the server may have dropped it.
@@ -112,7 +116,8 @@ class FirstRequest:
         work = Workload(
             variant=variant, load=Load(value=1, batch_size=self.batch_size), flags=flags
         )
-        generator = Generator(work, Window.of_requests(1), exports=False)
+        is_old = is_before(self.program.version, _COUNTED_FROM)
+        generator = Generator(work, _SHORT if is_old else Window.of_requests(1), exports=False)
         ended = launches.launch([generator], server, GivenLimit(_ANSWER_S))
         return launches.failure([work], ended, server, may_be_late=True)
 
