@@ -112,6 +112,11 @@ def _page() -> Iterator[str]:
         " answers are left out, as always |"
     )
     yield ""
+    yield (
+        "Up to 2.44, perf_analyzer does not know `--request-count`: a load that follows a log or"
+        " has stages cannot be measured with it."
+    )
+    yield ""
     yield "## What differs, and changes nothing for you"
     yield ""
     yield "| Behaviour | From | Why |"
@@ -137,7 +142,9 @@ def _matrix(rows: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     yield (
         "`qa/versions/run` takes kinds of models through commands of the program on each server,"
         " with the perf_analyzer that is installed with it. Here, each kind was measured in its own"
-        " configuration at two loads, and compared with what is true; an empty cell was not tried:"
+        " configuration at two loads, and compared with what is true; an empty cell was not tried."
+        " `remote` is a server that somebody else started: its models are searched, and are as"
+        " before in the end:"
     )
     yield ""
     columns = sorted({column for row in rows.values() for column in row}, key=_number)

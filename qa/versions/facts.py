@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,15 +63,17 @@ ENSEMBLE = {
 @dataclass(frozen=True)
 class Server:
     http: int
+    grpc: int
     metrics: int
 
     def call(self, path: str, content: Any = None, port: int = 0) -> tuple[int, str]:
         """Status and text of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.http, timeout=60)
         body = None if content is None else json.dumps(content)
-        connection.request("GET" if content is None else "POST", path, body)
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode(errors="replace")
+        address = "127.0.0.1", port or self.http
+        with closing(http.client.HTTPConnection(*address, timeout=60)) as connection:
+            connection.request("GET" if content is None else "POST", path, body)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode(errors="replace")
 
     def load(self, name: str, override: Mapping[str, Any] | None = None) -> tuple[int, str]:
         given = {} if override is None else {"parameters": {"config": json.dumps(override)}}
@@ -80,6 +82,11 @@ class Server:
     def infer(self, value: float, model: str = "m") -> int:
         tensor = {"name": "IN", "shape": [1], "datatype": "FP32", "data": [value]}
         return self.call(f"/v2/models/{model}/infer", {"inputs": [tensor]})[0]
+
+    def loaded(self) -> list[str]:
+        """The models that are loaded."""
+        index = json.loads(self.call("/v2/repository/index", {})[1])
+        return sorted(entry["name"] for entry in index if entry.get("state") == "READY")
 
     def instances(self) -> int:
         groups = json.loads(self.call("/v2/models/m/config")[1])["instance_group"]
@@ -122,7 +129,7 @@ def server_of(version: str) -> Iterator[Server]:
         ]  # fmt: skip
         process = subprocess.Popen(command, stdout=log, stderr=log)
         stack.callback(_end, process)
-        server = Server(ports[0], ports[2])
+        server = Server(*ports)
         deadline = time.monotonic() + READY_S
         while True:
             try:
@@ -167,6 +174,8 @@ def facts(version: str) -> dict[str, Any]:
         found["reasons of failures"] = (
             sum("nv_inference_request_failure{" in line for line in series) > 1
         )
+        server.load("m", config("m", 1))  # from 2.44 on, the first override is another model
+        assert server.infer(1.0) == 200
         server.load("m", config("m", 2))
         found["in place"] = server.inferences() > 0
         server.load("m")
