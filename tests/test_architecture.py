@@ -175,7 +175,9 @@ ADDRESSES = {
     "numpy": {
         "runner/load/logged_requests.py",
         "search/adaptive/acquisition.py",
+        "search/adaptive/assessment.py",
         "search/adaptive/bottleneck.py",
+        "search/adaptive/candidates.py",
         "search/adaptive/duration.py",
         "search/adaptive/encoding.py",
         "search/adaptive/failure_model.py",

@@ -8,7 +8,8 @@ import math
 from collections.abc import Iterator
 
 from model_analyzer.search.adaptive.acquisition import utility
-from model_analyzer.search.adaptive.knowledge import MAX_ATTEMPTS, Knowledge
+from model_analyzer.search.adaptive.knowledge import Knowledge
+from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
 from model_analyzer.search.space import Coordinate
 
 # Rivals of the leader are the trials with at least this expected gain over it; at most so many.

@@ -167,7 +167,7 @@ def conclude(
     remaining = _stated(knowledge)
     rival = _rival(knowledge)
     return Conclusion(
-        recommended=knowledge.trial(knowledge.answer[0]).key,
+        recommended=knowledge.tried[knowledge.answer[0]].key,
         goal=knowledge.goal.identity,
         feasible=remaining.feasible,
         trials=len({record.trial.first.key for record in knowledge.records}),
@@ -177,7 +177,7 @@ def conclude(
         margin=remaining.margin,
         chance=remaining.chance,
         gain=remaining.gain,
-        rival="" if rival is None else str(knowledge.trial(rival.item)),
+        rival="" if rival is None else str(knowledge.tried[rival.item]),
         noise_percent=0.0 if rival is None else rival.noise_percent,
     )
 
@@ -193,7 +193,7 @@ def _rival(knowledge: Knowledge) -> Undecided[Coordinate] | None:
         other
         for other in knowledge.feasible
         if len(knowledge.measured[other]) > 1
-        and knowledge.trial(other).content != knowledge.trial(best).content
+        and knowledge.tried[other].content != knowledge.tried[best].content
     ]
     rivals = undecided(knowledge.comparison, best, repeated, ())
     return next((each for each in rivals if each.noise_percent >= _TOO_NOISY), None)
@@ -218,13 +218,13 @@ def explanation(
     if not conclusion.feasible:
         missed = percent_text(knowledge.goal.shortfall(knowledge.mean(best)))
         yield "No measured configuration meets the constraints."
-        yield f"Closest: {knowledge.trial(best)}, which misses them by {missed}."
+        yield f"Closest: {knowledge.tried[best]}, which misses them by {missed}."
         if conclusion.reason is not StopReason.EVERYTHING:
             yield f"{capitalized(chance)} chance that an unmeasured configuration meets them."
         return
     count = len(knowledge.measured[best])
     times = "once" if count == 1 else f"{count} times"
-    yield f"Recommended: {knowledge.trial(best)}, measured {times}."
+    yield f"Recommended: {knowledge.tried[best]}, measured {times}."
     if not knowledge.is_answered:
         sure = chance_text(knowledge.assessment().feasibility_of(best))
         yield (
@@ -239,7 +239,7 @@ def explanation(
         sure = chance_text(knowledge.assessment().feasibility_of(other))
         bounds = " and ".join(_nearest(knowledge, other))
         yield (
-            f"Not recommended: {knowledge.trial(other)} measured {gain:.0f} % better, but its"
+            f"Not recommended: {knowledge.tried[other]} measured {gain:.0f} % better, but its"
             f" chance to meet {bounds} is only {sure}."
         )
     yield from _equal(knowledge)
@@ -277,13 +277,13 @@ def _equal(knowledge: Knowledge) -> Iterator[str]:
     chosen, *ties = tied(comparison, knowledge.answer, assessment.feasibility_of)
     for tie in ties:
         text = tie_text(_measured(knowledge, tie), _measured(knowledge, chosen))
-        yield f"{text}: {knowledge.trial(tie)}."
+        yield f"{text}: {knowledge.tried[tie]}."
     for each in undecided(comparison, best, others, ties):
-        yield f"{UNDECIDED}: {knowledge.trial(each.item)}, {each.text}."
+        yield f"{UNDECIDED}: {knowledge.tried[each.item]}, {each.text}."
 
 
 def _measured(knowledge: Knowledge, coordinate: Coordinate) -> MeasuredTrial:
-    return MeasuredTrial(trial=knowledge.trial(coordinate), measurement=knowledge.mean(coordinate))
+    return MeasuredTrial(trial=knowledge.tried[coordinate], measurement=knowledge.mean(coordinate))
 
 
 def _nearest(knowledge: Knowledge, coordinate: Coordinate) -> Iterator[str]:

@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the outcomes of an adaptive search predict for all that it could measure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goodput import GOODPUT
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.trials import LoadKind
+from model_analyzer.search.adaptive.acquisition import Prospect, evaluate, utility
+from model_analyzer.search.adaptive.candidates import Candidates
+from model_analyzer.search.adaptive.duration import (
+    first_looks_s,
+    loading_cost,
+    relative_durations,
+    round_durations,
+)
+from model_analyzer.search.adaptive.encoding import Encoding
+from model_analyzer.search.adaptive.failure_model import success_chances
+from model_analyzer.search.adaptive.goodput_model import with_goodput
+from model_analyzer.search.adaptive.layout import DEFAULT, Layout
+from model_analyzer.search.adaptive.outcomes import Outcomes
+from model_analyzer.search.adaptive.precision import relative_errors
+from model_analyzer.search.adaptive.queueing_model import Floats
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
+from model_analyzer.search.plan import Subject
+from model_analyzer.search.space import Coordinate, Space
+
+# Beyond this number of attempts, further trials of a variant count as more expensive.
+_VARIANT_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """The predictions for all candidates and all measured trials.
+
+    `rows` maps each coordinate to its column in `prospect`, whose scores are relative to the
+    `leader`. By column: `score` is the mean score, `feasibility` the probability to meet the
+    constraints, `chance` the probability that the trial gives a measurement, `request_s` the
+    latency of its requests in seconds (0 for an open loop), and `cost` its cost.
+    """
+
+    rows: dict[Coordinate, int]
+    leader: Coordinate
+    prospect: Prospect
+    score: Floats
+    feasibility: Floats
+    chance: Floats
+    request_s: Floats
+    cost: Floats
+
+    def feasibility_of(self, coordinate: Coordinate) -> float:
+        """The probability that a trial meets all constraints."""
+        return float(self.feasibility[self.rows[coordinate]])
+
+    def lead(self, a: Coordinate, b: Coordinate) -> float:
+        """The mean score of `a` minus that of `b`."""
+        return float(self.score[self.rows[a]] - self.score[self.rows[b]])
+
+    def utility(self, coordinate: Coordinate) -> float:
+        """The utility of recommending a trial."""
+        return utility(float(self.score[self.rows[coordinate]]), self.feasibility_of(coordinate))
+
+
+class Assessor:
+    """Learns from outcomes, and predicts: it keeps one surrogate for each model, and where the last
+    candidates were drawn.
+    """
+
+    def __init__(self, subject: Subject, space: Space, layout: Layout, seed: int) -> None:
+        self._goal = subject.goal
+        self._in_rounds = subject.in_rounds
+        self._layout = layout
+        self._candidates = Candidates(layout, seed)
+        self._encoding = Encoding(subject, space)
+        self._surrogates = [
+            Surrogate(
+                self._encoding.stations(model),
+                is_open=model.settings.load_kind is LoadKind.REQUEST_RATE,
+                seed=seed + index,
+            )
+            for index, model in enumerate(subject.models)
+        ]
+
+    def assess(self, outcomes: Outcomes) -> Assessment:
+        """Updates the surrogates, and predicts all candidates and measured trials."""
+        layout = self._layout
+        drawn = dict.fromkeys(self._candidates.after(outcomes))
+        rows = {coordinate: row for row, coordinate in enumerate(drawn)}
+        candidates = [*filter(layout.is_in_space, rows)]
+        defaults = [layout.default_trial(at) for at in rows if not layout.is_in_space(at)]
+        measured = [measurement for group in outcomes.measured.values() for measurement in group]
+        repeated = [rows[c] for c, group in outcomes.measured.items() for _ in group]
+        measured_rows = np.array(repeated, dtype=np.intp)
+        predictions, chance = [], np.ones(len(rows))
+        waiting, lengths = np.zeros(len(rows)), np.zeros(len(rows))
+        for index, surrogate in enumerate(self._surrogates):
+            points = self._encoding.encode(index, candidates, defaults)
+            trained = points.take(measured_rows)
+            values = _values(self._goal, index, measured)
+            shares = self._encoding.busy_shares(index, measured, trained, values[THROUGHPUT])
+            groups = [*outcomes.measured.values()]
+            relative = {tag: relative_errors(groups, tag, index) for tag in values}
+            surrogate.learn(trained, values, shares, relative)
+            predicted = surrogate.predict(points)
+            predictions.append(with_goodput(predicted, self._goal.models[index], measured, index))
+            request_s = surrogate.waiting(points, predictions[-1])
+            waiting = np.maximum(waiting, request_s)
+            if self._in_rounds:
+                load = points.settings.flight / points.settings.client
+                lengths = np.maximum(lengths, first_looks_s(load, request_s))
+            success = success_chances(
+                points,
+                [rows[c] for c in outcomes.measured],
+                {rows[c]: failure for c, failure in outcomes.failed.items()},
+            )
+            chance = np.minimum(chance, success)
+        chance[self._impossible(outcomes, rows)] = 0
+        leader = _most_credible(outcomes, predictions, rows)
+        evaluation = evaluate(self._goal, predictions, rows[leader])
+        measuring = np.array([max(each.duration_s - each.loading_s, 0.0) for each in measured])
+        if self._in_rounds and measuring.any():
+            durations = _round_durations(outcomes, rows, lengths, waiting) / measuring.mean()
+        else:
+            durations = relative_durations(waiting, waiting[measured_rows], measuring)
+        loading = loading_cost(_loading_s(outcomes), measuring)
+        costs = _costs(outcomes, candidates, durations, loading)
+        score, feasibility = evaluation.score.mean(axis=0), evaluation.passes.mean(axis=0)
+        return Assessment(rows, leader, evaluation, score, feasibility, chance, waiting, costs)
+
+    def _impossible(self, outcomes: Outcomes, rows: Mapping[Coordinate, int]) -> list[int]:
+        """The columns of what cannot be measured: the default where it is illegal or has another
+        coordinate, and variants that do not load.
+        """
+        layout, unloadable = self._layout, outcomes.unloadable
+        is_possible = layout.default_at == DEFAULT and layout.default.is_legal
+        default = [] if is_possible else [rows[DEFAULT]]
+        return [*default, *(row for c, row in rows.items() if layout.variant(c) in unloadable)]
+
+
+def _values(goal: Goal, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
+    """The measured values of one model by metric tag, without goodput, which follows from the
+    others. NaN where a measurement lacks the metric; metrics that all lack are left out.
+    """
+    values = {}
+    for tag in dict.fromkeys((THROUGHPUT, *goal.models[index].tags)):
+        if tag == GOODPUT:
+            continue
+        column = [each.model_value(index, tag) for each in measured]
+        if any(value is not None for value in column):
+            values[tag] = np.array([math.nan if value is None else value for value in column])
+    return values
+
+
+def _most_credible(
+    outcomes: Outcomes, predictions: Sequence[Predictions], rows: Mapping[Coordinate, int]
+) -> Coordinate:
+    """The measured trial that is predicted to be the best: by posterior mean, so that one lucky
+    measurement does not decide. Only feasible trials count, if there are any.
+    """
+    if not outcomes.is_feasible:
+        return outcomes.ranked[0]
+    feasible = outcomes.feasible
+    columns = [rows[coordinate] for coordinate in feasible]
+    prospect = evaluate(outcomes.goal, [each.take(columns) for each in predictions], 0)
+    # an answer that violates a constraint is worth nothing
+    value = prospect.passes.mean(axis=0) * np.exp(prospect.score.mean(axis=0))
+    return feasible[int(np.argmax(value))]
+
+
+def _round_durations(
+    outcomes: Outcomes, rows: Mapping[Coordinate, int], first_s: Floats, request_s: Floats
+) -> Floats:
+    """The durations of the next rounds of all trials in seconds; `first_s` are the lengths of first
+    ones.
+    """
+    lengths_s = first_s.copy()
+    for coordinate in outcomes.measured:
+        lengths_s[rows[coordinate]] = outcomes.next_of(coordinate).round_s
+    return round_durations(lengths_s, request_s)
+
+
+def _costs(
+    outcomes: Outcomes, candidates: Sequence[Coordinate], measuring: Floats, load: float
+) -> Floats:
+    """The cost of each trial, defaults first: `measuring` by trial, plus `load` if its variant is
+    not loaded. The cost rises after some trials of a variant: they add little.
+    """
+    layout = outcomes.layout
+    index = np.array(candidates, dtype=np.intp).reshape(len(candidates), len(layout.dimensions))
+    defaults = len(measuring) - len(candidates)
+    variants = [*defaults * [()], *map(tuple, index[:, layout.variant_positions].tolist())]
+    loaded = layout.variant(outcomes.loaded)
+    missing = np.array([variant != loaded for variant in variants])
+    times: Counter[tuple[int, ...]] = Counter()
+    for coordinate in outcomes.tried:
+        times[layout.variant(coordinate)] += outcomes.attempts(coordinate)
+    spent = np.array([times[variant] for variant in variants])
+    return (measuring + load * missing) * np.maximum(spent / _VARIANT_ATTEMPTS, 1)
+
+
+def _loading_s(outcomes: Outcomes) -> Floats:
+    """The loading time of each measurement whose variants differ from the previous trial's."""
+    return np.array(
+        [
+            now.outcome.loading_s
+            for before, now in pairwise(outcomes.records)
+            if isinstance(now.outcome, Measurement) and now.trial.content != before.trial.content
+        ]
+    )

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an adaptive search could measure next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from model_analyzer.search.adaptive.layout import DEFAULT, Layout
+from model_analyzer.search.adaptive.other_loads import lower_loads
+from model_analyzer.search.adaptive.outcomes import Outcomes
+from model_analyzer.search.space import Coordinate
+
+# Random candidates of each decision, and the number of best trials whose neighbours are candidates.
+_CANDIDATES = 600
+_BEST = 3
+# Random candidates are drawn again after so many records: the check whether they are legal is slow.
+_DRAW_INTERVAL = 4
+# Perturbed candidates: their number, the largest step, and the share of values that change.
+_PERTURBED, _STEPS, _CHANGED = 200, 3, 0.5
+# The most values of one dimension that become neighbours of a trial.
+_MAX_NEIGHBOURS = 200
+
+
+class Candidates:
+    """Draws trials; the same seed and the same outcomes give the same ones."""
+
+    def __init__(self, layout: Layout, seed: int) -> None:
+        self._layout = layout
+        self._seed = seed
+        self._sizes = np.array([len(dimension.values) for dimension in layout.dimensions])
+        self._random_draw: tuple[int, Sequence[Coordinate]] = (-1, ())
+
+    def after(self, outcomes: Outcomes) -> Iterator[Coordinate]:
+        """The defaults, all tried trials, neighbours of the best ones, and random trials; some of
+        them more than once.
+        """
+        is_in_space = self._layout.is_in_space
+        yield DEFAULT
+        yield from sorted(outcomes.tried, key=is_in_space)
+        for known in outcomes.ranked:
+            yield from lower_loads(self._layout, known)
+        best = [*filter(is_in_space, outcomes.ranked[:_BEST])]
+        for leader in best:
+            yield from self._neighbours(leader)
+        if best:
+            yield from self._perturbed(best, len(outcomes.records))
+        yield from self._random(len(outcomes.records) // _DRAW_INTERVAL)
+
+    def _random(self, draw: int) -> Sequence[Coordinate]:
+        """Random legal trials; the same `draw` gives the same trials."""
+        if self._random_draw[0] != draw:
+            generator = np.random.default_rng([self._seed, draw])
+            rows = generator.integers(0, self._sizes, size=(4 * _CANDIDATES, len(self._sizes)))
+            self._random_draw = draw, tuple(self._legal_rows(rows, _CANDIDATES))
+        return self._random_draw[1]
+
+    def _perturbed(self, best: Sequence[Coordinate], draw: int) -> Iterator[Coordinate]:
+        """Legal trials whose values differ from those of the best trials by a few steps."""
+        generator = np.random.default_rng([self._seed, draw])
+        start = np.array(best)[generator.integers(0, len(best), size=4 * _PERTURBED)]
+        steps = generator.integers(-_STEPS, _STEPS + 1, size=start.shape)
+        steps *= generator.random(start.shape) < _CHANGED
+        yield from self._legal_rows(np.clip(start + steps, 0, self._sizes - 1), _PERTURBED)
+
+    def _legal_rows(self, rows: npt.NDArray[np.intp], most: int) -> Iterator[Coordinate]:
+        """The first `most` distinct rows that are legal coordinates."""
+        count = 0
+        for row in dict.fromkeys(map(tuple, rows.tolist())):
+            if count < most and self._layout.is_legal(row):
+                count += 1
+                yield row
+
+    def _neighbours(self, coordinate: Coordinate) -> Iterator[Coordinate]:
+        """Legal coordinates that differ in one value. A dimension with many values contributes the
+        nearest ones and a spread of the others.
+        """
+        for position, size in enumerate(self._sizes.tolist()):
+            for index in _spread(coordinate[position], size):
+                near = (*coordinate[:position], index, *coordinate[position + 1 :])
+                if self._layout.is_legal(near):
+                    yield near
+
+
+def _spread(index: int, count: int) -> Sequence[int]:
+    """Indices of `count` values: all of them, or the nearest to `index` plus as many spread out."""
+    if count <= _MAX_NEIGHBOURS:
+        return range(count)
+    around = _MAX_NEIGHBOURS // 4
+    near = range(max(index - around, 0), min(index + around + 1, count))
+    return sorted({*near, *range(0, count, -(-count // (2 * around))), count - 1})

@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an adaptive search asked for, and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.noise.pooling import pool
+from model_analyzer.noise.ties import Comparison, chance_to_meet
+from model_analyzer.search.adaptive.layout import DEFAULT, Layout
+from model_analyzer.search.plan import PartialPlan, Subject, recorded
+from model_analyzer.search.rounds import measured_again
+from model_analyzer.search.space import Coordinate
+
+
+class Outcomes:
+    """All trials of a search so far.
+
+    `tried` has the trials that were asked for, `measured` the measurements of each and `failed` the
+    last failure. `ranked` are the measured coordinates, best mean first; `under_way` are those that
+    wait for an outcome, once for each trial, and `most_under_way` is the largest number of them so
+    far. `loaded` is the coordinate whose outcome came last.
+    """
+
+    def __init__(self, subject: Subject, layout: Layout) -> None:
+        self.goal = subject.goal
+        self.in_rounds = subject.in_rounds
+        self.layout = layout
+        self.records: list[TrialRecord] = []
+        self.tried: dict[Coordinate, Trial] = {}
+        self.measured: dict[Coordinate, list[Measurement]] = {}
+        self.failed: dict[Coordinate, Failure] = {}
+        self.ranked: Sequence[Coordinate] = ()
+        self.under_way: list[Coordinate] = []
+        self.most_under_way = 1
+        self.loaded = DEFAULT
+        self._means: dict[Coordinate, Measurement] = {}
+        self._attempts: dict[Coordinate, int] = {}
+
+    def measure(self, coordinate: Coordinate, limit_s: float | None = None) -> PartialPlan[None]:
+        """Asks for the trial at a coordinate (a repetition after the first time) and records the
+        outcome. It may take `limit_s` seconds: see `Trial`.
+        """
+        if coordinate not in self.tried:
+            self.tried[coordinate] = self.layout.trial(coordinate)
+        trial = self.next_of(coordinate)
+        self._attempts[coordinate] = trial.repetition + 1
+        self.under_way.append(coordinate)
+        self.most_under_way = max(self.most_under_way, len(self.under_way))
+        if limit_s is not None:
+            trial = replace(trial, limit_s=limit_s)
+        record = yield from recorded(trial)
+        self.under_way.remove(coordinate)
+        self.records.append(record)
+        self._learn(coordinate, record.outcome)
+
+    def _learn(self, coordinate: Coordinate, outcome: Measurement | Failure) -> None:
+        self.loaded = coordinate
+        if isinstance(outcome, Failure):
+            self.failed[coordinate] = outcome
+            return
+        self.measured.setdefault(coordinate, []).append(outcome)
+        self._means[coordinate] = pool(self.measured[coordinate])
+        self.ranked = self.goal.best_first(self._means, self._means.__getitem__)
+
+    def compare(self, trial: Trial, limit_s: float | None = None) -> PartialPlan[None]:
+        """Asks for a trial that tells the gain over the default, and nothing to the search: the
+        space need not have its load. It may take `limit_s` seconds: see `Trial`.
+        """
+        self.records.append((yield from recorded(replace(trial, limit_s=limit_s))))
+
+    def next_of(self, coordinate: Coordinate) -> Trial:
+        """The trial at a coordinate that was asked for, for its next measurement."""
+        attempts, measured = self.attempts(coordinate), self.measured.get(coordinate, ())
+        return measured_again(self.tried[coordinate], attempts, measured)
+
+    @property
+    def asked(self) -> int:
+        """The number of all trials, those under way included."""
+        return len(self.records) + len(self.under_way)
+
+    @property
+    def has_new_under_way(self) -> bool:
+        """Whether a trial is under way that was never measured."""
+        return any(coordinate not in self.measured for coordinate in self.under_way)
+
+    def attempts(self, coordinate: Coordinate) -> int:
+        """How often the trial was asked for; failures count."""
+        return self._attempts.get(coordinate, 0)
+
+    def mean(self, coordinate: Coordinate) -> Measurement:
+        """The mean of all measurements of a trial; rounds are pooled."""
+        return self._means[coordinate]
+
+    def expected_s(self, coordinate: Coordinate | None) -> float:
+        """How long the next measurement of a trial (None: a new one) may take: as long as the
+        longest so far; in rounds as the longest first one, or as its further one is planned.
+        """
+        if coordinate in self.measured:
+            runs, planned_s = self.measured[coordinate], self.next_of(coordinate).round_s
+            if planned_s is not None:
+                beside_s = (run.duration_s - min(m.seconds for m in run.models) for run in runs)
+                return planned_s + max(beside_s)
+        groups = (runs[:1] if self.in_rounds else runs for runs in self.measured.values())
+        return max((run.duration_s for group in groups for run in group), default=0.0)
+
+    @property
+    def feasible(self) -> list[Coordinate]:
+        """Coordinates whose mean meets the constraints, best mean first."""
+        # feasible coordinates come before all others
+        return list(takewhile(lambda c: self.goal.passes(self._means[c]), self.ranked))
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether any measured trial meets the constraints in the mean."""
+        return self.goal.passes(self.mean(self.ranked[0]))
+
+    def is_first_look(self, coordinate: Coordinate) -> bool:
+        """Whether a measured trial had only one round."""
+        return self.in_rounds and len(self.measured[coordinate]) == 1
+
+    @property
+    def unloadable(self) -> set[tuple[int, ...]]:
+        """The variants that did not load under one load, and so do not under any other."""
+        variant = self.layout.variant
+        failed = {variant(c) for c, failure in self.failed.items() if failure.is_of_variant}
+        return failed - {variant(c) for c in self.measured}
+
+    @property
+    def comparison(self) -> Comparison[Coordinate]:
+        """Compares trials by their own measurements, without predictions."""
+        return Comparison(self.goal, self.measured)
+
+    def own_chance(self, coordinate: Coordinate) -> float:
+        """The probability that a measured trial meets the constraints, by the measurements without
+        predictions.
+        """
+        return chance_to_meet(self.goal, self.measured)(coordinate)
+
+    def missing_default(self, coordinate: Coordinate) -> Coordinate | None:
+        """The default configuration under the load of a measured trial, if it can and has yet to be
+        measured there: without it, a gain over the default may come from the load.
+        """
+        layout = self.layout
+        if layout.is_of_default(coordinate):
+            return None
+        at = layout.default_under(self.tried[coordinate], coordinate)
+        is_possible = layout.trial(at).is_legal and layout.variant(at) not in self.unloadable
+        return at if is_possible and at not in self.tried else None
+
+    def missing_comparison(self, coordinate: Coordinate) -> Trial | None:
+        """The variant of a measured trial under the load of the default configuration, where the
+        default cannot run under the load of the trial, as with larger client batches. None if it
+        can, or if both were measured under one load.
+        """
+        is_of_default = self.layout.is_of_default
+        defaults = [c for c in self.ranked if is_of_default(c)]
+        if not defaults or is_of_default(coordinate) or self.missing_default(coordinate):
+            return None
+        content = self.tried[coordinate].content
+        known = {each.trial.load for each in self.records if each.trial.content == content}
+        loads = [self.tried[c].load for c in defaults]
+        is_compared = any(load in known for load in loads)
+        return None if is_compared else self.tried[coordinate].under(loads[0])
