@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: help quickstart test goldens check fix qa zoo versions soak fast full fuzz lowest newest coverage site package
-.PHONY: environment tools browser clean
+.PHONY: environment tools browser prometheus clean
 
 # This list: each target with the comment above it.
 help:
@@ -21,7 +21,7 @@ quickstart: environment
 
 # All tests but the slow ones, with those on the real server and the real perf_analyzer; with
 # CHANGED=1 those that are due for what has changed since main.
-test: tools browser
+test: tools browser prometheus
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(if $(CHANGED),$$($(BIN)/python -m tools.changed))
 
@@ -30,7 +30,7 @@ fast: tools
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e and not slow"
 
 # All tests that need no real programs, at full size: for every night.
-full: tools browser
+full: tools browser prometheus
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e" --hypothesis-profile nightly
 
 # What commands, pages and searches give becomes what tests expect: look at the difference in git.
@@ -39,7 +39,7 @@ goldens: tools
 	  tests/unit/reports/test_words_of_the_answer.py tests/unit/search/test_modes.py
 
 # Everything on the real programs, slow or not, with a table of the scenarios; qa/run Q4 runs one.
-qa: tools
+qa: tools prometheus
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest qa -v
 	$(MAKE) soak
@@ -77,7 +77,11 @@ newest: tools
 
 # A Chromium for the tests of reports; without one they are skipped.
 browser:
-	tools/browser.sh
+	tools/debian.sh chromium tests/browser chromium chromium-browser google-chrome google-chrome-stable
+
+# A Prometheus for the tests of alert rules; without one they are skipped.
+prometheus:
+	tools/debian.sh prometheus tests/features/monitoring promtool
 
 # Formatter, linter, and types of package, tests, tools and benchmarks.
 check: tools

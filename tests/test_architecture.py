@@ -89,6 +89,7 @@ FEATURES = {
     "compare": set(),
     "doctor": set(),
     "explain": set(),
+    "monitoring": set(),
     "proof": set(),
     "upstream": set(),
 }
@@ -98,7 +99,7 @@ LISTS = {
     "cli/program.py",
     "app/run/measuring.py",  # slots on a cluster, and the proof of outputs
     "app/profile.py",  # the proof that it is true when deployed
-    "cli/commands/best.py",  # the same
+    "cli/commands/best.py",  # the same, and what production is watched with
     "cli/commands/config.py",  # the schema of the answer of capacity
     "state/contents.py",  # files of upstream, read
     "app/checkpoints/files.py",  # and written

@@ -61,7 +61,7 @@ def manifest(
     requests, unknown = _requests(best.best, served, cores)
     return render_yaml(
         "kubernetes.yaml.j2",
-        remarks=_remarks(answer, origin),
+        remarks=head_remarks(answer, origin),
         name=object_name(answer.ranking.model),
         configurations={files[model]: text for model, text in configurations.items()},
         files={f"/models/{model}/config.pbtxt": file for model, file in files.items()},
@@ -79,7 +79,8 @@ def manifest(
     )
 
 
-def _remarks(answer: Answer, origin: ReportOrigin) -> Iterator[str]:
+def head_remarks(answer: Answer, origin: ReportOrigin) -> Iterator[str]:
+    """What is recommended, where it comes from, and how sure it is."""
     best = answer.ranking.results[0]
     if not best.passes:
         yield miss_text(answer)

@@ -39,8 +39,12 @@ if TYPE_CHECKING:
 
 _DIFF, _KUBERNETES, _JSON = "diff", "kubernetes", "json"
 
-# The feature behind --verify, which is imported when it is used.
+# What production is watched with.
+_MONITORING = ("prometheus-rules", "grafana")
+
+# The features behind --verify and these formats, which are imported when they are used.
 _PROOF = "model_analyzer.features.proof.command"
+_WATCHED = "model_analyzer.features.monitoring.command"
 
 _VARIANT, _VERIFY = f"{__name__}.variant", f"{__name__}.verify"
 
@@ -69,8 +73,9 @@ def _keep(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 )
 @goal_options("those of the run, otherwise perf_throughput")
 @format_option(
-    _DIFF, _KUBERNETES, _JSON, default="pbtxt",
-    help="Output format: config.pbtxt, its changes, a Kubernetes manifest, or all results.",
+    _DIFF, _KUBERNETES, *_MONITORING, _JSON, default="pbtxt",
+    help="Output format: config.pbtxt, its changes, a Kubernetes manifest, alert rules or a"
+    " dashboard with the measured values, or all results.",
 )  # fmt: skip
 @click.option("--diff", is_flag=True, help="The same as --format diff.")
 @click.option(
@@ -126,6 +131,7 @@ def best(
       model-analyzer best -f start/config.yaml > config.pbtxt
       model-analyzer best -m sim_gpu --constraint 'perf_latency_p99<20' --diff
       model-analyzer best --format kubernetes --throughput 5000 | kubectl apply -f -
+      model-analyzer best -m sim_gpu --format prometheus-rules > sim_gpu.rules.yaml
       model-analyzer best -f start/config.yaml --verify
     """
     form = _form(ctx, form, diff=diff)
@@ -165,6 +171,8 @@ def best(
             echo(f"wrote {path}")
     elif form == _JSON:
         echo(recommendations.document, nl=False)
+    elif answers and form in _MONITORING:
+        echo_data(import_module(_WATCHED).document(form, answers[0], recommendations.origin))
     elif answers:
         _print(*recommendations.deployable(answers[0], form, model, needed))
     is_kept = verify is None or import_module(_PROOF).is_verified(every[0])

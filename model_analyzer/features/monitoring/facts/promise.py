@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What one server with the recommended configuration was measured to do, in the terms of Triton's
+own metrics: by request and model, and seen from the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from model_analyzer.domain.loads import under_load
+from model_analyzer.domain.models import is_decoupled
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.results.answer import Answer
+
+# The parts of a request's time in the server.
+_PARTS = (
+    "perf_server_queue",
+    "perf_server_compute_input",
+    "perf_server_compute_infer",
+    "perf_server_compute_output",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """What one model was measured to do on one server, under a `load` in words.
+
+    `requests_per_s` is the rate of its requests, `server_ms` the mean time of a request in the
+    server, from its arrival to its response, and `mean_batch` the mean number of inferences that
+    an execution computes together. None where it is unknown.
+    """
+
+    model: str
+    variant: str
+    load: str
+    requests_per_s: float | None
+    server_ms: float | None
+    mean_batch: float | None
+
+
+def promises_of(answer: Answer) -> Sequence[Promise]:
+    """One promise for each model that is measured together; empty without an answer."""
+    if answer.best is None:
+        return ()
+    best = answer.best.best
+    return [_promise(best, index) for index in range(len(best.trial.workloads))]
+
+
+def _promise(best: MeasuredTrial, index: int) -> Promise:
+    work, measurement = best.trial.workloads[index], best.measurement
+    variant = work.variant
+    throughput = measurement.model_value(index, "perf_throughput")
+    statistics = measurement.statistics.get(variant.model)
+    parts = [measurement.model_value(index, tag) for tag in _PARTS]
+    known = [part for part in parts if part is not None]
+    # of a stream, the server counts the time until the first response is begun
+    has_times = known and not is_decoupled(variant.config)
+    return Promise(
+        model=variant.model,
+        variant=variant.name,
+        load=under_load(work.load, work.traffic),
+        requests_per_s=None if throughput is None else throughput / work.load.batch_size,
+        server_ms=sum(known) if has_times else None,
+        mean_batch=None if statistics is None else statistics.mean_batch,
+    )
