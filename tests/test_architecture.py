@@ -427,23 +427,24 @@ def test_every_room_is_in_the_table() -> None:
 # away, or says here why the number is worth it; if a number falls, so does its limit.
 SHAPE = {
     # all proofs may take 2,500 lines: that of outputs has 1,200 (and 500 of tests), that of what is
-    # deployed 590 (and 200 of tests)
-    "lines": 84_800,
+    # deployed 590 (and 200 of tests); what production is watched with has 330 (and 200)
+    "lines": 85_330,
     # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
     # servers by version; a search ends when it is sure; `--verify` is an option of two commands
-    "lines of the core, without features": 72_085,
-    "files": 454,
-    "files that one other imports": 102,
-    "of these, files of up to 110 lines": 28,
-    "files under 40 lines": 17,
+    # a class of 57 methods, what an adaptive search knows, became six files, each with its head
+    "lines of the core, without features": 72_280,
+    "files": 465,
+    "files that one other imports": 105,
+    "of these, files of up to 110 lines": 31,
+    "files under 40 lines": 18,
     "imports, % of lines": 8.3,
     "names of classes used twice": 25,
     "names of files used twice": 21,
     "lines of domain": 7_020,  # since there are proofs, and settings of them
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
-    "classes with over 20 methods": 5,
-    "lines of tests": 82_860,
+    "classes with over 20 methods": 4,
+    "lines of tests": 83_070,
 }
 
 

@@ -28,7 +28,7 @@ from benchmarks.search.surface import Surface
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.search.adaptive.knowledge import Knowledge
-from model_analyzer.search.adaptive.layout import DEFAULT
+from model_analyzer.search.adaptive.lattice import DEFAULT
 from model_analyzer.search.modes.adaptive import LOAD_STEPS
 from model_analyzer.search.plan import LearningPlan
 from model_analyzer.search.planned import PlannedSearch

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.domain.numbers import number_text
-from model_analyzer.features.monitoring.facts.promise import Promise
+from model_analyzer.features.monitoring.facts.service import MeasuredService
 from model_analyzer.features.monitoring.queries import ModelQueries
 from model_analyzer.reports.templating import Commented, yaml_documents
 
@@ -28,25 +28,25 @@ _SLOWER = 1.5
 _FAILED = 0.01
 
 
-def alert_rules(remarks: Sequence[str], promises: Sequence[Promise]) -> str:
+def alert_rules(remarks: Sequence[str], services: Sequence[MeasuredService]) -> str:
     """A file of rules with a group for each model, below remarks as comments."""
-    unknown = [line for promise in promises for line in _unknown(promise)]
+    unknown = [line for service in services for line in _unknown(service)]
     groups = [
-        {"name": f"triton-{promise.model}", "rules": [*_rules(promise)]} for promise in promises
+        {"name": f"triton-{service.model}", "rules": [*_rules(service)]} for service in services
     ]
     return yaml_documents([*remarks, *unknown], [{"groups": groups}])
 
 
-def _unknown(promise: Promise) -> Iterator[str]:
+def _unknown(service: MeasuredService) -> Iterator[str]:
     """Why a rule is not there."""
-    if promise.requests_per_s is None:
-        yield f"no rule for the rate of {promise.model}: its throughput was not measured"
-    if promise.server_ms is None:
-        yield f"no rule for the time of {promise.model}: the server did not tell it"
+    if service.requests_per_s is None:
+        yield f"no rule for the rate of {service.model}: its throughput was not measured"
+    if service.server_ms is None:
+        yield f"no rule for the time of {service.model}: the server did not tell it"
 
 
-def _rules(promise: Promise) -> Iterator[Mapping[str, Any]]:
-    asked, model = ModelQueries(promise.model, _WINDOW), _literal(promise.model)
+def _rules(service: MeasuredService) -> Iterator[Mapping[str, Any]]:
+    asked, model = ModelQueries(service.model, _WINDOW), _literal(service.model)
     yield _rule(
         "TritonModelMissing",
         asked.is_missing,
@@ -61,25 +61,25 @@ def _rules(promise: Promise) -> Iterator[Mapping[str, Any]]:
         "{{ $value | humanizePercentage }} of the requests to " + model + " fail.",
         f"more than {100 * _FAILED:g} % of the requests",
     )
-    if promise.requests_per_s is not None:
-        measured = number_text(promise.requests_per_s)
+    if service.requests_per_s is not None:
+        measured = number_text(service.requests_per_s)
         yield _rule(
             "TritonModelNearCapacity",
-            f"{asked.requests_per_s} > {_NEARLY_ALL * promise.requests_per_s:.6g}",
+            f"{asked.requests_per_s} > {_NEARLY_ALL * service.requests_per_s:.6g}",
             "warning",
             "A replica of " + model + " answers {{ $value | humanize }} requests/s;"
             f" it was measured up to {measured}.",
-            f"{100 * _NEARLY_ALL:.0f} % of {measured} requests/s, measured {promise.load}",
+            f"{100 * _NEARLY_ALL:.0f} % of {measured} requests/s, measured {service.load}",
         )
-    if promise.server_ms is not None:
-        measured = number_text(promise.server_ms)
+    if service.server_ms is not None:
+        measured = number_text(service.server_ms)
         yield _rule(
             "TritonModelSlow",
-            f"{asked.server_ms} > {_SLOWER * promise.server_ms:.6g}",
+            f"{asked.server_ms} > {_SLOWER * service.server_ms:.6g}",
             "warning",
             "Requests to " + model + " spend {{ $value | humanize }} ms in the server;"
             f" measured were {measured} ms.",
-            f"{_SLOWER:g} times the {measured} ms measured {promise.load}",
+            f"{_SLOWER:g} times the {measured} ms measured {service.load}",
         )
 
 

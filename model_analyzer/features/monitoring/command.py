@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from model_analyzer.features.monitoring.alert_rules import alert_rules
 from model_analyzer.features.monitoring.dashboard import dashboard
-from model_analyzer.features.monitoring.facts.promise import promises_of
+from model_analyzer.features.monitoring.facts.service import services_of
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.kubernetes import head_remarks, object_name
 from model_analyzer.results.answer import Answer
@@ -14,7 +14,7 @@ from model_analyzer.results.answer import Answer
 
 def document(form: str, answer: Answer, origin: ReportOrigin) -> str:
     """Alert rules, or a dashboard, for the recommendation of an answer that has one."""
-    remarks, promises = [*head_remarks(answer, origin)], promises_of(answer)
+    remarks, services = [*head_remarks(answer, origin)], services_of(answer)
     if form == "grafana":
-        return dashboard(object_name(answer.ranking.model), remarks, promises)
-    return alert_rules(remarks, promises)
+        return dashboard(object_name(answer.ranking.model), remarks, services)
+    return alert_rules(remarks, services)

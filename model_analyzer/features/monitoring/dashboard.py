@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.domain.numbers import number_text
-from model_analyzer.features.monitoring.facts.promise import Promise
+from model_analyzer.features.monitoring.facts.service import MeasuredService
 from model_analyzer.features.monitoring.queries import ModelQueries
 
 _SCHEMA = 39
@@ -26,14 +26,14 @@ _WIDTH, _HEIGHT, _COLUMNS = 12, 8, 24
 _TEXT_HEIGHT = 4
 
 
-def dashboard(name: str, remarks: Sequence[str], promises: Sequence[Promise]) -> str:
+def dashboard(name: str, remarks: Sequence[str], services: Sequence[MeasuredService]) -> str:
     """A dashboard with this name (of a Kubernetes object), as JSON."""
     panels = [_text("\n".join(f"* {remark}" for remark in remarks))]
-    for promise in promises:
-        panels += _panels(promise)
+    for service in services:
+        panels += _panels(service)
     document = {
         "uid": name[:40],
-        "title": f"Triton: {', '.join(promise.model for promise in promises)}",
+        "title": f"Triton: {', '.join(service.model for service in services)}",
         "tags": ["triton", "model-analyzer"],
         "schemaVersion": _SCHEMA,
         "refresh": "30s",
@@ -46,9 +46,9 @@ def dashboard(name: str, remarks: Sequence[str], promises: Sequence[Promise]) ->
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _panels(promise: Promise) -> Iterator[dict[str, Any]]:
-    asked = ModelQueries(promise.model, _WINDOW)
-    rate, time, batch = promise.requests_per_s, promise.server_ms, promise.mean_batch
+def _panels(service: MeasuredService) -> Iterator[dict[str, Any]]:
+    asked = ModelQueries(service.model, _WINDOW)
+    rate, time, batch = service.requests_per_s, service.server_ms, service.mean_batch
     for title, expression, unit, measured in (
         ("requests by replica", asked.requests_per_s, "reqps", rate),
         ("mean time in the server", asked.server_ms, "ms", time),
@@ -58,18 +58,18 @@ def _panels(promise: Promise) -> Iterator[dict[str, Any]]:
     ):
         yield {
             "type": "timeseries",
-            "title": f"{promise.model}: {title}",
-            "description": _description(promise, measured),
+            "title": f"{service.model}: {title}",
+            "description": _description(service, measured),
             "datasource": _SOURCE,
             "targets": [{"refId": "A", "expr": expression, "legendFormat": "{{instance}}"}],
             "fieldConfig": {"defaults": {"unit": unit, **_line(measured)}, "overrides": []},
         }
 
 
-def _description(promise: Promise, measured: float | None) -> str:
+def _description(service: MeasuredService, measured: float | None) -> str:
     if measured is None:
         return ""
-    return f"The line is what was measured {promise.load}: {number_text(measured)}."
+    return f"The line is what was measured {service.load}: {number_text(measured)}."
 
 
 def _line(measured: float | None) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ from model_analyzer.search.adaptive.duration import (
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failure_model import success_chances
 from model_analyzer.search.adaptive.goodput_model import with_goodput
-from model_analyzer.search.adaptive.layout import DEFAULT, Layout
+from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.precision import relative_errors
 from model_analyzer.search.adaptive.queueing_model import Floats
@@ -76,11 +76,11 @@ class Assessor:
     candidates were drawn.
     """
 
-    def __init__(self, subject: Subject, space: Space, layout: Layout, seed: int) -> None:
+    def __init__(self, subject: Subject, space: Space, lattice: Lattice, seed: int) -> None:
         self._goal = subject.goal
         self._in_rounds = subject.in_rounds
-        self._layout = layout
-        self._candidates = Candidates(layout, seed)
+        self._lattice = lattice
+        self._candidates = Candidates(lattice, seed)
         self._encoding = Encoding(subject, space)
         self._surrogates = [
             Surrogate(
@@ -93,11 +93,11 @@ class Assessor:
 
     def assess(self, outcomes: Outcomes) -> Assessment:
         """Updates the surrogates, and predicts all candidates and measured trials."""
-        layout = self._layout
+        lattice = self._lattice
         drawn = dict.fromkeys(self._candidates.after(outcomes))
         rows = {coordinate: row for row, coordinate in enumerate(drawn)}
-        candidates = [*filter(layout.is_in_space, rows)]
-        defaults = [layout.default_trial(at) for at in rows if not layout.is_in_space(at)]
+        candidates = [*filter(lattice.is_in_space, rows)]
+        defaults = [lattice.default_trial(at) for at in rows if not lattice.is_in_space(at)]
         measured = [measurement for group in outcomes.measured.values() for measurement in group]
         repeated = [rows[c] for c, group in outcomes.measured.items() for _ in group]
         measured_rows = np.array(repeated, dtype=np.intp)
@@ -141,10 +141,10 @@ class Assessor:
         """The columns of what cannot be measured: the default where it is illegal or has another
         coordinate, and variants that do not load.
         """
-        layout, unloadable = self._layout, outcomes.unloadable
-        is_possible = layout.default_at == DEFAULT and layout.default.is_legal
+        lattice, unloadable = self._lattice, outcomes.unloadable
+        is_possible = lattice.default_at == DEFAULT and lattice.default.is_legal
         default = [] if is_possible else [rows[DEFAULT]]
-        return [*default, *(row for c, row in rows.items() if layout.variant(c) in unloadable)]
+        return [*default, *(row for c, row in rows.items() if lattice.variant(c) in unloadable)]
 
 
 def _values(goal: Goal, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
@@ -195,15 +195,15 @@ def _costs(
     """The cost of each trial, defaults first: `measuring` by trial, plus `load` if its variant is
     not loaded. The cost rises after some trials of a variant: they add little.
     """
-    layout = outcomes.layout
-    index = np.array(candidates, dtype=np.intp).reshape(len(candidates), len(layout.dimensions))
+    lattice = outcomes.lattice
+    index = np.array(candidates, dtype=np.intp).reshape(len(candidates), len(lattice.dimensions))
     defaults = len(measuring) - len(candidates)
-    variants = [*defaults * [()], *map(tuple, index[:, layout.variant_positions].tolist())]
-    loaded = layout.variant(outcomes.loaded)
+    variants = [*defaults * [()], *map(tuple, index[:, lattice.variant_positions].tolist())]
+    loaded = lattice.variant(outcomes.loaded)
     missing = np.array([variant != loaded for variant in variants])
     times: Counter[tuple[int, ...]] = Counter()
     for coordinate in outcomes.tried:
-        times[layout.variant(coordinate)] += outcomes.attempts(coordinate)
+        times[lattice.variant(coordinate)] += outcomes.attempts(coordinate)
     spent = np.array([times[variant] for variant in variants])
     return (measuring + load * missing) * np.maximum(spent / _VARIANT_ATTEMPTS, 1)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.search.adaptive.layout import DEFAULT, Layout
+from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
 from model_analyzer.search.adaptive.other_loads import lower_loads
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.space import Coordinate
@@ -28,21 +28,21 @@ _MAX_NEIGHBOURS = 200
 class Candidates:
     """Draws trials; the same seed and the same outcomes give the same ones."""
 
-    def __init__(self, layout: Layout, seed: int) -> None:
-        self._layout = layout
+    def __init__(self, lattice: Lattice, seed: int) -> None:
+        self._lattice = lattice
         self._seed = seed
-        self._sizes = np.array([len(dimension.values) for dimension in layout.dimensions])
+        self._sizes = np.array([len(dimension.values) for dimension in lattice.dimensions])
         self._random_draw: tuple[int, Sequence[Coordinate]] = (-1, ())
 
     def after(self, outcomes: Outcomes) -> Iterator[Coordinate]:
         """The defaults, all tried trials, neighbours of the best ones, and random trials; some of
         them more than once.
         """
-        is_in_space = self._layout.is_in_space
+        is_in_space = self._lattice.is_in_space
         yield DEFAULT
         yield from sorted(outcomes.tried, key=is_in_space)
         for known in outcomes.ranked:
-            yield from lower_loads(self._layout, known)
+            yield from lower_loads(self._lattice, known)
         best = [*filter(is_in_space, outcomes.ranked[:_BEST])]
         for leader in best:
             yield from self._neighbours(leader)
@@ -70,7 +70,7 @@ class Candidates:
         """The first `most` distinct rows that are legal coordinates."""
         count = 0
         for row in dict.fromkeys(map(tuple, rows.tolist())):
-            if count < most and self._layout.is_legal(row):
+            if count < most and self._lattice.is_legal(row):
                 count += 1
                 yield row
 
@@ -81,7 +81,7 @@ class Candidates:
         for position, size in enumerate(self._sizes.tolist()):
             for index in _spread(coordinate[position], size):
                 near = (*coordinate[:position], index, *coordinate[position + 1 :])
-                if self._layout.is_legal(near):
+                if self._lattice.is_legal(near):
                     yield near
 
 

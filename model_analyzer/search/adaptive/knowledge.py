@@ -15,7 +15,7 @@ from model_analyzer.domain.trials import Failure
 from model_analyzer.noise.ties import price_of
 from model_analyzer.search.adaptive.acquisition import expected_improvement
 from model_analyzer.search.adaptive.assessment import Assessment, Assessor
-from model_analyzer.search.adaptive.layout import Layout
+from model_analyzer.search.adaptive.lattice import Lattice
 from model_analyzer.search.adaptive.other_loads import higher_loads, lower_loads
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.queueing_model import Floats
@@ -52,8 +52,8 @@ class Knowledge(Outcomes):
     def __init__(
         self, subject: Subject, trial_map: TrialMap, names: VariantNames, seed: int
     ) -> None:
-        super().__init__(subject, Layout(trial_map, names))
-        self._assessor = Assessor(subject, trial_map.space, self.layout, seed)
+        super().__init__(subject, Lattice(trial_map, names))
+        self._assessor = Assessor(subject, trial_map.space, self.lattice, seed)
         self._assessment: Assessment | None = None
         self._recommended: Sequence[Coordinate] = ()
         self._answer: Sequence[Coordinate] = ()
@@ -147,19 +147,19 @@ class Knowledge(Outcomes):
         """By trial, the lead over `best` that is no gain, since `best` would still be recommended:
         0 unless the trial is the same variant under a higher load, and so with a longer latency.
         """
-        assessment, variant = self.assessment(), self.layout.variant(best)
+        assessment, variant = self.assessment(), self.lattice.variant(best)
         tie_margins = np.zeros(len(assessment.rows))
         least_s = assessment.request_s[assessment.rows[best]]
         for coordinate, row in assessment.rows.items():
             request_s = assessment.request_s[row]
-            if request_s > least_s and self.layout.variant(coordinate) == variant:
+            if request_s > least_s and self.lattice.variant(coordinate) == variant:
                 tie_margins[row] = price_of(least_s / request_s)
         return tie_margins
 
     @property
     def lower_loads(self) -> list[Coordinate]:
         """Unmeasured lower loads of the recommended trial that may tie with it."""
-        lower = lower_loads(self.layout, self.recommended[0])
+        lower = lower_loads(self.lattice, self.recommended[0])
         return [c for c in lower if c not in self.tried and self._may_tie(c)]
 
     def _may_tie(self, coordinate: Coordinate) -> bool:

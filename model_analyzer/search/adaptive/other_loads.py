@@ -8,7 +8,7 @@ import math
 from bisect import bisect_right
 
 from model_analyzer.domain.joint_histogram import LATENCY
-from model_analyzer.search.adaptive.layout import Layout
+from model_analyzer.search.adaptive.lattice import Lattice
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT
 from model_analyzer.search.space import Coordinate
@@ -19,21 +19,21 @@ _LOAD_DIVISORS = (4, 2)
 _LEAST_HIGHER, _MOST_HIGHER = 1.2, 2.0
 
 
-def lower_loads(layout: Layout, coordinate: Coordinate) -> list[Coordinate]:
+def lower_loads(lattice: Lattice, coordinate: Coordinate) -> list[Coordinate]:
     """The same coordinate with the concurrencies nearest to a quarter and to half of its own.
 
     Request rates have no lower loads: throughput follows the rate whatever the variant.
     """
     coordinates: list[Coordinate] = []
-    concurrencies = layout.concurrencies
-    is_searched = layout.is_in_space(coordinate) and concurrencies
+    concurrencies = lattice.concurrencies
+    is_searched = lattice.is_in_space(coordinate) and concurrencies
     for divisor in _LOAD_DIVISORS if is_searched else ():
         lower = list(coordinate)
         for position, values in concurrencies:
             target = math.log(values[coordinate[position]] / divisor)
             distances = [abs(math.log(value) - target) for value in values]
             lower[position] = distances.index(min(distances))
-        if tuple(lower) != coordinate and layout.is_legal(tuple(lower)):
+        if tuple(lower) != coordinate and lattice.is_legal(tuple(lower)):
             coordinates.append(tuple(lower))
     return list(dict.fromkeys(coordinates))
 
@@ -45,18 +45,18 @@ def higher_loads(outcomes: Outcomes, best: Coordinate) -> list[Coordinate]:
     A single slow look at another variant may make all higher loads look hopeless; this one costs no
     loading.
     """
-    layout, wishes = outcomes.layout, outcomes.goal.wishes
-    if not (outcomes.is_feasible and layout.is_in_space(best) and THROUGHPUT in wishes):
+    lattice, wishes = outcomes.lattice, outcomes.goal.wishes
+    if not (outcomes.is_feasible and lattice.is_in_space(best) and THROUGHPUT in wishes):
         return []
     factor = min(_room_of_latency(outcomes, best), _MOST_HIGHER)
     higher = list(best)
-    for position, values in layout.concurrencies:
+    for position, values in lattice.concurrencies:
         now = values[best[position]]
         higher[position] = bisect_right(values, factor * now) - 1
         if values[higher[position]] < _LEAST_HIGHER * now:
             return []
     found = tuple(higher)
-    return [found] if found not in outcomes.tried and layout.is_legal(found) else []
+    return [found] if found not in outcomes.tried and lattice.is_legal(found) else []
 
 
 def _room_of_latency(outcomes: Outcomes, coordinate: Coordinate) -> float:

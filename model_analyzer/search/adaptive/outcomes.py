@@ -13,7 +13,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.noise.pooling import pool
 from model_analyzer.noise.ties import Comparison, chance_to_meet
-from model_analyzer.search.adaptive.layout import DEFAULT, Layout
+from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
 from model_analyzer.search.plan import PartialPlan, Subject, recorded
 from model_analyzer.search.rounds import measured_again
 from model_analyzer.search.space import Coordinate
@@ -28,10 +28,10 @@ class Outcomes:
     far. `loaded` is the coordinate whose outcome came last.
     """
 
-    def __init__(self, subject: Subject, layout: Layout) -> None:
+    def __init__(self, subject: Subject, lattice: Lattice) -> None:
         self.goal = subject.goal
         self.in_rounds = subject.in_rounds
-        self.layout = layout
+        self.lattice = lattice
         self.records: list[TrialRecord] = []
         self.tried: dict[Coordinate, Trial] = {}
         self.measured: dict[Coordinate, list[Measurement]] = {}
@@ -48,7 +48,7 @@ class Outcomes:
         outcome. It may take `limit_s` seconds: see `Trial`.
         """
         if coordinate not in self.tried:
-            self.tried[coordinate] = self.layout.trial(coordinate)
+            self.tried[coordinate] = self.lattice.trial(coordinate)
         trial = self.next_of(coordinate)
         self._attempts[coordinate] = trial.repetition + 1
         self.under_way.append(coordinate)
@@ -128,7 +128,7 @@ class Outcomes:
     @property
     def unloadable(self) -> set[tuple[int, ...]]:
         """The variants that did not load under one load, and so do not under any other."""
-        variant = self.layout.variant
+        variant = self.lattice.variant
         failed = {variant(c) for c, failure in self.failed.items() if failure.is_of_variant}
         return failed - {variant(c) for c in self.measured}
 
@@ -147,11 +147,11 @@ class Outcomes:
         """The default configuration under the load of a measured trial, if it can and has yet to be
         measured there: without it, a gain over the default may come from the load.
         """
-        layout = self.layout
-        if layout.is_of_default(coordinate):
+        lattice = self.lattice
+        if lattice.is_of_default(coordinate):
             return None
-        at = layout.default_under(self.tried[coordinate], coordinate)
-        is_possible = layout.trial(at).is_legal and layout.variant(at) not in self.unloadable
+        at = lattice.default_under(self.tried[coordinate], coordinate)
+        is_possible = lattice.trial(at).is_legal and lattice.variant(at) not in self.unloadable
         return at if is_possible and at not in self.tried else None
 
     def missing_comparison(self, coordinate: Coordinate) -> Trial | None:
@@ -159,7 +159,7 @@ class Outcomes:
         default cannot run under the load of the trial, as with larger client batches. None if it
         can, or if both were measured under one load.
         """
-        is_of_default = self.layout.is_of_default
+        is_of_default = self.lattice.is_of_default
         defaults = [c for c in self.ranked if is_of_default(c)]
         if not defaults or is_of_default(coordinate) or self.missing_default(coordinate):
             return None

@@ -34,7 +34,7 @@ def recommendation(outcomes: Outcomes, assessment: Assessment) -> Sequence[Coord
     """The recommended coordinate first, then its ties, which need more resources."""
     if not outcomes.feasible:
         return outcomes.ranked[:1]
-    comparison, variant = outcomes.comparison, outcomes.layout.variant
+    comparison, variant = outcomes.comparison, outcomes.lattice.variant
     best = undefeated(comparison, outcomes.feasible, lambda c: is_credible(outcomes, assessment, c))
     order = sorted(best, key=lambda coordinate: -assessment.utility(coordinate))
 

@@ -22,7 +22,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.finalists import SAFE, contenders, is_unconfirmed, repetitions
 from model_analyzer.search.adaptive.knowledge import Candidate, Knowledge
-from model_analyzer.search.adaptive.layout import LOAD_PARAMETERS
+from model_analyzer.search.adaptive.lattice import LOAD_PARAMETERS
 from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
 from model_analyzer.search.adaptive.stopping import (
     conclude,
@@ -118,9 +118,9 @@ class AdaptiveSearch:
         works if the default fails. With free slots meanwhile, further ones cover the space; at most
         a third of all trials, since they are chosen without any outcome.
         """
-        default = [knowledge.layout.default_at] if knowledge.layout.default.is_legal else []
+        default = [knowledge.lattice.default_at] if knowledge.lattice.default.is_legal else []
         if not default:
-            log_skipped(knowledge.layout.default)
+            log_skipped(knowledge.lattice.default)
         most = self._remaining.most_trials(is_sure=True)
         first = islice(
             chain(default, spread(self._map, excluded=default)),
@@ -169,7 +169,7 @@ class AdaptiveSearch:
             return StopReason.LIMIT
         if is_late(knowledge.records, self._limits):
             return StopReason.BUDGET
-        if knowledge.layout.is_covered_by(knowledge.measured):
+        if knowledge.lattice.is_covered_by(knowledge.measured):
             return StopReason.EVERYTHING
         enough = self._enough(knowledge)
         if enough is not None:
@@ -338,10 +338,10 @@ class _Remaining:
             repetitions = 0 if is_great or not knowledge.is_answered else 1
         else:
             # a first look, which tells little, is never the last trial
-            is_random_load = any(map(is_random, knowledge.layout.default.workloads))
+            is_random_load = any(map(is_random, knowledge.lattice.default.workloads))
             repetitions = _LAST_OF_RANDOM if is_random_load else _LAST
         # the default may have to be measured under another load
-        return repetitions + knowledge.layout.has_several_loads
+        return repetitions + knowledge.lattice.has_several_loads
 
     def fits(self, knowledge: Knowledge, coordinate: Coordinate) -> bool:
         """Whether the next measurement of a trial fits into the budget."""

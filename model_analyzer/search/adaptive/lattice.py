@@ -19,7 +19,7 @@ LOAD_PARAMETERS = ("batch_sizes", *(kind.value for kind in LoadKind))
 DEFAULT: Coordinate = ()
 
 
-class Layout:
+class Lattice:
     """The coordinates of a space and of the default configuration, which the space may lack.
 
     `default` is the trial of the default configuration, `default_at` its coordinate.

@@ -24,7 +24,7 @@ _PARTS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
+class MeasuredService:
     """What one model was measured to do on one server, under a `load` in words.
 
     `requests_per_s` is the rate of its requests, `server_ms` the mean time of a request in the
@@ -40,15 +40,15 @@ class Promise:
     mean_batch: float | None
 
 
-def promises_of(answer: Answer) -> Sequence[Promise]:
-    """One promise for each model that is measured together; empty without an answer."""
+def services_of(answer: Answer) -> Sequence[MeasuredService]:
+    """One service for each model that is measured together; empty without an answer."""
     if answer.best is None:
         return ()
     best = answer.best.best
-    return [_promise(best, index) for index in range(len(best.trial.workloads))]
+    return [_service(best, index) for index in range(len(best.trial.workloads))]
 
 
-def _promise(best: MeasuredTrial, index: int) -> Promise:
+def _service(best: MeasuredTrial, index: int) -> MeasuredService:
     work, measurement = best.trial.workloads[index], best.measurement
     variant = work.variant
     throughput = measurement.model_value(index, "perf_throughput")
@@ -57,7 +57,7 @@ def _promise(best: MeasuredTrial, index: int) -> Promise:
     known = [part for part in parts if part is not None]
     # of a stream, the server counts the time until the first response is begun
     has_times = known and not is_decoupled(variant.config)
-    return Promise(
+    return MeasuredService(
         model=variant.model,
         variant=variant.name,
         load=under_load(work.load, work.traffic),
