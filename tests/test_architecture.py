@@ -86,7 +86,7 @@ USE_CASES = {
 FEATURES = {
     "capacity": set(),
     "cluster": {"doctor"},
-    "compare": set(),
+    "compare": {"proof"},
     "doctor": set(),
     "explain": set(),
     "monitoring": set(),
@@ -226,6 +226,7 @@ CALLS = {
         "state/stores/upload.py",
         "features/cluster/host_lock.py",
         "features/cluster/ray_slots.py",
+        "features/compare/live.py",
         "features/proof/outputs.py",
         "features/proof/verification.py",
     },

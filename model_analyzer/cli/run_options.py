@@ -64,7 +64,7 @@ def given_run_options(
     """
     from model_analyzer.app.selection.result_settings import given_options
 
-    flags = {**given, **ctx.meta.get(_RUN, {})}
+    flags = {**ctx.meta.get(_RUN, {}), **given}
     if config_file is None:
         flags["--profile-models"] = model
     return given_options(flags, config_file, os.environ)

@@ -40,7 +40,7 @@ def parse_rule(text: str) -> Rule:
     return replace(rule, tag=Tag().parse(Node(rule.tag, "--fail-on")))
 
 
-def parse_metrics(text: str) -> Sequence[str]:
+def parse_metrics(text: str) -> list[str]:
     """The metrics of --metrics. Raises ConfigError where there is no such metric."""
     return [Tag().parse(Node(tag.strip(), "--metrics")) for tag in text.split(",")]
 

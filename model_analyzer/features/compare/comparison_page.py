@@ -108,7 +108,7 @@ def render_comparison(page: ComparisonPage, drawings: Drawings) -> str:
 
 
 def _result(report: ComparisonReport) -> tuple[str, str]:
-    if report.judgements:
+    if report.wrong_outputs or report.judgements:
         is_certain = all(each.status is Status.PASSED for each in report.judgements)
         state = "bad" if report.is_regression else "good" if is_certain else "open"
         return state, result_text(report)

@@ -17,7 +17,12 @@ from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted
-from model_analyzer.features.compare.facts.comparison import ComparedPair, ModelComparison, verdict
+from model_analyzer.features.compare.facts.comparison import (
+    ComparedPair,
+    Live,
+    ModelComparison,
+    verdict,
+)
 from model_analyzer.features.compare.facts.gate import Ground, Judgement, Status
 from model_analyzer.noise.noise import FEWEST_CHANGES, Interval
 from model_analyzer.reports.markup import escaped, markdown_table
@@ -63,7 +68,12 @@ class ComparisonReport:
 
     @property
     def is_regression(self) -> bool:
-        return any(judgement.is_regression for judgement in self.judgements)
+        return bool(self.wrong_outputs) or any(each.is_regression for each in self.judgements)
+
+    @property
+    def wrong_outputs(self) -> Sequence[str]:
+        """The models whose outputs are known to differ."""
+        return [each.name for each in self.comparisons if each.has_wrong_outputs]
 
 
 def to_lines(report: ComparisonReport) -> Sequence[str]:
@@ -88,6 +98,9 @@ def best_table(comparison: ModelComparison) -> Table:
                     verdict(tag, change).value,
                 )
             )  # fmt: skip
+    for name, old, later in comparison.live.once if comparison.live is not None else ():
+        percent = _percent(100 * (later / old - 1) if old else None)
+        rows.append(("once", name, _value(old), _value(later), percent, "-", "-"))
     return Table(
         headers=("Of", "Metric", "Base", "New", "Change", "95 % interval", "Verdict"),
         rows=tuple(rows),
@@ -129,6 +142,9 @@ def best_title(comparison: ModelComparison) -> str:
     """A title that names the best configuration of both sides."""
     if comparison.best is None:
         return f"{comparison.name}: only failures in NEW"
+    if comparison.live is not None:
+        live, load = comparison.live, under(comparison.best.base.trial)
+        return f"{comparison.name} {load}: {counted(live.pairs, 'pair')} in {live.seconds:.0f} s"
     base, new = comparison.best.base, comparison.best.new
     if comparison.best.is_of_one_trial:
         other = base.trial.variants if base.trial.variants != new.trial.variants else ""
@@ -152,10 +168,13 @@ def titled_tables(report: ComparisonReport) -> Iterator[tuple[str, Table]]:
 def verdict_lines(report: ComparisonReport, *, broken: bool = False) -> Sequence[str]:
     """The status of each rule with its reason; with `broken`, only the broken rules."""
     return [
-        f"{judgement.comparison.name}: {judgement.rule}: {judgement.status.value}"
-        f" ({_reason(judgement)})"
-        for judgement in report.judgements
-        if judgement.is_regression or not broken
+        *(f"{name}: other outputs" for name in report.wrong_outputs),
+        *(
+            f"{judgement.comparison.name}: {judgement.rule}: {judgement.status.value}"
+            f" ({_reason(judgement)})"
+            for judgement in report.judgements
+            if judgement.is_regression or not broken
+        ),
     ]
 
 
@@ -190,8 +209,9 @@ def rendered(report: ComparisonReport, form: str) -> str | None:
 def to_markdown(report: ComparisonReport) -> str:
     """The report as a comment for a pull request."""
     lines = ["## Model Analyzer: changes", ""]
-    if report.judgements:
+    if report.judgements or report.wrong_outputs:
         lines += [f"**{result_text(report)}**", ""]
+    if report.judgements:
         lines += [*markdown_table(rules_table(report)), ""]
     lines += [f"Base: {escaped(str(report.base))}  ", f"New: {escaped(str(report.new))}", ""]
     if report.differences:
@@ -214,6 +234,8 @@ def result_text(report: ComparisonReport) -> str:
     """What the rules say together: a regression, that it is not certain, or none."""
     count = len(report.judgements)
     broken = sum(judgement.is_regression for judgement in report.judgements)
+    if report.wrong_outputs:
+        return f"Regression: other outputs of {', '.join(report.wrong_outputs)}"
     uncertain = sum(judgement.status is Status.UNCERTAIN for judgement in report.judgements)
     if broken:
         return f"Regression: {broken} of {counted(count, 'rule')} broken"
@@ -260,13 +282,16 @@ def to_junit(report: ComparisonReport) -> str:
             root,
             "testsuite",
             name=comparison.name,
-            tests=str(len(judged) or 1),
-            failures=str(sum(judgement.is_regression for judgement in judged)),
+            tests=str((len(judged) or 1) + comparison.has_wrong_outputs),
+            failures=str(sum(each.is_regression for each in judged) + comparison.has_wrong_outputs),
             skipped=str(sum(judgement.status is Status.UNCERTAIN for judgement in judged)),
             errors="0",
         )
         if not judged:
             _element(suite, "testcase", classname=comparison.name, name="compare")
+        if comparison.has_wrong_outputs:
+            case = _element(suite, "testcase", classname=comparison.name, name="outputs")
+            _element(case, "failure", message="other outputs")
         for judgement in judged:
             name = str(judgement.rule)
             case = _element(suite, "testcase", classname=comparison.name, name=name)
@@ -306,7 +331,8 @@ def _reason(judgement: Judgement) -> str:
 
 def _parts(comparison: ModelComparison) -> Iterator[tuple[str, Mapping[str, Change]]]:
     if comparison.best is not None:
-        yield "best", comparison.best.changes
+        live = comparison.live
+        yield "best" if live is None else counted(live.pairs, "pair"), comparison.best.changes
     if comparison.trials:
         yield "median of common trials", comparison.overall
 
@@ -320,6 +346,18 @@ def _comparison(comparison: ModelComparison) -> Mapping[str, Any]:
         "common_trials": [_pair(pair) for pair in comparison.trials],
         "measured_once": comparison.taken_over,
         "median_of_common_trials": _changes(comparison.overall),
+        **({} if comparison.live is None else {"live": _live(comparison.live)}),
+    }
+
+
+def _live(live: Live) -> Mapping[str, Any]:
+    verdict, reason = live.outputs or (None, "")
+    return {
+        "pairs": live.pairs,
+        "values": {tag: [*map(list, pairs)] for tag, pairs in live.values.items()},
+        "seconds": live.seconds,
+        "outputs": None if verdict is None else {"verdict": verdict.value, "reason": reason},
+        "once": [{"what": what, "base": base, "new": new} for what, base, new in live.once],
     }
 
 

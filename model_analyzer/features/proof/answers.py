@@ -66,7 +66,7 @@ def differences(
         if name in ignored:
             continue
         if name not in answer or name not in reference:
-            what = "is missing" if name not in answer else "is not an output of the default"
+            what = "is missing" if name not in answer else "is an output that was not there"
             yield Deviation(name, what)
             continue
         difference = _difference(reference[name], answer[name], tolerance)

@@ -29,11 +29,14 @@ def unstable_outputs(default: Replies) -> Collection[str]:
     return outputs_of(default.again).keys()
 
 
+DEFAULT = "the default configuration"
+
+
 def judge_default(default: Replies, scope: str) -> Ruling:
     """Whether mixing changes the answers of the default configuration itself."""
     unstable = unstable_outputs(default)
     for output, found in _judged(default.mixed, unstable).items():
-        what = f"mixing requests changes {_named(output)} of the default configuration itself"
+        what = f"mixing requests changes {_named(output)} of {DEFAULT} itself"
         return Ruling(
             verdict=Verdict.FAILED, sentence=f"{what}: {_described(found)}", wrong=len(found)
         )
@@ -46,33 +49,41 @@ def judge(
     alone: Sequence[Found],
     unstable: Collection[str],
     scope: str,
+    reference: str = DEFAULT,
 ) -> Ruling:
-    """Whether a configuration gives the outputs of the default. `alone` are the differences of
-    their answers to single requests. What mixing changes in the default is not judged mixed.
+    """Whether a configuration gives the outputs of the default, or of another `reference`. `alone`
+    are the differences of their answers to single requests. What mixing changes in the default is
+    not judged mixed.
     """
     changing = _judged(default.mixed, unstable)
     for output, found in _judged(alone, unstable).items():
-        how = "differs from that of the default configuration, for single requests already"
+        how = f"differs from that of {reference}, for single requests already"
         sentence = f"{_named(output)} {how}: {_described(found)}"
         return Ruling(verdict=Verdict.FAILED, sentence=sentence, wrong=len(found))
     for output, found in _judged(variant.mixed, {*unstable, *changing}).items():
-        how = "differs from that of the default configuration, only when requests are mixed"
+        how = f"differs from that of {reference}, only when requests are mixed"
         sentence = f"{_named(output)} {how}: {_described(found)}"
         return Ruling(verdict=Verdict.FAILED, sentence=sentence, wrong=len(found))
-    text = "its outputs are those of the default configuration"
+    text = f"its outputs are those of {reference}"
     if changing:
-        text += f" (mixed, {first_few([*changing])} not judged: mixing changes the default itself)"
-    return _passed(text, default, unstable, scope)
+        text += f" (mixed, {first_few([*changing])} not judged: mixing changes {reference} itself)"
+    return _passed(text, default, unstable, scope, reference)
 
 
 def _judged(found: Sequence[Found], without: Collection[str]) -> Mapping[str, Sequence[Found]]:
     return {name: each for name, each in outputs_of(found).items() if name not in without}
 
 
-def _passed(text: str, default: Replies, unstable: Collection[str], scope: str) -> Ruling:
+def _passed(
+    text: str,
+    default: Replies,
+    unstable: Collection[str],
+    scope: str,
+    reference: str = DEFAULT,
+) -> Ruling:
     names = {*_names(default.alone)}
     if names and names <= {*unstable}:
-        what = f"{first_few(sorted(unstable))} of the default configuration"
+        what = f"{first_few(sorted(unstable))} of {reference}"
         reason = f"{what} differs between equal requests, and there is nothing else to compare"
         return Ruling(verdict=Verdict.UNKNOWN, sentence=reason)
     if unstable:

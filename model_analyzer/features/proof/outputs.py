@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -31,6 +31,7 @@ from model_analyzer.features.proof.answers import Answer as ModelAnswer
 from model_analyzer.features.proof.asking import Asking, Unanswered
 from model_analyzer.features.proof.input_set import Unanswerable, input_set_for
 from model_analyzer.features.proof.judging import (
+    DEFAULT,
     Ruling,
     judge,
     judge_default,
@@ -169,7 +170,8 @@ def _unknown(trial: Trial, reason: str, options: OutputOptions) -> Proof:
 @dataclass(slots=True)
 class OutputCheck:
     """The check of one subject within `budget_s`; the default configuration is asked once. `loaded`
-    is the content of what the server has loaded, as far as is known.
+    is the content of what the server has loaded, as far as is known. Sentences call what it
+    compares with the `reference`.
     """
 
     server: TritonServer
@@ -177,6 +179,7 @@ class OutputCheck:
     options: OutputOptions
     budget_s: float
     loaded: str = ""
+    reference: str = DEFAULT
     _spent_s: float = 0.0
     _observers: dict[str, Observer] = field(default_factory=dict)
     _defaults: dict[str, Replies] = field(default_factory=dict)  # by model
@@ -238,6 +241,31 @@ class OutputCheck:
         verdict, sentence = ruling.verdict, ruling.sentence
         return prove(ProofKind.OUTPUTS, trial, verdict, sentence, numbers, at=time.time())
 
+    def of_two_servers(
+        self, server: TritonServer, trial: Trial, other: Trial, turn: Callable[[TritonServer], None]
+    ) -> Ruling:
+        """The verdict on the outputs of the `other` trial on another server, by those of the trial
+        on this one. `turn` is called before a server is asked. What the first one answers otherwise
+        after it was started again is not judged.
+        """
+        other_check = replace(self, server=server)  # asks the same: it shares the observers
+        try:
+            turn(self.server)
+            self._defaults |= self._observe(trial, is_default=True)
+            turn(server)
+            replies = other_check._observe(other, is_default=False)
+            unstable = {name: {*unstable_outputs(each)} for name, each in self._defaults.items()}
+            ruling = other_check._compared(replies, unstable)
+            if ruling.verdict is Verdict.FAILED:
+                turn(self.server)
+                self.server.stop()
+                for name, found in self._reloaded(trial).items():
+                    unstable[name] |= {*outputs_of(found)}
+                ruling = other_check._compared(replies, unstable)
+        except (Unanswerable, Unanswered, ServerError) as error:
+            return Ruling(verdict=Verdict.UNKNOWN, sentence=f"its outputs: {error}")
+        return ruling
+
     def _tried(self, trial: Trial, *, is_last: bool = False) -> Ruling | None:
         """The verdict; None if the server did not answer, which may be chance the first time."""
         try:
@@ -282,6 +310,7 @@ class OutputCheck:
                 self._observers[name].differing(self._defaults[name].alone, replies.alone),
                 unstable[name],
                 self._scope,
+                self.reference,
             )
             for name, replies in variant.items()
         )
@@ -322,7 +351,7 @@ class OutputCheck:
                 alone = observer.alone(asking, time.monotonic() + share_s)
                 again = observer.again(asking, alone) if is_default else ()
                 if is_default and (reason := _refusal(alone)):
-                    raise Unanswerable(f"the default configuration refuses the inputs: {reason}")
+                    raise Unanswerable(f"{self.reference} refuses the inputs: {reason}")
                 before = _batches(client, work.variant)
                 at_once = min(work.variant.filling_concurrency(gpus=trial.gpus), _MOST_AT_ONCE)
                 until = time.monotonic() + min(share_s, _MIXING_S)

@@ -13,13 +13,14 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model_analyzer.app.bench.bench import make_runner
+from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.launch import launcher
-from model_analyzer.app.bench.serving import serve
+from model_analyzer.app.bench.serving import Serving, serve
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.delivery.files import configurations_of, head_of
 from model_analyzer.app.run.caller import Caller
@@ -42,6 +43,7 @@ from model_analyzer.runner.host import whole_seconds
 from model_analyzer.runner.output_directory import create_output
 from model_analyzer.runner.repository import ModelRepository, OutputRepository, stage
 from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.trial_runner import TrialRunner
 from model_analyzer.search.plan import Subject, by_name
 
 log = logging.getLogger(__name__)
@@ -149,41 +151,71 @@ def _checked(answer: Answer, subject: Subject, session: Session, caller: Caller)
         repository = lay_out(answer, place, directory / "models")
         setups = {name: plain_setup(setup, models) for name, setup in devices.setups.items()}
         devices = replace(devices, setups=setups)
-    create_output(directory / "variants", override=False)
     with ExitStack() as stack:
-        server = PlainServer(
-            launcher(settings, devices, place.environment, repository),
-            settings.server,
-            place.server_log,
-            settles=False,
-            timings=job.timings,
-        )
-        stack.enter_context(server)
         setup = devices.setups[subject.models[0].facts.name]
-        ready_s = server.ready_s(setup)
-        serving = serve(job, devices, place, server)
+        bench = plain_bench(job, devices, place, setup, directory, repository, caller, stack)
+        server, serving = bench.server, bench.serving
         trial = _trial(answer, next(each for each in serving.subjects if each.name == subject.name))
         first_ms = server.first_answer_ms(trial.workloads[0].variant.config, trial.setup)
-        runner = make_runner(
-            job,
-            place,
-            serving,
-            server,
-            OutputRepository(directory / "variants", None),
-            conceal=caller.conceal,
-            show=caller.audience.print,
-            interruptible=caller.interrupts.interruptible,
-        )
-        outcome = runner.run(trial)
+        outcome = bench.runner.run(trial)
         is_theirs = url and isinstance(outcome, Measurement)
         different = [*_different(trial, server)] if is_theirs else []
         server.stop()
     return Check(
         outcome=outcome,
-        ready_s=None if url else ready_s,
+        ready_s=None if url else bench.ready_s,
         first_ms=first_ms,
         different=different,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainBench:
+    """A server of which nothing is changed; how many seconds it took until it served; and the
+    runner of trials on it.
+    """
+
+    server: PlainServer
+    serving: Serving
+    runner: TrialRunner
+    ready_s: float
+
+
+def plain_bench(
+    job: Job,
+    devices: Devices,
+    place: Workplace,
+    setup: ServerSetup,
+    directory: Path,
+    repository: Path | None,
+    caller: Caller,
+    stack: ExitStack,
+) -> PlainBench:
+    """Starts a server with this `repository`, or reaches that of the settings; the `stack` ends it.
+    Variants are written below the `directory`. Raises ServerError.
+    """
+    create_output(directory / "variants", override=False)
+    server = PlainServer(
+        launcher(job.settings, devices, place.environment, repository),
+        job.settings.server,
+        place.server_log,
+        settles=False,
+        timings=job.timings,
+    )
+    stack.enter_context(server)
+    ready_s = server.ready_s(setup)
+    serving = serve(job, devices, place, server)
+    runner = make_runner(
+        job,
+        place,
+        serving,
+        server,
+        OutputRepository(directory / "variants", None),
+        conceal=caller.conceal,
+        show=caller.audience.print,
+        interruptible=caller.interrupts.interruptible,
+    )
+    return PlainBench(server=server, serving=serving, runner=runner, ready_s=ready_s)
 
 
 def _different(trial: Trial, server: PlainServer) -> Iterator[str]:

@@ -12,6 +12,7 @@ from model_analyzer.domain.hardware import with_place
 from model_analyzer.domain.metrics import METRICS, Better
 from model_analyzer.domain.models import fingerprint
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.proofs import Verdict
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.noise import (
     Interval,
@@ -46,13 +47,29 @@ class ComparedPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """A comparison of two servers for so many seconds: the number of `pairs` of rounds, and the
+    values of both sides in each, by metric; the verdict on the outputs with its reason, None if
+    they were not asked for; and what was measured `once`: what it is with its unit, and the values
+    of both sides.
+    """
+
+    pairs: int
+    values: Mapping[str, Sequence[tuple[float, float]]]
+    seconds: float
+    outputs: tuple[Verdict, str] | None
+    once: tuple[tuple[str, float, float], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelComparison:
     """The comparison of a model (or of several, measured together) by the metrics `tags`.
 
     `hardware` is the kind of hardware, if a side has several, otherwise "". `best` is None if the
     new side has only failures. `trials` are the common trials, the largest regression first.
     Measurements that the new side took over from the base are not in `trials`; `taken_over` is
-    their number. `overall` is the median change of the trials.
+    their number. `overall` is the median change of the trials. `live` has more about servers that
+    were measured in turn: then `best` is what was measured.
     """
 
     model: str
@@ -62,6 +79,13 @@ class ModelComparison:
     taken_over: int
     overall: Mapping[str, Change]
     hardware: str = ""
+    live: Live | None = None
+
+    @property
+    def has_wrong_outputs(self) -> bool:
+        """Whether the outputs of the new side are known to differ."""
+        outputs = None if self.live is None else self.live.outputs
+        return outputs is not None and outputs[0] is Verdict.FAILED
 
     @property
     def name(self) -> str:

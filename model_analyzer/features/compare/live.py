@@ -1,0 +1,301 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compares two servers by measuring them in turn, until a difference is certain.
+
+Each pair of rounds has one of either server, in the order A B B A: a machine that becomes slower or
+faster meanwhile does so for both. One server is under load at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from model_analyzer.app.run.caller import Caller
+from model_analyzer.domain.differences import trial_differences
+from model_analyzer.domain.loads import under
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.models import empty
+from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.proofs import Verdict
+from model_analyzer.domain.trials import Failure, Load, Trial
+from model_analyzer.domain.words import first_few
+from model_analyzer.errors import Interrupted, ServerError, wrong
+from model_analyzer.features.compare.comparison_report import ComparisonReport, Side
+from model_analyzer.features.compare.facts.comparison import ComparedPair, Live, ModelComparison
+from model_analyzer.features.compare.facts.gate import Rule, judge
+from model_analyzer.features.compare.facts.pairs import Pairs, conclusion
+from model_analyzer.features.compare.sides import LiveSide, Sides, Target, start
+from model_analyzer.features.compare.upgrades import known_changes
+from model_analyzer.features.proof.outputs import OutputCheck, OutputOptions
+from model_analyzer.reports.changes import configuration_changes
+from model_analyzer.results.change import median_change
+from model_analyzer.results.ranking import Ranking, rank
+
+log = logging.getLogger(__name__)
+
+_OUTPUTS_S = 20.0  # about, for asking both servers
+_TOLD_EVERY = 5  # pairs
+_MOST_FAILURES = 3  # in a row: one may be chance on a busy machine
+
+_OUTPUT_WORDS = {
+    Verdict.PASSED: "right: ",
+    Verdict.FAILED: "other outputs: ",
+    Verdict.UNKNOWN: "not compared: ",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveQuestion:
+    """What is asked about two servers: the metrics `tags`, and the `rules` (see `judge`). It ends
+    after `budget_s` seconds. `loads` are by model, `load` is that of all others (see
+    `LiveSide.trial`).
+    """
+
+    tags: Sequence[str]
+    rules: Sequence[Rule]
+    strict: bool
+    budget_s: float
+    load: Load | None = None
+    loads: Mapping[str, Load] = field(default_factory=empty)
+
+
+def compare_live(
+    base: Target, new: Target, question: LiveQuestion, caller: Caller
+) -> ComparisonReport:
+    """The comparison of two servers. An interrupt ends it with what is known then. Raises
+    ConfigError, RepositoryError or ServerError if nothing can be compared.
+    """
+    until = time.monotonic() + question.budget_s
+    with ExitStack() as stack:
+        with caller.interrupts.interruptible():
+            sides = start(base, new, caller, stack)
+        names = [name for name in sides.base.models if name in sides.new.models]
+        if not names:
+            had, has = (first_few([*side.models]) for side in (sides.base, sides.new))
+            raise wrong("--live", f"no model is on both sides: BASE has {had}, NEW has {has}")
+        looks = []
+        for left, name in zip(range(len(names), 0, -1), names, strict=True):
+            load = question.loads.get(name, question.load)
+            trial = sides.base.trial(name, load)
+            looks.append(
+                _Look(
+                    name=name,
+                    trials=(trial, sides.new.trial(name, trial.workloads[0].load)),
+                    pairs=Pairs(
+                        values={tag: [] for tag in question.tags},
+                        intervals=len(question.tags) * len(names),
+                    ),
+                )
+            )
+            now = time.monotonic()
+            try:
+                looks[-1].measure(sides, question.rules, now + (until - now) / left, caller)
+            except Interrupted:
+                break
+            if caller.interrupts.requested:
+                break
+        for side in (sides.base, sides.new):
+            side.server.stop()
+    return _report(sides, looks, question)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Look:
+    """What is seen of a model: the rounds of BASE and of NEW, with the values of each pair; the
+    verdict on the outputs with its reason, None if they were not asked for; and the side that
+    cannot be measured (0 is BASE) with the reason, None if both can.
+    """
+
+    name: str
+    trials: tuple[Trial, Trial]
+    pairs: Pairs
+    records: tuple[list[TrialRecord], list[TrialRecord]] = field(default_factory=lambda: ([], []))
+    outputs: tuple[Verdict, str] | None = None
+    failed: tuple[int, Failure] | None = None
+    count: int = 0
+    seconds: float = 0.0
+
+    def measure(self, sides: Sides, rules: Sequence[Rule], until: float, caller: Caller) -> None:
+        """Compares outputs, then measures pairs until enough is known, or until then. Raises
+        Interrupted.
+        """
+        with caller.interrupts.interruptible():
+            self.outputs = self._outputs(sides)
+        began = last = time.monotonic()
+        longest, failures = 0.0, 0
+        while not self.count or last + longest < until:
+            for place in (0, 1) if self.count % 2 == 0 else (1, 0):
+                if caller.interrupts.requested:
+                    return
+                outcome = self._round(sides, place)
+                if isinstance(outcome, Failure):
+                    break
+            longest, last = max(longest, time.monotonic() - last), time.monotonic()
+            if isinstance(outcome, Failure):
+                failures += 1
+                if failures == _MOST_FAILURES:
+                    self.failed = (place, outcome)
+                    return
+                continue
+            failures, self.seconds = 0, last - began
+            self._count_pair()
+            if self.count % _TOLD_EVERY == 0:
+                log.info("%s, %d pairs: %s", self.name, self.count, conclusion(self.pairs))
+            if self.pairs.is_decided(rules):
+                return
+
+    def _count_pair(self) -> None:
+        self.count += 1
+        old, later = (records[-1].outcome for records in self.records)
+        assert isinstance(old, Measurement)
+        assert isinstance(later, Measurement)
+        for tag, pairs in self.pairs.values.items():
+            before, now = old.value(tag), later.value(tag)
+            if before and now:
+                pairs.append((before, now))
+
+    def _round(self, sides: Sides, place: int) -> Outcome:
+        """Measures a round of BASE (0) or of NEW (1)."""
+        bench = (sides.base, sides.new)[place].bench
+        sides.turn(bench.server)
+        trial = replace(self.trials[place], repetition=len(self.records[place]))
+        outcome = bench.runner.run(trial)
+        self.records[place].append(TrialRecord(trial=trial, outcome=outcome))
+        return outcome
+
+    def _outputs(self, sides: Sides) -> tuple[Verdict, str] | None:
+        base, new = sides.base, sides.new
+        options = OutputOptions(**base.settings.outputs)
+        if options.check is False:
+            return None
+        if not (base.answers_grpc and new.answers_grpc):
+            return Verdict.UNKNOWN, "its outputs: that needs gRPC"
+        log.info("%s: comparing outputs", self.name)
+        check = OutputCheck(
+            base.server, base.models[self.name], options, _OUTPUTS_S, reference="BASE"
+        )
+        ruling = check.of_two_servers(new.server, *self.trials, sides.turn)
+        return ruling.verdict, ruling.sentence
+
+    def rankings(self, sides: Sides) -> tuple[Ranking, Ranking]:
+        """The rounds as two runs that measured only them."""
+        goal = sides.base.models[self.name].goal
+        base, new = (
+            rank(Profile(records=tuple(records)), self.name, goal)[0] for records in self.records
+        )
+        return base, new
+
+
+def _report(sides: Sides, looks: Sequence[_Look], question: LiveQuestion) -> ComparisonReport:
+    counted = [look for look in looks if look.count or (look.failed and look.failed[0] == 1)]
+    known = [(look, look.rankings(sides)) for look in counted]
+    remarks = [text for look in looks for text in _remarks(look, sides)]
+    remarks += _left_out(sides)
+    if not known:
+        raise ServerError("; ".join(["nothing was compared", *remarks]))
+    comparisons = [
+        _comparison(look, rankings, tuple(_once(look, sides))) for look, rankings in known
+    ]
+    return ComparisonReport(
+        base=_side(sides.base),
+        new=_side(sides.new),
+        differences=tuple(dict.fromkeys(_differences(sides, comparisons))),
+        remarks=tuple(dict.fromkeys(remarks)),
+        comparisons=tuple(comparisons),
+        rankings=tuple(rankings for _, rankings in known),
+        judgements=tuple(
+            judge(rule, comparison, strict=question.strict)
+            for comparison in comparisons
+            for rule in question.rules
+        ),
+    )
+
+
+def _comparison(
+    look: _Look, rankings: tuple[Ranking, Ranking], once: tuple[tuple[str, float, float], ...]
+) -> ModelComparison:
+    base, new = rankings
+    tags, pairs = tuple(look.pairs.values), look.pairs
+    best = None
+    if look.failed is None or look.failed[0] == 0:
+        best = ComparedPair(
+            base=base.results[0].best,
+            new=new.results[0].best,
+            changes={tag: pairs.change(tag) for tag in tags},
+            new_values={tag: pairs.new_value(tag) for tag in tags},
+        )
+    return ModelComparison(
+        model=look.name,
+        tags=tags,
+        best=best,
+        trials=(),
+        taken_over=0,
+        overall=dict.fromkeys(tags, median_change([])),
+        live=Live(
+            pairs=look.count,
+            values=pairs.values,
+            seconds=look.seconds,
+            outputs=look.outputs,
+            once=once,
+        ),
+    )
+
+
+def _side(side: LiveSide) -> Side:
+    return Side(name=side.name, uuid="", time=f"Triton {side.version}")
+
+
+def _left_out(sides: Sides) -> Iterator[str]:
+    """Models that only one side has."""
+    base, new = sides.base.models, sides.new.models
+    for name, only in (("BASE", base.keys() - new.keys()), ("NEW", new.keys() - base.keys())):
+        if only:
+            yield f"only in {name}, so not compared: {first_few(sorted(only))}"
+
+
+def _once(look: _Look, sides: Sides) -> Iterator[tuple[str, float, float]]:
+    """What is known of both sides, but not in pairs: what it is, and both values."""
+    if sides.base.is_ours and sides.new.is_ours:
+        yield "Server ready (s)", sides.base.bench.ready_s, sides.new.bench.ready_s
+    base, new = (
+        [
+            each.outcome.resources.memory_after
+            for each in records
+            if isinstance(each.outcome, Measurement) and each.outcome.resources is not None
+        ]
+        for records in look.records
+    )
+    if base and new:
+        yield "Memory of the server (MB)", median(base), median(new)
+
+
+def _differences(
+    sides: Sides, comparisons: Sequence[ModelComparison]
+) -> Iterator[tuple[str, str, str]]:
+    """What differs in how the servers and models are set up."""
+    if sides.base.version != sides.new.version:
+        yield "Triton", sides.base.version, sides.new.version
+    for best in (comparison.best for comparison in comparisons):
+        if best is not None:
+            for each in trial_differences(best.base.trial, best.new.trial):
+                yield each.subject, each.then, each.now
+            for name, before, now in configuration_changes(best.base, best.new):
+                yield f"{best.base.trial.workloads[0].variant.model}: {name}", before, now
+
+
+def _remarks(look: _Look, sides: Sides) -> Iterator[str]:
+    """What was found about a model, in sentences, the most important first."""
+    if look.outputs is not None:
+        verdict, sentence = look.outputs
+        yield f"{look.name}: {_OUTPUT_WORDS[verdict]}{sentence}"
+    if look.failed is not None:
+        place, failure = look.failed
+        yield f"{look.name}: {('BASE', 'NEW')[place]} failed: {failure.message}"
+    if look.count:
+        yield f"{look.name} {under(look.trials[0])}: {conclusion(look.pairs)}"
+    yield from known_changes(sides.base.version, sides.new.version, look.trials[0])
