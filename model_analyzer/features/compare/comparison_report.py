@@ -289,9 +289,10 @@ def to_junit(report: ComparisonReport) -> str:
         )
         if not judged:
             _element(suite, "testcase", classname=comparison.name, name="compare")
-        if comparison.has_wrong_outputs:
+        if comparison.live is not None and comparison.has_wrong_outputs:
+            _, reason = comparison.live.outputs or (None, "")
             case = _element(suite, "testcase", classname=comparison.name, name="outputs")
-            _element(case, "failure", message="other outputs")
+            _element(case, "failure", message=reason)
         for judgement in judged:
             name = str(judgement.rule)
             case = _element(suite, "testcase", classname=comparison.name, name=name)

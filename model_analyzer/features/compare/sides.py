@@ -26,6 +26,7 @@ from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.models import VariantNames, empty
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import Load, LoadKind, Trial
+from model_analyzer.domain.words import first_few
 from model_analyzer.errors import RepositoryError, ServerError, wrong
 from model_analyzer.features.proof.verification import PlainBench, plain_bench, plain_setup
 from model_analyzer.results.ranking import rank
@@ -33,7 +34,7 @@ from model_analyzer.runner.client.connect import connect
 from model_analyzer.runner.file_trees import CONFIG, link_tree, words_of
 from model_analyzer.runner.load.child import most_memory_of_each
 from model_analyzer.runner.monitors.usage import read_resources
-from model_analyzer.runner.repository import ModelRepository, model_names, stage
+from model_analyzer.runner.repository import LAYOUT, ModelRepository, model_names, stage
 from model_analyzer.runner.server.endpoints import remote_endpoints
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.timings import Timings
@@ -88,6 +89,8 @@ def targets(
             path = Path(directory)
             names = names or [*model_names(path)]
             is_whole = any(path.glob("*/[0-9]*/"))
+            if not is_whole and not any(path.glob(f"*/{CONFIG}")):
+                raise wrong("--live", f"{text} has no model: {LAYOUT}")
             flags = {"--model-repository": directory} if is_whole else {}
             configurations = None if is_whole else path
         else:
@@ -102,7 +105,11 @@ def targets(
             settings = settings.without_patterns(_served_models(settings))
         if models:
             chosen = tuple(model for model in settings.models if model.name in models)
-            settings = replace(settings, models=chosen or settings.models)
+            if not chosen:
+                raise wrong(
+                    "--model", f"{text} has no model {first_few(models)} among those of the run"
+                )
+            settings = replace(settings, models=chosen)
         job = Job.of(replace(resolved, settings=settings), os.environ, timings)
         yield Target(name=text, job=job, configurations=configurations)
 
@@ -114,8 +121,9 @@ def loads_of(checkpoint: Checkpoint, asked: GoalOverride) -> Mapping[str, Load]:
     loads = {}
     for name in names:
         ranking, *_ = rank(checkpoint.profile, name, goals[name])
-        if ranking.results:
-            loads[name] = ranking.results[0].best.trial.workloads[0].load
+        load = ranking.results[0].best.trial.workloads[0].load if ranking.results else None
+        if load is not None and load.value:  # times in a file have none
+            loads[name] = load
     return loads
 
 

@@ -288,3 +288,29 @@ def test_what_cannot_be_done_is_one_line(
     assert (ended, output) == (status, "")
     (line,) = error.splitlines()
     assert message in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("base", "slow", "--budget", "1m"), "--budget: only a --live comparison measures"),
+        (("base", "slow", "-m", "m"), "--model: only a --live comparison measures"),
+        (("--live", "nowhere", "base"), "'nowhere' is neither a directory, nor a URL such as"),
+        (("--live", "base", "slow"), "base has no model: a repository has a directory"),
+        (("--live", "ftp://host:21", "base"), "no server is reached by 'ftp://host:21'"),
+        (("--live", "grpc://a:1", "http://b:2"), "compare both servers over the same protocol"),
+        (("--live", "base", "slow", "--budget", "soon"), "expected a duration"),
+        (
+            ("--live", "base", "slow", "--concurrency", "2", "--request-rate", "5"),
+            "--request-rate: give this or --concurrency, not both",
+        ),
+        (("--live", "triton:2.44", "triton:1.0", "--model-repository", "base"), "no such Triton"),
+    ],
+    ids=["budget", "model", "side", "empty", "scheme", "protocols", "duration", "loads", "version"],
+)
+def test_what_cannot_be_measured_is_refused(
+    run: Run, sides: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    status, _, error = run("compare", *arguments)
+
+    assert (status, says in error) == (2, True), error
