@@ -430,12 +430,12 @@ SHAPE = {
     # all proofs may take 2,500 lines: that of outputs has 1,200 (and 500 of tests), that of what is
     # deployed 590 (and 200 of tests); what production is watched with has 330 (and 200);
     # two servers are measured in turn: 1,120 (and 200 of tests)
-    "lines": 85_330,
+    "lines": 86_460,
     # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
     # servers by version; a search ends when it is sure; `--verify` is an option of two commands
     # a class of 57 methods, what an adaptive search knows, became six files, each with its head
     "lines of the core, without features": 72_280,
-    "files": 465,
+    "files": 469,
     "files that one other imports": 105,
     "of these, files of up to 110 lines": 31,
     "files under 40 lines": 18,
@@ -446,7 +446,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 4,
-    "lines of tests": 83_070,
+    "lines of tests": 83_220,
 }
 
 
