@@ -151,7 +151,7 @@ class _PooledValues(Mapping[str, float]):
         self,
         models: Sequence[ModelMeasurement],
         times: Sequence[float],
-        histograms: Mapping[str, Histogram],
+        histograms: _PooledHistograms,
     ) -> None:
         self._models = models
         self._times = times
@@ -188,6 +188,31 @@ class _PooledValues(Mapping[str, float]):
         return _reduce(Reduction.MEAN, parts)
 
 
+class _PooledHistograms(Mapping[str, Histogram]):
+    """The histograms of all requests of a model together, by family. They are made like values."""
+
+    __slots__ = ("_known", "_models")
+
+    def __init__(self, models: Sequence[ModelMeasurement]) -> None:
+        self._models = models
+        self._known: dict[str, Histogram | None] = {}
+
+    def __getitem__(self, family: str) -> Histogram:
+        if family not in self._known:
+            self._known[family] = _together(self._models, family)
+        histogram = self._known[family]
+        if histogram is None:
+            raise KeyError(family)
+        return histogram
+
+    def __iter__(self) -> Iterator[str]:
+        families = dict.fromkeys(family for family, _ in PERCENTILES.values())
+        return filter(self.__contains__, families)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 def _tags_of(models: Sequence[ModelMeasurement]) -> Iterable[str]:
     return dict.fromkeys(tag for model in models for tag in model.values)
 
@@ -195,10 +220,7 @@ def _tags_of(models: Sequence[ModelMeasurement]) -> Iterable[str]:
 def _pooled(models: Sequence[ModelMeasurement]) -> ModelMeasurement:
     """All requests of a model together."""
     times = [_time(model) for model in models]
-    tags = _tags_of(models)
-    families = dict.fromkeys(PERCENTILES[tag][0] for tag in tags if tag in PERCENTILES)
-    together = {family: _together(models, family) for family in families}
-    histograms = {name: each for name, each in together.items() if each is not None}
+    histograms = _PooledHistograms(models)
     return _joined(
         models, times, values=_PooledValues(models, times, histograms), histograms=histograms
     )
@@ -240,12 +262,12 @@ def _joined(
 
 def _together(models: Sequence[ModelMeasurement], family: str) -> Histogram | None:
     """The histogram of the latencies of all models that have this family; None if one of them is
-    unknown.
+    unknown, or none has it.
     """
     tags = [tag for tag, (own, _) in PERCENTILES.items() if own == family]
     known = [histogram_of(model, family) for model in models if _has_any(model, tags)]
     present = [histogram for histogram in known if histogram is not None]
-    return merged(present) if len(present) == len(known) else None
+    return merged(present) if known and len(present) == len(known) else None
 
 
 def _has_any(model: ModelMeasurement, tags: Sequence[str]) -> bool:

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 
 from model_analyzer.domain.measurements import Doubt, Measurement, Outcome
@@ -64,10 +65,29 @@ def doubts_of(trial: Trial, measurement: Measurement, runs: int = 1) -> tuple[Do
 
 def with_doubts(trial: Trial, pooled: Measurement, runs: int) -> Measurement:
     """So many `runs` that were pooled, with the doubts about all together and about single ones."""
-    own = doubts_of(trial, pooled, runs)
-    laws = {doubt.law for doubt in own}
-    others = [doubt for doubt in pooled.doubts if doubt.law not in laws]
-    return replace(pooled, doubts=(*own, *others)) if own else pooled
+    return replace(pooled, doubts=_PooledDoubts(trial, pooled, runs))
+
+
+class _PooledDoubts(Collection[Doubt]):
+    """They are found when they are read: a ranking has many trials, and few are shown."""
+
+    def __init__(self, trial: Trial, pooled: Measurement, runs: int) -> None:
+        self._trial, self._pooled, self._runs = trial, pooled, runs
+
+    @cached_property
+    def _found(self) -> Collection[Doubt]:
+        own = doubts_of(self._trial, self._pooled, self._runs)
+        laws = {doubt.law for doubt in own}
+        return (*own, *[doubt for doubt in self._pooled.doubts if doubt.law not in laws])
+
+    def __contains__(self, doubt: object) -> bool:
+        return doubt in self._found
+
+    def __iter__(self) -> Iterator[Doubt]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 def judged(trial: Trial, outcome: Outcome) -> Outcome:
