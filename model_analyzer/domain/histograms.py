@@ -14,6 +14,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, islice
 from operator import itemgetter, sub
@@ -35,6 +36,7 @@ _LONGEST_TEXT = 3 * BINS
 _MOST_PACKED = 2**64 - 1
 
 
+@dataclass(frozen=True)
 class Histogram:
     """The number of latencies in each bin, as a text (see `docs/checkpoints.md`).
 
@@ -43,16 +45,9 @@ class Histogram:
     one. If it `is_approximate`, it was made from a few percentiles.
     """
 
-    def __init__(self, text: str, clustering: float = 1.0, *, is_approximate: bool = False) -> None:
-        self.text = text
-        self.clustering = clustering
-        self.is_approximate = is_approximate
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Histogram) and self._content == other._content
-
-    def __hash__(self) -> int:
-        return hash(self._content)
+    text: str
+    clustering: float = 1.0
+    is_approximate: bool = False
 
     @classmethod
     def of(cls, latencies: Iterable[float], clustering: float = 1.0) -> Histogram:
@@ -64,19 +59,11 @@ class Histogram:
         cls, counts: Mapping[int, int], clustering: float = 1.0, *, is_approximate: bool = False
     ) -> Histogram:
         """The histogram with these counts by bin."""
-        histogram = cls.__new__(cls)  # without its text, which nobody needs of several together
-        histogram.clustering, histogram.is_approximate = clustering, is_approximate
-        bins = [bin_ for bin_ in sorted(counts) if counts[bin_]]
-        histogram._cumulated = _packed(bins, list(accumulate(map(counts.__getitem__, bins))))
+        occupied = {bin_: counts[bin_] for bin_ in sorted(counts) if counts[bin_]}
+        histogram = cls(_encoded(occupied), clustering, is_approximate)
+        # to read them from the text again would take several times as long as to write it
+        histogram.__dict__["_cumulated"] = _packed([*occupied], [*accumulate(occupied.values())])
         return histogram
-
-    @cached_property
-    def text(self) -> str:
-        return _encoded(self.counts)
-
-    @property
-    def _content(self) -> tuple[str, float, bool]:
-        return self.text, self.clustering, self.is_approximate
 
     @property
     def counts(self) -> Mapping[int, int]:
@@ -160,35 +147,25 @@ def are_numbers(text: str) -> bool:
 
 
 def _decoded(text: str) -> tuple[Sequence[int], Sequence[int]]:
-    """The bins of a text, and for each the number of latencies up to its end. Those beyond the last
-    bin are in it.
-    """
+    """The bins of a text, and for each the number of latencies up to its end."""
     bins, ends = [], []
     place = total = number = shift = 0
-    is_gap = True  # whether the next number is one of empty bins
-    # a report reads millions of digits: a loop without calls takes half the time of `numbers_in`
+    is_gap = True  # whether the next number is that of empty bins
+    # a report reads millions of digits: one loop without calls takes half the time of `numbers_in`
     for value in text.encode().translate(_VALUE_OF_BYTE):
+        number += (value % _BASE) << shift
         if value >= _BASE:
-            number += value - _BASE << shift
             shift += _BITS
             continue
-        number += value << shift
-        if is_gap:
-            place += number
-            is_gap = False
-        elif number:
+        if number and not is_gap:
             total += number
-            bins.append(place)
+            bins.append(min(place, BINS - 1))
             ends.append(total)
-            place += 1
-        else:
-            place += 1
-            is_gap = True
+        place += number if is_gap else 1
+        is_gap = not (is_gap or number)
         number = shift = 0
-    if bins and bins[-1] >= BINS:
-        within = bisect_left(bins, BINS - 1)
-        bins[within:], ends[within:] = [BINS - 1], [total]
-    return _packed(bins, ends)
+    last = bisect_left(bins, BINS - 1) + 1  # all beyond the last bin are in it
+    return _packed(bins[:last], [*ends[: last - 1], *ends[-1:]] if last < len(ends) else ends)
 
 
 def _packed(bins: Sequence[int], ends: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -132,7 +132,7 @@ class Measurement:
     host: Values = field(default_factory=empty)
     statistics: ServerStatistics = field(default_factory=empty)
     notices: tuple[Notice, ...] = ()
-    doubts: Collection[Doubt] = field(default=(), compare=False)
+    doubts: Sequence[Doubt] = field(default=(), compare=False)
     commands: tuple[str, ...] = ()
     started: float = 0.0
     duration_s: float = 0.0

@@ -18,6 +18,7 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import fsum
 from statistics import NormalDist
+from typing import TypeVar
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.histograms import BINS, Histogram, place_of
@@ -39,6 +40,8 @@ from model_analyzer.noise.laws.catalogue import with_doubts
 
 _RATES = (Unit.INFERENCES_PER_SECOND, Unit.TOKENS_PER_SECOND)
 _EXTREMES = {"_min": min, "_max": max}
+
+T = TypeVar("T")
 
 # values with their weights
 _Weighted = Sequence[tuple[float, Values]]
@@ -140,32 +143,23 @@ def _time(model: ModelMeasurement) -> float:
     return (model.requests or 0) / model.values[DEFAULT_OBJECTIVE]
 
 
-class _PooledValues(Mapping[str, float]):
-    """The values of all requests of a model together, in so many seconds (`times`) each. A value is
-    computed when it is read first: of many trials, few values are read.
-    """
+class _Computed(Mapping[str, T]):
+    """Items by name, each computed when it is read first: of many trials, few are read."""
 
-    __slots__ = ("_histograms", "_known", "_models", "_times")
+    __slots__ = ("_compute", "_known")
 
-    def __init__(
-        self,
-        models: Sequence[ModelMeasurement],
-        times: Sequence[float],
-        histograms: _PooledHistograms,
-    ) -> None:
-        self._models = models
-        self._times = times
-        self._histograms = histograms
-        self._known: dict[str, float | None] = dict.fromkeys(_tags_of(models))
+    def __init__(self, names: Iterable[str], compute: Callable[[str], T]) -> None:
+        self._known: dict[str, T | None] = dict.fromkeys(names)
+        self._compute = compute
 
-    def __getitem__(self, tag: str) -> float:
-        value = self._known[tag]
-        if value is None:
-            value = self._known[tag] = self._computed(tag)
-        return value
+    def __getitem__(self, name: str) -> T:
+        item = self._known[name]
+        if item is None:
+            item = self._known[name] = self._compute(name)
+        return item
 
-    def __contains__(self, tag: object) -> bool:
-        return tag in self._known
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._known)
@@ -173,57 +167,29 @@ class _PooledValues(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self._known)
 
-    def _computed(self, tag: str) -> float:
-        family, share = PERCENTILES.get(tag, ("", 0.0))
-        histogram = self._histograms.get(family)
-        if histogram is not None and histogram.total:
-            return histogram.quantile(share)
-        is_rate = tag in METRICS and METRICS[tag].unit in _RATES
-        weights = self._times if is_rate else [float(each.requests or 0) for each in self._models]
-        values = [model.values for model in self._models]
-        parts = [(w, own[tag]) for w, own in zip(weights, values, strict=True) if tag in own]
-        extreme = next((_EXTREMES[end] for end in _EXTREMES if tag.endswith(end)), None)
-        if extreme is not None and not is_rate:
-            return extreme(value for _, value in parts)
-        return _reduce(Reduction.MEAN, parts)
-
-
-class _PooledHistograms(Mapping[str, Histogram]):
-    """The histograms of all requests of a model together, by family. They are made like values."""
-
-    __slots__ = ("_known", "_models")
-
-    def __init__(self, models: Sequence[ModelMeasurement]) -> None:
-        self._models = models
-        self._known: dict[str, Histogram | None] = {}
-
-    def __getitem__(self, family: str) -> Histogram:
-        if family not in self._known:
-            self._known[family] = _together(self._models, family)
-        histogram = self._known[family]
-        if histogram is None:
-            raise KeyError(family)
-        return histogram
-
-    def __iter__(self) -> Iterator[str]:
-        families = dict.fromkeys(family for family, _ in PERCENTILES.values())
-        return filter(self.__contains__, families)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-def _tags_of(models: Sequence[ModelMeasurement]) -> Iterable[str]:
-    return dict.fromkeys(tag for model in models for tag in model.values)
-
 
 def _pooled(models: Sequence[ModelMeasurement]) -> ModelMeasurement:
     """All requests of a model together."""
     times = [_time(model) for model in models]
-    histograms = _PooledHistograms(models)
-    return _joined(
-        models, times, values=_PooledValues(models, times, histograms), histograms=histograms
-    )
+    tags = dict.fromkeys(tag for model in models for tag in model.values)
+    families = dict.fromkeys(PERCENTILES[tag][0] for tag in tags if tag in PERCENTILES)
+    parts = {name: known for name in families if (known := _known_histograms(models, name))}
+    histograms = _Computed(parts, lambda family: merged(parts[family]))
+
+    def compute(tag: str) -> float:
+        family, share = PERCENTILES.get(tag, ("", 0.0))
+        if family in histograms and histograms[family].total:
+            return histograms[family].quantile(share)
+        is_rate = tag in METRICS and METRICS[tag].unit in _RATES
+        weights = times if is_rate else [float(each.requests or 0) for each in models]
+        pairs = zip(weights, models, strict=True)
+        own = [(weight, each.values[tag]) for weight, each in pairs if tag in each.values]
+        extreme = next((_EXTREMES[end] for end in _EXTREMES if tag.endswith(end)), None)
+        if extreme is not None and not is_rate:
+            return extreme(value for _, value in own)
+        return _reduce(Reduction.MEAN, own)
+
+    return _joined(models, times, values=_Computed(tags, compute), histograms=histograms)
 
 
 def _averaged(models: Sequence[ModelMeasurement]) -> ModelMeasurement:
@@ -260,18 +226,13 @@ def _joined(
     )
 
 
-def _together(models: Sequence[ModelMeasurement], family: str) -> Histogram | None:
-    """The histogram of the latencies of all models that have this family; None if one of them is
-    unknown, or none has it.
-    """
+def _known_histograms(models: Sequence[ModelMeasurement], family: str) -> Sequence[Histogram]:
+    """Those of all models that have this family; none if one of them is unknown."""
     tags = [tag for tag, (own, _) in PERCENTILES.items() if own == family]
-    known = [histogram_of(model, family) for model in models if _has_any(model, tags)]
+    having = (model for model in models if any(tag in model.values for tag in tags))
+    known = [histogram_of(model, family) for model in having]
     present = [histogram for histogram in known if histogram is not None]
-    return merged(present) if known and len(present) == len(known) else None
-
-
-def _has_any(model: ModelMeasurement, tags: Sequence[str]) -> bool:
-    return any(tag in model.values for tag in tags)
+    return present if len(present) == len(known) else ()
 
 
 def _means(parts: _Weighted) -> Values:

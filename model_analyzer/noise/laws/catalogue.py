@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 from model_analyzer.domain.measurements import Doubt, Measurement, Outcome
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
@@ -68,23 +69,20 @@ def with_doubts(trial: Trial, pooled: Measurement, runs: int) -> Measurement:
     return replace(pooled, doubts=_PooledDoubts(trial, pooled, runs))
 
 
-class _PooledDoubts(Collection[Doubt]):
+class _PooledDoubts(Sequence[Doubt]):
     """They are found when they are read: a ranking has many trials, and few are shown."""
 
     def __init__(self, trial: Trial, pooled: Measurement, runs: int) -> None:
         self._trial, self._pooled, self._runs = trial, pooled, runs
 
     @cached_property
-    def _found(self) -> Collection[Doubt]:
+    def _found(self) -> Sequence[Doubt]:
         own = doubts_of(self._trial, self._pooled, self._runs)
         laws = {doubt.law for doubt in own}
         return (*own, *[doubt for doubt in self._pooled.doubts if doubt.law not in laws])
 
-    def __contains__(self, doubt: object) -> bool:
-        return doubt in self._found
-
-    def __iter__(self) -> Iterator[Doubt]:
-        return iter(self._found)
+    def __getitem__(self, place: Any) -> Any:
+        return self._found[place]
 
     def __len__(self) -> int:
         return len(self._found)
