@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.run.caller import Caller, followed
+from model_analyzer.domain.settings import ProofSettings
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAnalyzerError
 from model_analyzer.reports.renderer import Renderer
 
 if TYPE_CHECKING:
     from model_analyzer.app.run.measuring import Session
 
-# The feature behind `--verify`, which is imported when a run asks for it.
+# The feature behind `--verify` and `--endurance`, imported when a run asks for it.
 _PROOFS = "model_analyzer.features.proof.verification"
 
 
@@ -75,7 +76,7 @@ def _profile(job: Job, caller: Caller) -> int:
 
 def _prove(session: Session, caller: Caller) -> bool:
     """Proves what the user asks for about the recommendations; False if a proof failed."""
-    if session.job.settings.proofs.verify is None:
+    if session.job.settings.proofs == ProofSettings():
         return True
     return bool(import_module(_PROOFS).prove_run(session, caller))
 

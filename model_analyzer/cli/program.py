@@ -27,6 +27,7 @@ COMPLETE_VARIABLE = "_MODEL_ANALYZER_COMPLETE"  # the name that click expects
 # where the module of a command is: in the core, or beside it
 _CORE = "model_analyzer.cli.commands.{}"
 _FEATURE = "model_analyzer.features.{}.command"
+_PROOF = _FEATURE.format("proof")
 
 # heading -> command -> its module and its line in the help
 _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -38,6 +39,7 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "best": (_CORE, "Print the recommended configuration for deployment."),
         "capacity": (_FEATURE, "Say how many replicas serve a rate."),
         "explain": (_FEATURE, "Say why requests are slow."),
+        "endure": (_PROOF, "Keep a configuration under its load, and say whether it holds."),
         "checkpoint": (_CORE, "Show, check, export and merge checkpoints."),
         "compare": (_FEATURE, "Compare two checkpoints; fail if results got worse."),
         "analyze": (_CORE, "Legacy command: write tables and reports from the checkpoint."),

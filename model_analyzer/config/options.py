@@ -601,6 +601,12 @@ OPTIONS: Sequence[Option] = (
         help="Measure the recommendation once more where it is deployed: on a plain server with the"
         " written files, or on the server with this URL (grpc://HOST:8001).",
     ),
+    Option(
+        key="endurance", flags=("--endurance",), kind=Duration(), target="proofs.endurance",
+        group=PROOFS,
+        help="Keep the recommendation under its load for so long, 15m for example, and say whether"
+        " it holds: throughput, memory, stalls.",
+    ),
     # ------------------------------------------------------------ checkpoints
     Option(
         key="checkpoint_directory", flags=("-s", "--checkpoint-directory"), kind=FilePath(),

@@ -418,9 +418,10 @@ def _proofs_here(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     mode, verify = values["triton_launch_mode"], values["verify"]
     protocol = values["client_protocol"].value
     is_elsewhere = values["executor"] is ExecutorKind.RAY or mode is LaunchMode.C_API
-    if verify is not None and is_elsewhere:
-        message = "verify needs a server: not with executor ray or triton_launch_mode c_api"
-        yield Problem(where=given.where["verify"], message=message)
+    for key in ("verify", "endurance"):
+        if values[key] is not None and is_elsewhere:
+            message = f"{key} needs a server: not with executor ray or triton_launch_mode c_api"
+            yield Problem(where=given.where[key], message=message)
     if verify == "" and mode is LaunchMode.REMOTE:
         message = "triton_launch_mode remote starts no server: give the URL of the deployed one"
         yield Problem(where=given.where["verify"], message=message)

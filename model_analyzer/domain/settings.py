@@ -453,9 +453,12 @@ class ExportSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofSettings:
-    """`verify`: the URL of a server with the recommendation; "" starts one; None is neither."""
+    """`verify`: the URL of a server with the recommendation; "" starts one; None is neither. It
+    stays under its load for `endurance` seconds.
+    """
 
     verify: str | None = None
+    endurance: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

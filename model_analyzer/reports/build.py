@@ -23,7 +23,6 @@ from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.alternatives import Alternatives, alternatives_of
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import Budget, budget_of
-from model_analyzer.reports.by_hand import measuring_commands
 from model_analyzer.reports.cautions import caution_text, evidence_text, is_unsure, proven_texts
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.choices_text import choices_text
@@ -35,7 +34,7 @@ from model_analyzer.reports.figures import Figure, Limit, figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline, settings_text, values_text
 from model_analyzer.reports.map_grid import MapView, map_view
-from model_analyzer.reports.method import method_of
+from model_analyzer.reports.method import measuring_commands, method_of
 from model_analyzer.reports.parameters import Importance, importance_rows, swept_table
 from model_analyzer.reports.plots import Chart, detailed_charts, same_memory_text, summary_charts
 from model_analyzer.reports.remarks import UNFINISHED, changes_text, details_of, remarks_of, why_not

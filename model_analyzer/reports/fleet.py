@@ -23,10 +23,11 @@ from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.cautions import is_unsure
 from model_analyzer.reports.evidence import gain_text
 from model_analyzer.reports.figures import limits_of
+from model_analyzer.reports.front import Point, first_points, front_points
 from model_analyzer.reports.headline import compared_at, settings_text, unit_text
 from model_analyzer.reports.html import render_page
+from model_analyzer.reports.plots import evenly, is_higher_better
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text
-from model_analyzer.reports.sparkline import Sparkline, sparkline
 from model_analyzer.reports.swept import swept_text
 from model_analyzer.results.answer import Answer, AnswerVerdict, ModelAnswer
 from model_analyzer.results.columns import instances_text
@@ -49,6 +50,31 @@ _VERDICTS: Mapping[AnswerVerdict, tuple[str, str]] = MappingProxyType(
 
 # The styles of answers that a person has to look at, the most urgent first.
 _URGENT = ("missed", "unchecked")
+
+
+# The size of a picture of all measurements, without its margins, in its own units.
+WIDTH = 140
+HEIGHT = 24
+
+_MOST_POINTS = 60
+_MOST_ON_FRONT = 40
+
+# The axis of latencies is logarithmic, from at least this value on.
+_LEAST_MS = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sparkline:
+    """Dots, the line of the Pareto front, and the best, as places in the picture (x, y from the
+    upper left corner); the x of the latency limit, if it is in the picture; `label` says the same
+    in words.
+    """
+
+    dots: tuple[tuple[float, float], ...]
+    front: tuple[tuple[float, float], ...]
+    best: tuple[float, float] | None
+    limit: float | None
+    label: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,3 +457,42 @@ def _certainty(model: FleetModel, answer: Answer) -> FleetCell:
     if _is_unfinished(model, answer):
         return FleetCell(text="unfinished", title=UNFINISHED, style="unchecked")
     return _EMPTY
+
+
+def sparkline(ranking: Ranking) -> Sparkline | None:
+    """The picture of a ranking; None without a measurement that has both metrics."""
+    plot, points = first_points(ranking)
+    if not points:
+        return None
+    latencies, heights = [x for _, x, _ in points], [y for _, _, y in points]
+    low, high = (math.log(max(bound, _LEAST_MS)) for bound in (min(latencies), max(latencies)))
+    top = max(heights) or 1.0
+
+    def share(latency: float) -> float:
+        at = math.log(max(latency, _LEAST_MS))
+        return (at - low) / (high - low) if high > low else 0.5
+
+    def place(point: Point) -> tuple[float, float]:
+        _, latency, height = point
+        return round(WIDTH * share(latency), 1), round(HEIGHT * (1 - height / top), 1)
+
+    axes = Axes(ranking.goal, ranking.results)
+    over, up = axes.quantity(plot.x_axis), axes.quantity(plot.y_axis)
+    limits = [limit for limit, sign in axes.limits(over) if sign == "≤"]
+    bound = f"up to {number_text(max(heights))}"
+    if not is_higher_better(plot, axes):
+        bound = f"down to {number_text(min(heights))}"
+    inside = [limit for limit in limits if min(latencies) <= limit <= max(latencies)]
+    # the first of a ranking is its best
+    best = next((place(point) for point in points if point[0] == 0), None)
+    return Sparkline(
+        dots=tuple(map(place, evenly(points, _MOST_POINTS))),
+        front=tuple(map(place, evenly(front_points(ranking, plot, points), _MOST_ON_FRONT))),
+        best=best,
+        limit=round(WIDTH * share(min(inside)), 1) if inside else None,
+        label=(
+            f"{METRICS[up.tag].name} over latency of {counted(len(points), 'measurement')}:"
+            f" {bound} {unit_text(up.tag, ranking.currency)}, latencies from"
+            f" {number_text(min(latencies))} to {number_text(max(latencies))} ms"
+        ),
+    )

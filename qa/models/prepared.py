@@ -7,6 +7,8 @@ slots                  at most so many executions at the same time, of all insta
 slow_share, slow_ms    of this share of the executions, each waits so much longer
 leak_kb                keeps so much memory after each execution
 cold_s, cold_ms        for so many seconds after loading, each execution waits so much longer
+slower_each_min        each execution waits longer by this share for each minute since loading
+still_s, still_each_s  waits once for so long each time so many seconds have passed
 """
 
 import fcntl
@@ -31,9 +33,13 @@ class TritonPythonModel:
             "leak_kb",
             "cold_s",
             "cold_ms",
+            "slower_each_min",
+            "still_s",
+            "still_each_s",
         )
         self.number = {n: float(raw.get(n, {}).get("string_value", 0)) for n in names}
         self.began = time.monotonic()
+        self.still_at = self.began + self.number["still_each_s"]
         self.kept = []
         # the slots of a server and a model are bytes of one file
         name = f"slots-{os.getppid()}-{args['model_name']}"
@@ -56,8 +62,13 @@ class TritonPythonModel:
         time_ms = number["sleep_ms"]
         if random.random() < number["slow_share"]:
             time_ms += number["slow_ms"]
-        if time.monotonic() - self.began < number["cold_s"]:
+        now = time.monotonic()
+        if now - self.began < number["cold_s"]:
             time_ms += number["cold_ms"]
+        time_ms *= 1 + number["slower_each_min"] * (now - self.began) / 60
+        if number["still_each_s"] and now > self.still_at:
+            self.still_at += number["still_each_s"]
+            time_ms += 1000 * number["still_s"]
         return time_ms
 
     def spin(self, seconds):

@@ -29,6 +29,7 @@ class Phase(Enum):
     REFINING = "refining"
     FINALISTS = "finalists"
     CHECKING_OUTPUTS = "checking_outputs"
+    ENDURANCE = "endurance"
     REPORTS = "reports"
 
 

@@ -161,7 +161,8 @@ def best(
         if is_given(ctx, "which") or ctx.meta[_VARIANT] is not None:
             raise wrong("--verify", "is about the recommendation of the newest checkpoint only")
         options = {**given, "--verify": verify}
-        import_module(_PROOF).verify(ctx, recommendations.answers, options, config_file)
+        proof = import_module(_PROOF)
+        proof.prove(ctx, recommendations.answers, options, config_file, "--verify")
         recommendations = answered()
     _explain(recommendations, verbose=shows_remarks(ctx))
     every = recommendations.answers

@@ -48,6 +48,7 @@ _PHASES = {
     Phase.REFINING: "refining the best",
     Phase.FINALISTS: "measuring the best again",
     Phase.CHECKING_OUTPUTS: "checking the outputs of the best",
+    Phase.ENDURANCE: "keeping the best under its load",
     Phase.REPORTS: "writing reports",
 }
 

@@ -9,6 +9,7 @@ decoupled models come over a stream.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -17,9 +18,13 @@ import numpy as np
 import tritonclient.grpc as grpcclient
 from tritonclient.utils import InferenceServerException
 
+from model_analyzer.domain.settings import Protocol
+from model_analyzer.domain.trials import Trial, Workload
 from model_analyzer.features.proof.answers import Answer, Output, joined, rows
 from model_analyzer.features.proof.input_set import Inputs, InputSet
 from model_analyzer.runner.client.grpc import GrpcClient
+from model_analyzer.runner.client.tls import grpc_tls, headers
+from model_analyzer.runner.server.triton import TritonServer
 
 T = TypeVar("T")
 
@@ -32,6 +37,12 @@ Place = tuple[int, int]
 # Which part of a sequence it is, and its tensors.
 _Request = tuple[Mapping[str, Any], list[Any]]
 _Answers = Generator[tuple[int, Answer], "tuple[int, _Request] | None", None]
+
+
+def client_of(server: TritonServer, work: Workload, trial: Trial) -> closing[GrpcClient]:
+    """A connection to the server that serves a workload of a trial."""
+    url, access = server.route(work.variant, Protocol.GRPC).flags["url"], trial.setup.access
+    return closing(GrpcClient(url, tls=grpc_tls(access), name="", headers=headers(access)))
 
 
 class Unanswered(Exception):

@@ -13,7 +13,6 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from model_analyzer.app.progress.events import Phase
@@ -23,12 +22,11 @@ from model_analyzer.app.run.measuring import Session
 from model_analyzer.domain.models import ModelVariant, VariantNames, fingerprint
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.proofs import Proof, ProofKind, Verdict, prove
-from model_analyzer.domain.settings import Protocol
 from model_analyzer.domain.trials import Trial, Workload
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ServerError
 from model_analyzer.features.proof.answers import Answer as ModelAnswer
-from model_analyzer.features.proof.asking import Asking, Unanswered
+from model_analyzer.features.proof.asking import Asking, Unanswered, client_of
 from model_analyzer.features.proof.input_set import Unanswerable, input_set_for
 from model_analyzer.features.proof.judging import (
     DEFAULT,
@@ -41,7 +39,6 @@ from model_analyzer.features.proof.observing import Found, Observer, Replies, ou
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.runner.client.grpc import GrpcClient
-from model_analyzer.runner.client.tls import grpc_tls, headers
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.plan import Subject
 
@@ -333,7 +330,7 @@ class OutputCheck:
         found = {}
         for work in default.workloads:
             name, observer = work.variant.model, self._observer(work)
-            with self._client(work, default) as client:
+            with client_of(self.server, work, default) as client:
                 asking = Asking(client, observer.inputs, _PATIENCE_S)
                 alone = self._defaults[name].alone
                 found[name] = observer.differing(alone, observer.alone(asking, time.monotonic()))
@@ -346,7 +343,7 @@ class OutputCheck:
         replies = {}
         for work in trial.workloads:
             observer = self._observer(work)
-            with self._client(work, trial) as client:
+            with client_of(self.server, work, trial) as client:
                 asking = Asking(client, observer.inputs, _PATIENCE_S)
                 alone = observer.alone(asking, time.monotonic() + share_s)
                 again = observer.again(asking, alone) if is_default else ()
@@ -372,11 +369,6 @@ class OutputCheck:
                 clock=time.monotonic,
             )
         return self._observers[name]
-
-    def _client(self, work: Workload, trial: Trial) -> closing[GrpcClient]:
-        url = self.server.route(work.variant, Protocol.GRPC).flags["url"]
-        access = trial.setup.access
-        return closing(GrpcClient(url, tls=grpc_tls(access), name="", headers=headers(access)))
 
 
 def _newest(ranking: Ranking) -> Trial:

@@ -35,6 +35,7 @@ from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup, Trial
 from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.features.proof.facts.promise import Check, judged
+from model_analyzer.features.proof.soak import endured, endured_before
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes
@@ -68,7 +69,7 @@ def prove_run(session: Session, caller: Caller) -> bool:
         for placed in by_name(session.bench.subjects)
         for ranking in rankings_of(placed, session.priced)
     ]
-    proofs = _prove(session, caller, rankings)
+    proofs = _prove(session, caller, rankings, anew=False)
     return all(proof.verdict is not Verdict.FAILED for proof in proofs)
 
 
@@ -91,21 +92,33 @@ def prove_known(job: Job, ranking: Ranking, option: str, caller: Caller) -> int:
             extra.ranking(session.state, subject, job.settings)
             for subject in session.bench.subjects
         )
-        _prove(session, caller, [ranking for ranking in rankings if ranking is not None])
+        _prove(session, caller, [*filter(None, rankings)], anew=True)
 
     return in_session(extra.job(job, lambda settings: settings), extra, act, caller, job)
 
 
-def _prove(session: Session, caller: Caller, rankings: Sequence[Ranking]) -> Sequence[Proof]:
+def _prove(
+    session: Session, caller: Caller, rankings: Sequence[Ranking], *, anew: bool
+) -> Sequence[Proof]:
+    """The proofs that the settings ask for; those that are known are made again if `anew`."""
     subjects = {(each.name, each.setup.kind): each for each in session.bench.subjects}
-    settings = session.job.settings.proofs
+    settings, state = session.job.settings.proofs, session.state
     known = [
         (answer, subjects[key])
         for ranking in rankings
         if (key := (ranking.model, ranking.kind)) in subjects
         and (answer := answer_of(ranking)).best is not None
     ]
-    made = []
+    made: list[Proof] = []
+    if settings.endurance is not None:
+        for answer, subject in known:
+            proof = None if anew else endured_before(answer.proofs, settings.endurance)
+            if proof is None:
+                proof = endured(answer, _trial(answer, subject), session, caller)
+            if proof is None:
+                return made
+            state.record_proof(proof)
+            made.append(proof)
     if settings.verify is not None and known:
         session.bench.serving.server.stop()
         for answer, subject in known:
@@ -113,7 +126,7 @@ def _prove(session: Session, caller: Caller, rankings: Sequence[Ranking]) -> Seq
                 break
             log.info("Verifying %s", trial_words(answer.ranking.results[0].best.trial))
             made.append(_verified(answer, subject, session, caller))
-            session.state.record_proof(made[-1])
+            state.record_proof(made[-1])
     return made
 
 

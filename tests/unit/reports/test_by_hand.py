@@ -8,7 +8,7 @@ import pytest
 
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.reports.by_hand import measuring_commands
+from model_analyzer.reports.method import measuring_commands
 from tests.unit.builders import measurement, trial
 
 COMMAND = "perf_analyzer -m m -b 1 -u {} -i grpc --concurrency-range 8 --shape 'A B:1'"

@@ -14,13 +14,15 @@ import pytest
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.reports.fleet import (
+    HEIGHT,
+    WIDTH,
     FleetCell,
     FleetModel,
     FleetPage,
     fleet_page,
     render_fleet,
+    sparkline,
 )
-from model_analyzer.reports.sparkline import HEIGHT, WIDTH, sparkline
 from model_analyzer.results.answer import ModelAnswer, answer_of
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (

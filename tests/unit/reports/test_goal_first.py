@@ -12,10 +12,9 @@ import pytest
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.reports.build import build_detail
-from model_analyzer.reports.fleet import FleetModel, fleet_page
+from model_analyzer.reports.fleet import FleetModel, fleet_page, sparkline
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.kubernetes import manifest
-from model_analyzer.reports.sparkline import sparkline
 from model_analyzer.reports.tables import answer_table, hardware_table, summary_table
 from model_analyzer.results.answer import ModelAnswer, answer_of
 from model_analyzer.results.flat_rows import columns_of

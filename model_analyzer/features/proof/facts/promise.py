@@ -35,7 +35,7 @@ _PREFIX = "perf_"
 _VAGUE = 4.0
 
 # Failures that say nothing about the server.
-_OF_CLIENT = frozenset(
+OF_CLIENT = frozenset(
     {
         FailureReason.LOAD_GENERATOR_BUSY,
         FailureReason.LOAD_GENERATOR_LARGE,
@@ -119,7 +119,7 @@ def judged(answer: Answer, check: Check, url: str = "") -> tuple[Verdict, str, M
     numbers = {name: number for name, number, _ in extras}
     if isinstance(check.outcome, Failure):
         failure = check.outcome
-        verdict = Verdict.UNKNOWN if failure.reason in _OF_CLIENT else Verdict.FAILED
+        verdict = Verdict.UNKNOWN if failure.reason in OF_CLIENT else Verdict.FAILED
         return verdict, f"{server} was not measured: {failure.message}", numbers
     kept = promises(answer.ranking, check.outcome)
     for promise in kept:
