@@ -84,7 +84,7 @@ USE_CASES = {
 
 # feature -> features that it builds on
 FEATURES = {
-    "capacity": set(),
+    "capacity": {"monitoring"},
     "cluster": {"doctor"},
     "compare": {"proof"},
     "doctor": set(),

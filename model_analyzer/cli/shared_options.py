@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from model_analyzer.cli.complete import complete_checkpoint, complete_metrics
+from model_analyzer.cli.complete import complete_checkpoint, complete_metrics, complete_model
 from model_analyzer.config.table import VARIABLE_PREFIX
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -122,6 +122,12 @@ def checkpoint_argument(command: F) -> F:
     return click.argument(
         "which", metavar="[CHECKPOINT]", default="latest", shell_complete=complete_checkpoint
     )(command)
+
+
+def model_option(condition: str = "") -> Callable[[F], F]:
+    """`model`: one model of the checkpoint. It is only needed if this `condition` is true, too."""
+    text = f"Model to use. Needed if the checkpoint has several{condition}."
+    return click.option("-m", "--model", metavar="MODEL", shell_complete=complete_model, help=text)
 
 
 def config_file_option(command: F) -> F:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import complain, echo, echo_data
 from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
 from model_analyzer.cli.run_options import run_options
@@ -25,6 +24,7 @@ from model_analyzer.cli.shared_options import (
     given_result_options,
     goal_options,
     is_given,
+    model_option,
     path_option,
     prices_option,
     remarks_option,
@@ -57,13 +57,7 @@ def _keep(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @checkpoint_argument
 @directory_options
 @config_file_option
-@click.option(
-    "-m",
-    "--model",
-    metavar="MODEL",
-    shell_complete=complete_model,
-    help="Model to use. Needed if the checkpoint has several.",
-)
+@model_option()
 @click.option(
     "--variant",
     metavar="NAME",

@@ -26,11 +26,11 @@ from model_analyzer.features.capacity.facts.autoscaling import (
     Autoscaler,
 )
 from model_analyzer.features.capacity.facts.sizing import Sizing
+from model_analyzer.features.monitoring.queries import SUCCESSES, label_of
 from model_analyzer.reports.kubernetes import object_name
 from model_analyzer.reports.templating import Commented, yaml_documents
 
 # Triton counts requests here; the Prometheus adapter has to provide their rate under a name.
-_COUNTER = "nv_inference_request_success"
 _METRIC = "triton_requests_per_second"
 _WINDOW = f"{METRIC_WINDOW_S}s"
 
@@ -56,18 +56,12 @@ def _remarks(report: CapacityReport, form: str) -> Iterator[str]:
     if form == "keda":
         return
     # the server has a series for each model, version and GPU; models that an ensemble calls, too
-    model = _of_model(report.capacity.model).replace("'", "''")
+    model = label_of(report.capacity.model).replace("'", "''")
     yield (
         f"metric {_METRIC}: change the name if yours differs. A rule of the Prometheus adapter for"
-        f" it: seriesQuery '{_COUNTER}{{pod!=\"\",{model}}}', metricsQuery"
+        f" it: seriesQuery '{SUCCESSES}{{pod!=\"\",{model}}}', metricsQuery"
         f" 'sum(rate(<<.Series>>{{<<.LabelMatchers>>,{model}}}[{_WINDOW}])) by (<<.GroupBy>>)'"
     )
-
-
-def _of_model(model: str) -> str:
-    """The label of the series of a model, for a query of Prometheus."""
-    escaped = model.replace("\\", "\\\\").replace('"', '\\"')
-    return f'model="{escaped}"'
 
 
 def _hpa(report: CapacityReport, scaler: Autoscaler) -> Mapping[str, Any]:
@@ -113,8 +107,8 @@ def _keda(report: CapacityReport, scaler: Autoscaler) -> Mapping[str, Any]:
                             "http://prometheus-server.monitoring.svc:9090", "your Prometheus"
                         ),
                         "query": Commented(
-                            f"sum(rate({_COUNTER}"
-                            f"{{{_of_model(report.capacity.model)}}}[{_WINDOW}]))",
+                            f"sum(rate({SUCCESSES}"
+                            f"{{{label_of(report.capacity.model)}}}[{_WINDOW}]))",
                             "requests/s of all replicas; add the labels of your deployment",
                         ),
                         "threshold": Commented(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.output import check_format, open_checkpoint, print_tables, put, warn_all
 from model_analyzer.cli.run_options import given_run_options, run_options
@@ -26,6 +25,7 @@ from model_analyzer.cli.shared_options import (
     given_result_options,
     goal_options,
     is_given,
+    model_option,
     output_option,
     path_option,
     prices_option,
@@ -46,13 +46,7 @@ F = TypeVar("F", bound=Callable[..., int])
 def _question_options(command: F) -> F:
     """`question`: what is asked about the checkpoint."""
     options = (
-        click.option(
-            "-m",
-            "--model",
-            metavar="MODEL",
-            shell_complete=complete_model,
-            help="Model to use. Needed if the checkpoint has several.",
-        ),
+        model_option(),
         click.option(
             "--variant",
             metavar="NAME",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import complain, echo
 from model_analyzer.cli.output import open_checkpoint, print_json
 from model_analyzer.cli.run_options import given_run_options, run_options
@@ -23,6 +22,7 @@ from model_analyzer.cli.shared_options import (
     format_option,
     given_result_options,
     goal_options,
+    model_option,
 )
 from model_analyzer.errors import EXIT_OK, wrong
 
@@ -40,13 +40,7 @@ _JSON = "json"
 @click.argument("variant", metavar="[VARIANT]", required=False)
 @directory_options
 @config_file_option
-@click.option(
-    "-m",
-    "--model",
-    metavar="MODEL",
-    shell_complete=complete_model,
-    help="Model to use. Needed if the checkpoint has several, and no VARIANT is given.",
-)
+@model_option(", and no VARIANT is given")
 @goal_options("those of the run, otherwise perf_throughput")
 @format_option(_JSON, default="text", help="Output format: text, or JSON for programs.")
 @conditions_option

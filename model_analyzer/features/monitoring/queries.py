@@ -16,18 +16,18 @@ _INFERENCES, _EXECUTIONS = "nv_inference_count", "nv_inference_exec_count"
 _REQUEST_US, _QUEUE_US = "nv_inference_request_duration_us", "nv_inference_queue_duration_us"
 
 
+def label_of(model: str) -> str:
+    """The label of the series of a model, for a query of Prometheus."""
+    escaped = model.replace("\\", "\\\\").replace('"', '\\"')
+    return f'model="{escaped}"'
+
+
 @dataclass(frozen=True, slots=True)
 class ModelQueries:
     """The questions about a `model`, over the last `window` (as Prometheus writes it)."""
 
     model: str
     window: str
-
-    @property
-    def label(self) -> str:
-        """The label of the series of the model."""
-        escaped = self.model.replace("\\", "\\\\").replace('"', '\\"')
-        return f'model="{escaped}"'
 
     @property
     def requests_per_s(self) -> str:
@@ -58,7 +58,7 @@ class ModelQueries:
     @property
     def is_missing(self) -> str:
         """Whether no replica has the model."""
-        return f"absent({SUCCESSES}{{{self.label}}})"
+        return f"absent({SUCCESSES}{{{label_of(self.model)}}})"
 
     def _rate(self, counter: str) -> str:
-        return f"sum by (instance) (rate({counter}{{{self.label}}}[{self.window}]))"
+        return f"sum by (instance) (rate({counter}{{{label_of(self.model)}}}[{self.window}]))"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.output import open_checkpoint
 from model_analyzer.cli.run_options import given_run_options, run_options
@@ -20,6 +19,7 @@ from model_analyzer.cli.shared_options import (
     config_file_option,
     directory_options,
     given_result_options,
+    model_option,
 )
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.proofs import ProofKind, Verdict
@@ -32,13 +32,7 @@ if TYPE_CHECKING:
 @click.command("endure", context_settings={"help_option_names": ["-h", "--help"]})
 @directory_options
 @config_file_option
-@click.option(
-    "-m",
-    "--model",
-    metavar="MODEL",
-    shell_complete=complete_model,
-    help="Model to use. Needed if the checkpoint has several.",
-)
+@model_option()
 @click.option(
     "--endurance",
     metavar="DURATION",
@@ -75,9 +69,8 @@ def endure(
     settings = result_settings(given, config_file, os.environ)
 
     def answers() -> Sequence[Answer]:
-        place = ("latest", settings.checkpoint_directory, settings.checkpoint_prefix)
         return recommend(
-            open_checkpoint(*place),
+            open_checkpoint("latest", settings.checkpoint_directory, settings.checkpoint_prefix),
             GoalOverride(),
             model=model,
             settings=settings,

@@ -129,6 +129,12 @@ def test_memory_that_goes_on_growing_leaks(memory, verdict: Verdict) -> None:
         assert "MB/min: full in 2 days at this limit" in result.sentence
 
 
+def test_a_reload_gives_back_what_leaked_since_the_last_start() -> None:
+    later = [replace(each, run=1) for each in samples(memory=lambda minute: 38 + minute)]
+    leaking = samples(memory=lambda minute: 50 + minute)[:72] + later[72:]
+    assert "a reload restores it" in judged(leaking, samples(minutes=1), is_open=False).sentence
+
+
 def test_regular_stalls_are_told_with_their_period() -> None:
     def still(second: int) -> float:
         return {100: 0.5, 101: 0.3}.get(second % 240, 0.0)
