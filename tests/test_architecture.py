@@ -438,7 +438,8 @@ SHAPE = {
     # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
     # servers by version; a search ends when it is sure; `--verify` is an option of two commands
     # a class of 57 methods, what an adaptive search knows, became six files, each with its head
-    "lines of the core, without features": 72_271,
+    # of many trials, some show the noise of all
+    "lines of the core, without features": 72_277,
     "files": 469,
     "files that one other imports": 103,
     "of these, files of up to 110 lines": 29,
@@ -450,7 +451,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 4,
-    "lines of tests": 83_450,
+    "lines of tests": 83_470,
 }
 
 

@@ -230,10 +230,12 @@ class Goal:
 
     def score(self, a: Measurement, b: Measurement) -> float:
         """How much better `a` is than `b` by the objectives; constraints play no part."""
+        return self._weighted(lambda index: self._model_score(index, a, b))
+
+    def _weighted(self, of_model: Callable[[int], float]) -> float:
         total = sum(goal.weighting for goal in self.models)
         return sum(
-            self._model_score(index, a, b) * goal.weighting / total
-            for index, goal in enumerate(self.models)
+            of_model(place) * goal.weighting / total for place, goal in enumerate(self.models)
         )
 
     def _model_score(self, index: int, a: Measurement, b: Measurement) -> float:
@@ -255,11 +257,7 @@ class Goal:
 
     def gain_percent(self, new: Measurement, old: Measurement) -> float:
         """How much better `new` is than `old`, in percent, for people to read."""
-        total = sum(goal.weighting for goal in self.models)
-        return sum(
-            self._model_gain_percent(index, new, old) * goal.weighting / total
-            for index, goal in enumerate(self.models)
-        )
+        return self._weighted(lambda index: self._model_gain_percent(index, new, old))
 
     def _model_gain_percent(self, index: int, a: Measurement, b: Measurement) -> float:
         goal = self.models[index]

@@ -43,6 +43,9 @@ _LASTING = 0.5
 # A disturbance changes high percentiles more than the mean: this many times, from this share on.
 _DRIFT_OF_PERCENTILES = ((0.99, 2.5), (0.95, 1.6), (0.9, 1.3))
 
+# Of many trials, so many show how the rounds of all vary: more would hardly change it.
+_MOST_TRIALS = 2000
+
 # The limits of a percentile's interval: its inner end, and the logarithm of its outer one.
 _MOST_BEYOND = 0.95
 _MOST_FAR = 5.0
@@ -73,8 +76,8 @@ class RoundNoise:
     """The noise of trials, from all their rounds; `runs` holds those of each trial."""
 
     def __init__(self, runs: Sequence[Sequence[Measurement]]) -> None:
-        self._models = [model for group in runs for run in group for model in run.models]
-        self._repeated = [group for group in runs if len(group) > 1]
+        self._models = [model for group in _some(runs) for run in group for model in run.models]
+        self._repeated = _some([group for group in runs if len(group) > 1])
         self._evidence: dict[str, Noise | None] = {}
 
     def of(self, runs: Sequence[Measurement], tag: str, index: int | None = None) -> Noise | None:
@@ -237,6 +240,11 @@ class RoundNoise:
     @cached_property
     def _every_part(self) -> Noise | None:
         return pooled(spread(_parts(model.windows)) for model in self._models)
+
+
+def _some(runs: Sequence[Sequence[Measurement]]) -> Sequence[Sequence[Measurement]]:
+    """At most `_MOST_TRIALS` trials, evenly from all."""
+    return runs[:: -(-len(runs) // _MOST_TRIALS) or 1]
 
 
 def _mixed(own: Noise | None, every: Noise | None) -> Noise | None:

@@ -13,6 +13,7 @@ import pytest
 
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.noise import round_noise
 from model_analyzer.noise.noise import Interval, Noise
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pool
@@ -254,3 +255,17 @@ def test_the_chance_to_meet_a_bound_is_that_of_the_pooled_value() -> None:
     assert 0.5 < chance("near") < chance("long")
     assert surely_met(by, trials, chance)("long")
     assert not surely_met(by, trials, lambda _: 0.6)("long")
+
+
+def test_of_many_trials_some_of_all_times_tell_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(round_noise, "_MOST_TRIALS", 50)
+    random = Random(5)
+    steady = [[one_round(random) for _ in range(2)] for _ in range(150)]
+    shaky = [[one_round(random, drift=0.2) for _ in range(2)] for _ in range(150)]
+    noises = [
+        round_noise.RoundNoise(groups).of(steady[0], P50)
+        for groups in (steady, [*steady, *shaky], shaky)
+    ]
+    low, mixed, high = (each for each in noises if each is not None)
+    assert low.error < mixed.error < high.error
+    assert mixed.freedom < 100
