@@ -214,6 +214,19 @@ def _judge_profile(visit: Visit, step: Step, name: str) -> list[dict[str, Any]]:
     return events
 
 
+def _verified(visit: Visit, step: Step) -> None:
+    """The recommendation performs as promised on a plain server with the written files."""
+    visit.write("verified", verify=True, run_config_search_mode="adaptive", max_measurements=10)
+    _judge_profile(visit, step, "verified")
+    if step.status == 0:
+        results = json.loads((visit.scene / "verified" / "results" / "results.json").read_text())
+        proofs = [proof for model in results["models"] for proof in model["proofs"]]
+        deployed = [proof for proof in proofs if proof["kind"] == "deployed"]
+        step.faults += [p["sentence"] for p in deployed if p["verdict"] != "passed"]
+        if not deployed:
+            step.faults.append("proves nothing")
+
+
 def _resume(visit: Visit, step: Step) -> None:
     """The same run again measures nothing."""
     answer = visit.call(step, "profile", "-f", "adaptive.yaml", "--progress", "json")
@@ -278,12 +291,13 @@ STEPS: dict[str, Callable[[Visit, Step], None]] = {
     "resume": _resume,
     "brute": _brute,
     "windows": _profile("windows", measurement="perf_analyzer", run_config_search_disable=True),
+    "verified": _verified,
     "report": _report,
     "best": _best,
     "explain": _explain,
     "capacity": _capacity,
 }
 
-# Steps with the model's own configuration only, the second in perf_analyzer's own windows. They are
-# taken if they are named.
-SINGLE = {"default", "windows"}
+# Steps that are taken if they are named: with the model's own configuration only, the second in
+# perf_analyzer's own windows; and a search whose recommendation is verified.
+SINGLE = {"default", "windows", "verified"}
