@@ -64,6 +64,7 @@ from model_analyzer.config.table import (
 from model_analyzer.config.traffic_options import OpenLoad
 from model_analyzer.domain.ranges import LEAST_INTERVAL, MOST_RATE, MOST_SECONDS
 from model_analyzer.domain.settings import (
+    EndpointKind,
     ExecutorKind,
     LaunchMode,
     MeasurementMode,
@@ -468,6 +469,13 @@ OPTIONS: Sequence[Option] = (
         key="client_protocol", flags=("--client-protocol",), kind=OneOf(Protocol),
         default=Protocol.GRPC, target="server.protocol", group=SERVER,
         help="Protocol of the client requests.",
+    ),
+    Option(
+        key="endpoint", flags=("--endpoint",), kind=OneOf(EndpointKind),
+        default=EndpointKind.KSERVE, target="server.endpoint", group=SERVER,
+        help="API of a remote server: kserve (Triton's own), or openai, to measure a model behind"
+        " Triton's OpenAI frontend, vLLM or NIM as it is served. Its address is"
+        " --triton-http-endpoint.",
     ),
     Option(
         key="triton_http_endpoint", flags=("--triton-http-endpoint",),

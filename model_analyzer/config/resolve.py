@@ -32,6 +32,7 @@ from model_analyzer.config.rules import (
     missing_for_profile,
     remarks_about,
     with_bounds_in_order,
+    with_endpoint,
 )
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.config.traffic_options import GivenLoad
@@ -301,7 +302,7 @@ def _values(
         key: cwd / os.path.normpath(value) if isinstance(value, Path) else value
         for key, value in {**defaults, **given.values}.items()
     }
-    values = with_bounds_in_order(given, values)
+    values = with_endpoint(given, with_bounds_in_order(given, values))
     for rule in RULES[command]:
         problems.add(rule(given, values))
     return given, values

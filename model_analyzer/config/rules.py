@@ -31,6 +31,7 @@ from model_analyzer.domain.quick_limits import (
 )
 from model_analyzer.domain.ranges import MOST_INSTANCES
 from model_analyzer.domain.settings import (
+    EndpointKind,
     ExecutorKind,
     LaunchMode,
     ModelSettings,
@@ -123,6 +124,16 @@ def with_bounds_in_order(given: Given, values: Mapping[str, Any]) -> Mapping[str
         elif high in given.values and low not in given.values:
             in_order[low] = values[high]
     return in_order
+
+
+def with_endpoint(given: Given, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values, with what OpenAI's API implies: it is HTTP, loads nothing, and gives tokens
+    unless the user says otherwise.
+    """
+    if values.get("endpoint") is not EndpointKind.OPENAI or not _is_remote(values):
+        return values
+    implied = {"client_protocol": Protocol.HTTP, "reload_model_disable": True}
+    return {**values, **implied, "model_type": given.values.get("model_type", ModelType.LLM)}
 
 
 def _minimum_below_maximum(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -404,6 +415,49 @@ def _remote_only(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(where=given.where[key], message=f"{key} needs triton_launch_mode: remote")
 
 
+# What needs Triton's own API, and why.
+_KSERVE_ONLY = {
+    "outputs": "there are no tensors to compare",
+    "verify": "the answers of a language model differ from time to time",
+    "endurance": "it asks for the statistics of the server",
+    "genai_perf_flags": "perf_analyzer itself measures the tokens",
+    "bls_composing_models": "the API does not name them",
+    "run_config_profile_models_concurrently_enable": "one model is measured at a time",
+}
+
+
+def _openai(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    if values["endpoint"] is not EndpointKind.OPENAI:
+        return
+    where = given.where["endpoint"]
+    if not _is_remote(values):
+        yield Problem(
+            where=where,
+            message="endpoint openai needs triton_launch_mode: remote",
+            hint="start the server, and give its address with --triton-http-endpoint",
+        )
+    if given.values.get("client_protocol") is Protocol.GRPC:
+        yield Problem(
+            where=given.where["client_protocol"],
+            message="endpoint openai is HTTP",
+            hint="remove client_protocol",
+        )
+    for place in _places(given, values):
+        for key, why in _KSERVE_ONLY.items():
+            if place.values.get(key):
+                yield Problem(
+                    where=place.where[key],
+                    message=f"{key} cannot be combined with endpoint openai: {why}",
+                    hint=f"remove {key}",
+                )
+        if is_on(place.values.get("perf_analyzer_flags", {}).get("streaming")):
+            yield Problem(
+                where=place.where["perf_analyzer_flags"],
+                message="perf_analyzer refuses streaming with endpoint openai",
+                hint='remove it: the "stream": true of each payload says so',
+            )
+
+
 def _slots_start_servers(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     mode = values["triton_launch_mode"]
     if values["executor"] is ExecutorKind.RAY and mode is not LaunchMode.LOCAL:
@@ -520,6 +574,7 @@ _COMMON_RULES: Sequence[Rule] = (
     _bls,
     _together,
     _remote_only,
+    _openai,
     _slots_start_servers,
     _proofs_here,
     _docker_image,
@@ -736,7 +791,7 @@ def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
             yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
     if values["reload_model_disable"]:
         yield (
-            f"{given.where['reload_model_disable']}: measuring only the configuration that the"
+            f"{given.where.get('reload_model_disable', given.where.get('endpoint'))}: measuring only the configuration that the"
             " server has loaded"
         )
 

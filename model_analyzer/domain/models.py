@@ -15,6 +15,9 @@ from typing import Any
 
 DEFAULT_SUFFIX = "_config_default"
 
+# The platform of models behind OpenAI's API.
+OPENAI = "openai"
+
 # A model configuration: Triton's ModelConfig as nested mappings, tuples and scalars, with the
 # field names of the protobuf and 64-bit integers as integers.
 ModelConfig = Mapping[str, Any]
@@ -137,6 +140,11 @@ def without_cache(config: ModelConfig) -> ModelConfig:
 def is_decoupled(config: ModelConfig) -> bool:
     """Whether the model answers a request with any number of responses."""
     return bool(config.get("model_transaction_policy", {}).get("decoupled", False))
+
+
+def is_openai(config: ModelConfig) -> bool:
+    """Whether the model is behind OpenAI's API, which tells nothing else about it."""
+    return bool(config.get("platform") == OPENAI)
 
 
 @dataclass(frozen=True, kw_only=True)

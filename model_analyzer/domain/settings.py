@@ -76,6 +76,13 @@ class SearchMode(Enum):
         return mode
 
 
+class EndpointKind(Enum):
+    """The API of a server: Triton's own (KServe v2), or OpenAI's."""
+
+    KSERVE = "kserve"
+    OPENAI = "openai"
+
+
 class ModelType(Enum):
     """The type of the models."""
 
@@ -221,7 +228,7 @@ class ServerSettings:
     """How the server is started and reached.
 
     Endpoints are HOST:PORT, one for each server; none stands for a free port, or for Triton's own
-    ports on a remote server. Only remote servers may be several. Variables of the server that
+    ports on a remote server. Servers with OpenAI's API (`endpoint`) are remote. Only remote servers may be several. Variables of the server that
     `show_environment` names are not masked. `install_path` is the directory of the server's library
     (mode c_api); None: search for it. With `reload_disable`, a remote server is never asked to load
     or unload a model. A run that `installs_runtime` installs `runtime_version`, if it is missing.
@@ -242,6 +249,16 @@ class ServerSettings:
     show_environment: tuple[str, ...] = ()
     installs_runtime: bool = False
     runtime_version: str | None = None
+    endpoint: EndpointKind = EndpointKind.KSERVE
+
+    @property
+    def is_openai(self) -> bool:
+        return self.endpoint is EndpointKind.OPENAI
+
+    @property
+    def spoken(self) -> str:
+        """What clients speak: the protocol of Triton's own API, or the other API."""
+        return self.endpoint.value if self.is_openai else self.protocol.value
 
     @property
     def count(self) -> int:

@@ -7,7 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from model_analyzer.domain.models import ModelConfig, ModelFacts, fingerprint, step_models
+from model_analyzer.domain.models import (
+    ModelConfig,
+    ModelFacts,
+    fingerprint,
+    is_openai,
+    step_models,
+)
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient
@@ -52,6 +58,8 @@ def served_config(client: ServerClient, name: str, *, timeout_s: float) -> Model
         answer = client.model_config(name)
     except ServerCallError as error:
         raise ServerError(f"the server could not load {name}: {error}") from error
+    if is_openai(answer):
+        return answer
     # the content of its file is unknown
     return completed(answer, {}, f"{name}/{CONFIG}")
 

@@ -35,6 +35,9 @@ PYTHONS: Mapping[str, Sequence[str]] = {
 # only the first answers are left out.
 EXPORT, WARM_UP = "profile-export-file", "warmup-request-count"
 
+# The first perf_analyzer that measures servers with OpenAI's API.
+OPENAI_FROM = "2.44"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
@@ -98,6 +101,11 @@ def is_before(version: str, since: str) -> bool:
     """Whether a server of this version is older; False if it is not a version of Triton."""
     number = _number(version)
     return bool(number) and number < _number(since)
+
+
+def named(version: str) -> str:
+    """The server by its version; one that is not Triton's says what it is instead."""
+    return f"Triton {version}" if _number(version) else f"a server {version}"
 
 
 def described(version: str) -> str:

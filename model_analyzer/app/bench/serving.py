@@ -30,7 +30,7 @@ from model_analyzer.runner.server.c_api import EmbeddedServer
 from model_analyzer.runner.server.endpoints import remote_endpoints
 from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.server.unloading import acts_when_unloaded
-from model_analyzer.runner.versions import described, refusal
+from model_analyzer.runner.versions import described, named, refusal
 from model_analyzer.search.plan import Subject
 
 log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class Serving:
 
     @property
     def description(self) -> str:
-        return f"Triton {self.version} ({self.server.description})"
+        return f"{named(self.version)} ({self.server.description})"
 
 
 def make_server(job: Job, devices: Devices, place: Workplace, stack: ExitStack) -> AnyServer:
@@ -141,8 +141,11 @@ def check_version(job: Job, version: str, facts: Mapping[str, ModelFacts]) -> No
     """Says what a server of this version can do. Raises ConfigError if perf_analyzer cannot measure
     a model on it.
     """
-    log.info("%s", described(version))
     server = job.settings.server
+    if server.is_openai:
+        log.info("The server has OpenAI's API: only the load varies, and it has no statistics")
+        return
+    log.info("%s", described(version))
     is_grpc = server.protocol is ClientProtocol.GRPC and server.launch is not LaunchMode.C_API
     problems = []
     for name, fact in facts.items():

@@ -24,7 +24,7 @@ def server_setups(
     return {
         model.name: ServerSetup(
             launch=mode.value,
-            protocol=settings.server.protocol.value,
+            protocol=settings.server.spoken,
             devices=kind_of(devices),
             flags=server_flags(model, settings),
             environment={}

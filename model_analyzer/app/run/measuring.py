@@ -155,7 +155,7 @@ def _resume(
             **describe_host(),
             "Server": serving.description,
             "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
-            "Protocol": settings.server.protocol.value,
+            "Protocol": settings.server.spoken,
         },
         cores=core_count(),
     )

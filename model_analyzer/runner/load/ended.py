@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -82,6 +82,11 @@ _REFUSALS = (
         "raise max_sequence_idle_microseconds in the model's sequence_batching (1 s by default),"
         " give it more slots (instances, max_batch_size), or use a lower load",
     ),
+    (
+        "OpenAI response returns HTTP code",
+        "the server refused a request, or broke it off (which perf_analyzer calls code 400)",
+        "send a payload of input-data to the server with curl: its answer says more",
+    ),
 )
 _OUTPUT_HINT = "--perf-output shows all that perf_analyzer says"
 
@@ -154,6 +159,7 @@ def collect(
     embedded: bool,
     stopped: Stop | None,
     death: str,
+    is_openai: bool = False,
 ) -> Ended:
     """The results of a perf_analyzer in its working directory, with the beginning and the end of
     its output.
@@ -172,7 +178,7 @@ def collect(
         status=137 if status is None else status,
         output=output,
         table=parse_table(rows),
-        export=read_export(_blocks(export), parse_counted(rows, output)),
+        export=read_export(_blocks(export), parse_counted(rows, output), is_openai=is_openai),
         export_bytes=export.stat().st_size if export.is_file() else 0,
         genai=_genai(directory),
         composing={name: of_all_versions(versions[name]) for name in sorted(versions)},
@@ -270,6 +276,18 @@ def without_responses(name: str, answered: int, ended: Ended) -> Failure:
         " and perf_analyzer counts only requests with one",
         log=deciding_lines(ended.output),
         hint="measure with input-data to which it responds (perf_analyzer_flags)",
+    )
+
+
+def failed_answers(name: str, errors: Sequence[str]) -> Failure:
+    """The failure of a server that ended answers with an error, which perf_analyzer counts as
+    successes.
+    """
+    return Failure(
+        reason=FailureReason.REQUEST_FAILED,
+        message=f"{name}: {counted(len(errors), 'answer')} failed: {errors[0]}",
+        log=tuple(dict.fromkeys(errors))[:8],
+        hint="the log of the server says why; use a lower load if it has too much to do",
     )
 
 

@@ -9,10 +9,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag, shapes_of
-from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.foreign_json import parse_json
+from model_analyzer.domain.models import ModelFacts, is_openai
 from model_analyzer.domain.words import counted, first_few
 from model_analyzer.reading.json_stream import TooLong
 from model_analyzer.reading.untrusted import blocks_of, read_regular
@@ -45,6 +47,8 @@ def input_mistakes(
         shapes_of(flags),
         is_sequence=any("sequence_batching" in part.config for part in facts.with_parts()),
     )
+    if is_openai(facts.config):
+        return [each for path in paths for each in _of_payloads(path, facts.name)]
     try:
         if paths[0].is_dir():
             return (*_of_directory(paths[0], expected), *_beside_directory(paths))
@@ -61,6 +65,30 @@ def input_mistakes(
         for mistake in file.mistakes
     ]
     return (*named, *_between(paths, checked, batch_sizes))
+
+
+def _of_payloads(path: Path, model: str) -> Iterator[Mistake]:
+    """Mistakes in the requests for OpenAI's API."""
+    try:
+        content = read_regular(path, most_bytes=MOST_INPUT_BYTES)
+        entries = parse_json(content, most_bytes=MOST_INPUT_BYTES)["data"]
+        steps = chain.from_iterable(each if isinstance(each, list) else [each] for each in entries)
+        payloads: Sequence[Mapping[str, object]] = [step["payload"][0] for step in steps]
+        asked = {str(payload.get("model")) for payload in payloads}
+        is_streamed = all(payload.get("stream") is True for payload in payloads)
+    except OSError:
+        return
+    except (AttributeError, LookupError, TypeError, ValueError):
+        fix = 'write {"data": [{"payload": [{"model": …, "stream": true, "messages": …}]}, …]}'
+        yield Mistake(what=f"{path} is no list of payloads", fix=fix)
+        return
+    if others := sorted(asked - {model}):
+        what = f"{path}: payloads ask for the model {first_few(others)}, not for {model}"
+        yield Mistake(what=what, fix=f'write "model": "{model}" in each of them')
+    if not is_streamed:
+        what = f'{path}: some payloads have no "stream": true'
+        fix = "without it, all tokens of an answer have one time"
+        yield Mistake(what=what, fix=fix, is_fatal=False)
 
 
 def _stamp(path: Path) -> _Stamp:

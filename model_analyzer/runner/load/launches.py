@@ -16,7 +16,7 @@ import psutil
 
 from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
-from model_analyzer.domain.models import empty, is_decoupled
+from model_analyzer.domain.models import empty, is_decoupled, is_openai
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
@@ -34,6 +34,7 @@ from model_analyzer.runner.load.ended import (
     Ended,
     Stop,
     collect,
+    failed_answers,
     failure_of,
     no_tokens,
     without_responses,
@@ -44,6 +45,7 @@ from model_analyzer.runner.load.intended import intervals_text
 from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
 from model_analyzer.runner.load.stalls import StallWatch
 from model_analyzer.runner.load.time_limits import TimeLimit
+from model_analyzer.runner.load.token_stream import CHAT, usual_request
 from model_analyzer.runner.process import Process, ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, error_lines
@@ -142,11 +144,12 @@ class Launches:
         """Starts all generators at the same time, and waits for them; ends them at their time
         limit, or if they stall.
         """
+        generators = [*map(_for_openai, with_own_ids(generators))]
         stubs = StubWatch(server.stubs())
         answers = AnswerWatch(generators, server)
         with self._in_place(), ExitStack() as stack:
             children = []
-            for generator in with_own_ids(generators):
+            for generator in generators:
                 directory = stack.enter_context(
                     tempfile.TemporaryDirectory(dir=self._work_directory)
                 )
@@ -167,8 +170,9 @@ class Launches:
                     embedded=child.embeds_server,
                     stopped=stopped,
                     death=child.stubs.final_death(),
+                    is_openai=is_openai(generator.work.variant.config),
                 )
-                for child in children
+                for generator, child in zip(generators, children, strict=True)
             ]
         return [
             replace(run, table=answers.corrected(generator, run.table))
@@ -280,6 +284,9 @@ class Launches:
             if run.stopped is not None or run.death or run.verdict in final:
                 failure = self._failure(work.variant.name, run, server)
                 return replace(failure, commands=commands_of(ended))
+            if run.export is not None and run.export.errors:
+                failure = failed_answers(work.variant.name, run.export.errors)
+                return replace(failure, commands=commands_of(ended))
             if _is_unreadable(work, run):
                 return replace(no_tokens(work.variant.name, run), commands=commands_of(ended))
         return None
@@ -357,6 +364,19 @@ class Launches:
                 f"{self._work_directory}, the directory for temporary files, was removed during"
                 " the run; run the same command again to resume"
             ) from error
+
+
+def _for_openai(generator: Generator) -> Generator:
+    """The generator, for a model behind OpenAI's API with a request, if the user gives none; and
+    with an export, without which answers that failed would not be noticed.
+    """
+    work = generator.work
+    if not is_openai(work.variant.config):
+        return generator
+    inputs = generator.inputs
+    if inputs is None and "input-data" not in work.flags:
+        inputs = [usual_request(work.variant.model, str(work.flags.get("endpoint", CHAT)))]
+    return replace(generator, inputs=inputs, exports=True)
 
 
 def _bound_at_start(route: Route) -> Mapping[str, str]:

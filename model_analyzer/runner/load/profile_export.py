@@ -26,6 +26,7 @@ import numpy.typing as npt
 from model_analyzer.domain.windows import WINDOWS
 from model_analyzer.reading.json_stream import JsonStream
 from model_analyzer.runner.load.requests import Requests
+from model_analyzer.runner.load.token_stream import read_answer
 
 _ASKED = "return_num_output_tokens"
 _COUNT = "num_output_tokens"
@@ -52,13 +53,15 @@ class Export:
     """All requests that were answered, in the order of their ends; and the times (ns) between which
     perf_analyzer's windows lie. `impossible` requests, which ended before they were sent or were
     answered in another order, are not among them. `responses` is the number of responses of a
-    request by perf_analyzer's own count, if each of them is one token.
+    request by perf_analyzer's own count, if each of them is one token. `errors` are those of the
+    answers of OpenAI's API that failed.
     """
 
     requests: Requests
     bounds: Sequence[int]
     impossible: int = 0
     responses: float | None = None
+    errors: Sequence[str] = ()
 
     @property
     def reported(self) -> tuple[int, int]:
@@ -82,14 +85,16 @@ class Export:
         return self.requests.take(self.requests.ended_within(self.bounds[0], self.bounds[-1]))
 
 
-def read_export(blocks: Iterable[str], counted: Counted | None = None) -> Export | None:
+def read_export(
+    blocks: Iterable[str], counted: Counted | None = None, *, is_openai: bool = False
+) -> Export | None:
     """The content of an export, whose text comes in blocks; None if there is no answered request in
     it, or no window.
 
     `counted` is known for models that stream. perf_analyzer writes an empty file if a number cannot
     be written as JSON.
     """
-    read = _Read()
+    read = _Read(is_openai=is_openai)
     try:
         read.experiment_in(JsonStream(blocks))
     except _ODD:
@@ -103,6 +108,7 @@ def read_export(blocks: Iterable[str], counted: Counted | None = None) -> Export
         requests,
         read.bounds,
         impossible=read.impossible,
+        errors=read.errors,
         responses=None
         if counted is None
         else _responses(exported, has_text, requests, read.bounds, counted),
@@ -114,9 +120,11 @@ class _Read:
     a flag, and whether the last one `has_text`, if it may have any.
     """
 
-    def __init__(self) -> None:
-        self.sent, self.responses = array("q"), array("q")
+    def __init__(self, *, is_openai: bool) -> None:
+        self.sent, self.responses, self.ended = array("q"), array("q"), array("q")
         self.came, self.tokens = array("q"), array("q")
+        self.errors: list[str] = []
+        self._is_openai = is_openai
         self.has_text = bytearray()
         self.bounds: list[int] = []
         self.impossible = 0
@@ -157,6 +165,12 @@ class _Read:
             self.impossible += 1
             return
         texts = [value for value in outputs[-1].values() if isinstance(value, str)]
+        self.ended.append(came[-1])
+        if self._is_openai:
+            pieces = [str(output["response"]) for output in outputs]
+            answer = read_answer([*zip(came, pieces, strict=True)])
+            came, tokens, texts = [*answer.came], [*answer.tokens], []
+            self.errors += [answer.error] if answer.error else []
         self.sent.append(sent)
         self.responses.append(len(came))
         self.came.extend(came)
@@ -165,10 +179,9 @@ class _Read:
 
     def in_order(self) -> tuple[Requests, _Flags]:
         """The requests in the order of their ends, and which of them have a text at the end."""
-        columns = (self.sent, self.responses, self.came, self.tokens)
-        sent, responses, came, tokens = (np.frombuffer(each, np.int64) for each in columns)
+        columns = (self.sent, self.ended, self.responses, self.came, self.tokens)
+        sent, ended, responses, came, tokens = (np.frombuffer(each, np.int64) for each in columns)
         begins = np.concatenate([[0], np.cumsum(responses)])
-        ended = came[begins[1:] - 1]
         order = np.argsort(ended, kind="stable")
         has_text = np.frombuffer(self.has_text, np.bool_)
         return Requests(sent, ended, begins, came, tokens).take(order), has_text[order]

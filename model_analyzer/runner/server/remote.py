@@ -16,8 +16,9 @@ from model_analyzer.domain.settings import Protocol, ServerSettings
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Interrupted, ServerError
-from model_analyzer.runner.client.connect import connect
+from model_analyzer.runner.client.connect import connect, http_client
 from model_analyzer.runner.client.interface import InferenceAnswer, ServerCallError, ServerClient
+from model_analyzer.runner.client.openai import OpenAiClient
 from model_analyzer.runner.server.endpoints import Endpoints, remote_endpoints
 from model_analyzer.runner.server.log import ServerLog
 
@@ -94,12 +95,17 @@ class RemoteLauncher:
         return self._endpoints
 
     def start(self, endpoints: Endpoints, setup: ServerSetup, log: ServerLog) -> RemoteServer:
-        client = connect(endpoints, self._settings.protocol, setup.access)
+        client = self._connected(endpoints, setup)
         return RemoteServer(client, is_leaving=self._is_leaving)
 
     def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient:
-        client = connect(endpoints, self._settings.protocol, setup.access)
+        client = self._connected(endpoints, setup)
         return Onlooker(client) if self._settings.reload_disable else Guest(client)
+
+    def _connected(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient:
+        if self._settings.is_openai:
+            return OpenAiClient(http_client(endpoints.http, setup.access))
+        return connect(endpoints, self._settings.protocol, setup.access)
 
 
 class RemoteServer:

@@ -15,13 +15,21 @@ from typing import Protocol as Interface
 
 import psutil
 
-from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, is_cached, without_cache
+from model_analyzer.domain.models import (
+    ModelConfig,
+    ModelVariant,
+    empty,
+    is_cached,
+    is_openai,
+    without_cache,
+)
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient, has_fixed_shapes
+from model_analyzer.runner.client.openai import openai_route
 from model_analyzer.runner.client.tls import wants_grpc_tls
 from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.endpoints import Endpoints
@@ -265,6 +273,8 @@ class TritonServer:
         address = self._endpoints.for_protocol(protocol)
         grpc_tls = protocol is Protocol.GRPC and wants_grpc_tls(self._setup.access)
         url = address.as_written if grpc_tls or address.is_https else str(address)
+        if is_openai(variant.config):
+            return openai_route(url)
         return Route(flags={"url": url, "protocol": protocol.value})
 
     def log_tail(self) -> tuple[str, ...]:
