@@ -7,9 +7,12 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.fakes.openai_server import running
 
 EXAMPLES = sorted(
     path
@@ -19,6 +22,12 @@ EXAMPLES = sorted(
 
 # The examples for every day; `make qa` runs the others.
 EVERYDAY = ("default-only",)
+
+
+@pytest.fixture
+def openai_server(tmp_path: Path) -> Iterator[str]:
+    with running(tmp_path / "port") as address:
+        yield address
 
 
 @pytest.mark.parametrize(
@@ -33,7 +42,10 @@ def test_an_example_runs(scene, remote, certificates, path: Path, request) -> No
         request.getfixturevalue("containers")
     shutil.copytree(certificates.directory, scene.directory / "certificates")
     text = path.read_text()
-    if "triton_launch_mode: remote" in text:
+    if "endpoint: openai" in text:
+        address = request.getfixturevalue("openai_server")
+        text = text.replace("localhost:8000", address)
+    elif "triton_launch_mode: remote" in text:
         server = remote("explicit")
         for usual, here in ((8000, server.http), (8001, server.grpc), (8002, server.metrics)):
             text = text.replace(f"localhost:{usual}", f"localhost:{here}")

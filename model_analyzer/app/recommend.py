@@ -12,6 +12,7 @@ from model_analyzer.app.delivery.files import (
     configuration_difference,
     configurations_of,
     head_of,
+    is_of_openai,
     origin_of,
     originals_of,
     parts_of,
@@ -92,6 +93,11 @@ class Recommendations:
             yield target.write(text, *parts, "kubernetes.yaml")
 
     def _manifest(self, answer: Answer, throughput: float | None) -> str:
+        if is_of_openai(answer.ranking):
+            raise CheckpointError(
+                f"{answer.ranking.model} was measured behind OpenAI's API, so how it is served is"
+                " not known: there is no manifest"
+            )
         texts = configurations_of(answer.ranking.results[0])
         return manifest(answer, self.origin, texts, throughput=throughput)
 

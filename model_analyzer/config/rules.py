@@ -127,13 +127,21 @@ def with_bounds_in_order(given: Given, values: Mapping[str, Any]) -> Mapping[str
 
 
 def with_endpoint(given: Given, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values, with what OpenAI's API implies: it is HTTP, loads nothing, and gives tokens
-    unless the user says otherwise.
+    """The values, with what OpenAI's API implies: it is HTTP, loads nothing, has no tensors to
+    compare, gives tokens unless the user says otherwise, and has its metrics beside it.
     """
     if values.get("endpoint") is not EndpointKind.OPENAI or not _is_remote(values):
         return values
-    implied = {"client_protocol": Protocol.HTTP, "reload_model_disable": True}
-    return {**values, **implied, "model_type": given.values.get("model_type", ModelType.LLM)}
+    http = values["triton_http_endpoint"] or ("localhost:8000",)
+    return {
+        **values,
+        "client_protocol": Protocol.HTTP,
+        "reload_model_disable": True,
+        "outputs": {"check": False},
+        "model_type": given.values.get("model_type", ModelType.LLM),
+        "triton_metrics_url": values["triton_metrics_url"]
+        or tuple(f"{each}/metrics" for each in http),
+    }
 
 
 def _minimum_below_maximum(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -415,47 +423,28 @@ def _remote_only(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(where=given.where[key], message=f"{key} needs triton_launch_mode: remote")
 
 
-# What needs Triton's own API, and why.
-_KSERVE_ONLY = {
-    "outputs": "there are no tensors to compare",
-    "verify": "the answers of a language model differ from time to time",
-    "endurance": "it asks for the statistics of the server",
-    "genai_perf_flags": "perf_analyzer itself measures the tokens",
-    "bls_composing_models": "the API does not name them",
-    "run_config_profile_models_concurrently_enable": "one model is measured at a time",
-}
+# What needs Triton's own API, if it has another value than these.
+_KSERVE_ONLY = (
+    "outputs", "verify", "endurance", "genai_perf_flags", "client_protocol",
+    "bls_composing_models", "run_config_profile_models_concurrently_enable",
+)  # fmt: skip
+_HARMLESS = (None, False, Protocol.HTTP, {"check": False})
 
 
 def _openai(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if values["endpoint"] is not EndpointKind.OPENAI:
         return
-    where = given.where["endpoint"]
     if not _is_remote(values):
-        yield Problem(
-            where=where,
-            message="endpoint openai needs triton_launch_mode: remote",
-            hint="start the server, and give its address with --triton-http-endpoint",
-        )
-    if given.values.get("client_protocol") is Protocol.GRPC:
-        yield Problem(
-            where=given.where["client_protocol"],
-            message="endpoint openai is HTTP",
-            hint="remove client_protocol",
-        )
+        message = "endpoint openai needs triton_launch_mode: remote"
+        yield Problem(where=given.where["endpoint"], message=message)
     for place in _places(given, values):
-        for key, why in _KSERVE_ONLY.items():
-            if place.values.get(key):
+        for key in _KSERVE_ONLY:
+            if place.values.get(key) not in _HARMLESS:
                 yield Problem(
                     where=place.where[key],
-                    message=f"{key} cannot be combined with endpoint openai: {why}",
-                    hint=f"remove {key}",
+                    message=f"{key} cannot be combined with endpoint openai",
+                    hint=f"remove {key}: it needs Triton's own API",
                 )
-        if is_on(place.values.get("perf_analyzer_flags", {}).get("streaming")):
-            yield Problem(
-                where=place.where["perf_analyzer_flags"],
-                message="perf_analyzer refuses streaming with endpoint openai",
-                hint='remove it: the "stream": true of each payload says so',
-            )
 
 
 def _slots_start_servers(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -789,9 +778,9 @@ def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     for key in ignored:
         if given.values.get(key):
             yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
-    if values["reload_model_disable"]:
+    if given.values.get("reload_model_disable"):
         yield (
-            f"{given.where.get('reload_model_disable', given.where.get('endpoint'))}: measuring only the configuration that the"
+            f"{given.where['reload_model_disable']}: measuring only the configuration that the"
             " server has loaded"
         )
 

@@ -228,10 +228,11 @@ class ServerSettings:
     """How the server is started and reached.
 
     Endpoints are HOST:PORT, one for each server; none stands for a free port, or for Triton's own
-    ports on a remote server. Servers with OpenAI's API (`endpoint`) are remote. Only remote servers may be several. Variables of the server that
-    `show_environment` names are not masked. `install_path` is the directory of the server's library
-    (mode c_api); None: search for it. With `reload_disable`, a remote server is never asked to load
-    or unload a model. A run that `installs_runtime` installs `runtime_version`, if it is missing.
+    ports on a remote server. Servers with OpenAI's API (`endpoint`) are remote. Only remote servers
+    may be several. Variables of the server that `show_environment` names are not masked.
+    `install_path` is the directory of the server's library (mode c_api); None: search for it. With
+    `reload_disable`, a remote server is never asked to load or unload a model. A run that
+    `installs_runtime` installs `runtime_version`, if it is missing.
     """
 
     launch: LaunchMode

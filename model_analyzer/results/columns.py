@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit, metric_of
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelVariant, is_openai
 from model_analyzer.domain.numbers import decimals_for
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import masked
@@ -232,6 +232,8 @@ def instances_text(variant: ModelVariant, *, gpus: int) -> str:
     """The instances of a variant on so many GPUs, for example `2:GPU + 1:CPU`; for an ensemble
     those of its parts, separated by commas.
     """
+    if is_openai(variant.config):
+        return "unknown"
     return ",".join(
         " + ".join(f"{count}:{kind}" for count, kind in part.instances(gpus=gpus))
         for part in variant.served

@@ -12,9 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -97,6 +100,18 @@ class Handler(BaseHTTPRequestHandler):
 def _chunk(delta: Any, finish: str | None = None) -> str:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     return json.dumps({"object": "chat.completion.chunk", "model": MODEL, "choices": [choice]})
+
+
+@contextmanager
+def running(place: Path, *flags: str) -> Iterator[str]:
+    """HOST:PORT of a server in a process of its own, which writes its port to a file."""
+    with subprocess.Popen([sys.executable, __file__, place, *flags]) as process:
+        try:
+            while not (place.exists() and place.read_text()):
+                time.sleep(0.02)
+            yield f"localhost:{place.read_text()}"
+        finally:
+            process.kill()
 
 
 def main() -> None:

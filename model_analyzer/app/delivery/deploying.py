@@ -14,6 +14,7 @@ from model_analyzer.app.delivery.files import (
     configuration_difference,
     difference_of,
     head_of,
+    is_of_openai,
     masked_configurations,
 )
 from model_analyzer.domain.goals import Goal
@@ -109,7 +110,7 @@ class Deploying:
         to deploy, or if the ranking is across models.
         """
         ranking = answer.ranking
-        if not (self._is_named(ranking) and answer.is_met):
+        if not (self._is_named(ranking) and answer.is_met) or is_of_openai(ranking):
             return ""
         goal = self.other_goals.get(ranking.model)
         words = [*self._words(ranking)]

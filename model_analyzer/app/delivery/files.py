@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from model_analyzer import __version__
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import kind_folder
-from model_analyzer.domain.models import ModelConfig, ModelVariant
+from model_analyzer.domain.models import ModelConfig, ModelVariant, is_openai
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.secrets import masked_values
@@ -124,14 +124,21 @@ def difference_of(
 
 
 def head_of(answer: Answer) -> str:
-    """The first lines of a file: the hardware, if the model was measured on several kinds, and
-    whether the answer does not meet the constraints; otherwise "".
+    """The first lines of a file: the hardware, if the model was measured on several kinds, whether
+    the configuration is not known, and whether the answer does not meet the constraints.
 
     They are comments in config.pbtxt; programs that apply a diff skip lines before it.
     """
     hardware = answer.ranking.hardware
     place = f"# For {hardware}\n" if hardware else ""
+    if is_of_openai(answer.ranking):
+        place += "# Measured behind OpenAI's API: the configuration on the server is not known\n"
     return place if answer.is_met else f"{place}# {miss_text(answer)}\n"
+
+
+def is_of_openai(ranking: Ranking) -> bool:
+    """Whether the model was measured behind OpenAI's API."""
+    return any(is_openai(part.config) for each in ranking.results[:1] for part in each.variants)
 
 
 def places_of(ranking: Ranking) -> tuple[str, ...]:

@@ -5,20 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.models import OPENAI, ModelConfig
 from model_analyzer.domain.protocols import Route
-from model_analyzer.domain.statistics import ModelStatistics
-from model_analyzer.runner.client.interface import InferenceAnswer, ServerCallError, text_of
+from model_analyzer.runner.client.interface import ServerCallError, text_of
 from model_analyzer.runner.load.token_stream import CHAT
 
 if TYPE_CHECKING:
     from model_analyzer.runner.client.http import HttpClient
 
 _MODELS = "/v1/models"
-_NO_CALL = "OpenAI's API has no such call"
+_NO_API = f"the server has no OpenAI API: {_MODELS} is no list of models"
 
 
 def openai_route(url: str) -> Route:
@@ -43,25 +42,20 @@ class OpenAiClient:
         return "with OpenAI's API"
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
-        text = self._http.text(_MODELS)
         try:
-            names = [text_of(model["id"]) for model in parse_json(text)["data"]]
+            listed = parse_json(self._http.text(_MODELS))["data"]
+            return {text_of(model["id"]): ("1",) for model in listed}
         except (KeyError, TypeError, ValueError) as error:
-            message = f"{_MODELS} of the server is no list of models: it has no OpenAI API"
-            raise ServerCallError(message) from error
-        return dict.fromkeys(names, ("1",))
+            raise ServerCallError(_NO_API, denied=True) from error
+        except ServerCallError as error:
+            if error.timed_out or error.lost or error.denied:
+                raise
+            raise ServerCallError(f"{_NO_API} ({error})", denied=True) from error
 
     def model_config(self, name: str) -> ModelConfig:
         return {"name": name, "platform": OPENAI}
 
-    def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
-        raise ServerCallError(_NO_CALL)
+    def _unknown(self, *values: Any, **named: Any) -> Any:
+        raise ServerCallError("OpenAI's API has no such call")
 
-    def unload(self, name: str) -> None:
-        raise ServerCallError(_NO_CALL)
-
-    def statistics(self, name: str) -> ModelStatistics:
-        raise ServerCallError(_NO_CALL)
-
-    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> InferenceAnswer:
-        raise ServerCallError(_NO_CALL)
+    load = unload = statistics = infer_zeros = _unknown

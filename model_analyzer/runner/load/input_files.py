@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 
 from model_analyzer.domain.flags import Flag, shapes_of
@@ -68,26 +67,20 @@ def input_mistakes(
 
 
 def _of_payloads(path: Path, model: str) -> Iterator[Mistake]:
-    """Mistakes in the requests for OpenAI's API."""
+    """Requests for OpenAI's API that no stream of the model answers."""
     try:
         content = read_regular(path, most_bytes=MOST_INPUT_BYTES)
         entries = parse_json(content, most_bytes=MOST_INPUT_BYTES)["data"]
-        steps = chain.from_iterable(each if isinstance(each, list) else [each] for each in entries)
-        payloads: Sequence[Mapping[str, object]] = [step["payload"][0] for step in steps]
-        asked = {str(payload.get("model")) for payload in payloads}
-        is_streamed = all(payload.get("stream") is True for payload in payloads)
+        steps = [each[0] if isinstance(each, list) else each for each in entries]
+        asked = [(step["payload"][0]["model"], step["payload"][0].get("stream")) for step in steps]
     except OSError:
         return
     except (AttributeError, LookupError, TypeError, ValueError):
-        fix = 'write {"data": [{"payload": [{"model": …, "stream": true, "messages": …}]}, …]}'
-        yield Mistake(what=f"{path} is no list of payloads", fix=fix)
-        return
-    if others := sorted(asked - {model}):
-        what = f"{path}: payloads ask for the model {first_few(others)}, not for {model}"
-        yield Mistake(what=what, fix=f'write "model": "{model}" in each of them')
-    if not is_streamed:
-        what = f'{path}: some payloads have no "stream": true'
-        fix = "without it, all tokens of an answer have one time"
+        asked = [("", None)]
+    if others := sum(each != (model, True) for each in asked):
+        payloads = counted(len(asked), "payload")
+        what = f"{path} asks for no stream of {model} in {others} of {payloads}"
+        fix = f'write {{"payload": [{{"model": "{model}", "stream": true, "messages": …}}]}}'
         yield Mistake(what=what, fix=fix, is_fatal=False)
 
 

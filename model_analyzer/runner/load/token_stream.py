@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests and answers of OpenAI's API: which tokens came when, and whether the answer failed. Pure.
+"""Requests and answers of OpenAI's API: which tokens came when, and whether an answer failed. Pure.
 
 An answer is a stream of events, or a single JSON object. perf_analyzer exports the pieces in which
 it came, and takes each for a success: a server that fails after it has sent the headers can only
@@ -30,13 +30,15 @@ _MOST_CHARACTERS = 300
 def usual_request(model: str, endpoint: str) -> bytes:
     """perf_analyzer's file of input data with one request that streams its answer."""
     is_chat = "chat" in endpoint
-    asked = {"messages": [{"role": "user", "content": _QUESTION}]} if is_chat else {"prompt": _QUESTION}
+    asked = (
+        {"messages": [{"role": "user", "content": _QUESTION}]} if is_chat else {"prompt": _QUESTION}
+    )
     payload = {"model": model, "stream": True, "max_tokens": _TOKENS, **asked}
     return json.dumps({"data": [{"payload": [payload]}]}).encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StreamedAnswer:
     """When the pieces of an answer with text came (ns), each with its tokens; `error` is why it
     failed, or "".
     """
@@ -46,7 +48,7 @@ class Answer:
     error: str
 
 
-def read_answer(pieces: Sequence[tuple[int, str]]) -> Answer:
+def read_answer(pieces: Sequence[tuple[int, str]]) -> StreamedAnswer:
     """The answer in these pieces, each with the time when it came."""
     came: list[int] = []
     usage, is_complete = 0, False
@@ -64,11 +66,11 @@ def read_answer(pieces: Sequence[tuple[int, str]]) -> Answer:
         except (AttributeError, TypeError, ValueError):
             error = f"no answer of OpenAI's API: {text}"
         if error:
-            return Answer(came, [1] * len(came), _message(error))
+            return StreamedAnswer(came, [1] * len(came), _message(error))
     # without the server's own count, an event is a token
     share, rest = divmod(max(usage, len(came)), len(came) or 1)
     tokens = [share + (place < rest) for place in range(len(came))]
-    return Answer(came, tokens, "" if is_complete else _CUT)
+    return StreamedAnswer(came, tokens, "" if is_complete else _CUT)
 
 
 def _events(pieces: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:

@@ -132,16 +132,9 @@ def remote_endpoints(settings: ServerSettings) -> Endpoints:
     (http, *_), (grpc, *_), (metrics, *_) = (
         settings.http_endpoints or [_TRITON_HTTP],
         settings.grpc_endpoints or [_TRITON_GRPC],
-        settings.metrics_urls or [_usual_metrics(settings)],
+        settings.metrics_urls or [_TRITON_METRICS],
     )
     return Endpoints(http=_parse(http), grpc=_parse(grpc), metrics=_parse(metrics))
-
-
-def _usual_metrics(settings: ServerSettings) -> str:
-    """Servers with OpenAI's API have their metrics, if any, beside it."""
-    if not settings.is_openai:
-        return _TRITON_METRICS
-    return f"{(settings.http_endpoints or [_TRITON_HTTP])[0]}/metrics"
 
 
 def each_server(settings: ServerSettings) -> Sequence[ServerSettings]:

@@ -15,14 +15,7 @@ from typing import Protocol as Interface
 
 import psutil
 
-from model_analyzer.domain.models import (
-    ModelConfig,
-    ModelVariant,
-    empty,
-    is_cached,
-    is_openai,
-    without_cache,
-)
+from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, is_cached, without_cache
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.statistics import ServerStatistics
@@ -273,7 +266,7 @@ class TritonServer:
         address = self._endpoints.for_protocol(protocol)
         grpc_tls = protocol is Protocol.GRPC and wants_grpc_tls(self._setup.access)
         url = address.as_written if grpc_tls or address.is_https else str(address)
-        if is_openai(variant.config):
+        if self._settings.is_openai:
             return openai_route(url)
         return Route(flags={"url": url, "protocol": protocol.value})
 

@@ -10,7 +10,13 @@ import pytest
 
 from model_analyzer.config.resolve import check_file, resolve_profile, resolve_report
 from model_analyzer.config.table import ANALYZE
-from model_analyzer.domain.settings import LaunchMode, ModelType, OutputFormat, SearchMode
+from model_analyzer.domain.settings import (
+    LaunchMode,
+    ModelType,
+    OutputFormat,
+    Protocol,
+    SearchMode,
+)
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError
 from tests.phrases import ONE_VALUE_OF_EACH_FIELD, QUICK_DOES_NOT_SUPPORT
@@ -451,6 +457,36 @@ def test_options_that_need_a_remote_server(key: str) -> None:
     assert problem == f"f.yaml:1:{len(key) + 3}: {key} needs triton_launch_mode: remote"
     assert settings(f"{key}: true\ntriton_launch_mode: remote")
     assert settings(f"{key}: false")
+
+
+OPENAI = "endpoint: openai\ntriton_launch_mode: remote\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("outputs: on", "outputs cannot be combined with endpoint openai"),
+        ("endurance: 9m", "endurance cannot be combined with endpoint openai"),
+        ("profile_models: {m: {genai_perf_flags: {tokenizer: t}}}", "genai_perf_flags cannot"),
+        ("client_protocol: grpc", "client_protocol cannot be combined with endpoint openai"),
+        ("triton_launch_mode: local", "endpoint openai needs triton_launch_mode: remote"),
+    ],
+)
+def test_what_openai_does_not_have(text: str, expected: str) -> None:
+    rest = "" if text.startswith("triton") else "triton_launch_mode: remote\n"
+    (problem,) = profile_problems(f"endpoint: openai\n{rest}{text}")
+    assert expected in problem
+
+
+def test_openai_is_http_of_tokens_and_loads_nothing() -> None:
+    implied = settings(OPENAI)
+    assert (implied.server.reload_disable, implied.server.spoken) == (True, "openai")
+    assert implied.server.protocol is Protocol.HTTP
+    assert implied.server.metrics_urls == ("localhost:8000/metrics",)
+    assert implied.load_generator.model_type is ModelType.LLM
+    assert implied.outputs == {"check": False}
+    own = settings(f"{OPENAI}model_type: generic\noutputs: off\nclient_protocol: http")
+    assert own.load_generator.model_type is ModelType.GENERIC
 
 
 @pytest.mark.parametrize("mode", ["docker", "remote", "c_api"])
