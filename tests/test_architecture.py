@@ -84,6 +84,7 @@ USE_CASES = {
 
 # feature -> features that it builds on
 FEATURES = {
+    "agents": set(),
     "capacity": {"monitoring"},
     "cluster": {"doctor"},
     "compare": {"proof"},
@@ -126,6 +127,7 @@ ADDRESSES = {
         "cli/uninterrupted.py",
         "runner/process.py",
         "runner/guard.py",
+        "features/agents/measuring_run.py",
         "features/cluster/ray_slots.py",
         "runner/server/container.py",
         "reports/renderer.py",
@@ -172,6 +174,8 @@ ADDRESSES = {
     },
     "optuna": {"search/modes/optuna.py"},
     "ray": {"features/cluster/ray_slots.py"},
+    **{name: {"features/agents/agent_server.py"} for name in ("anyio", "jsonschema", "mcp_types")},
+    "mcp": {"features/agents/agent_server.py", "features/agents/command.py"},
     "fsspec": {"urls.py"},
     "pandas": {"state/api.py"},
     "numpy": {
@@ -217,7 +221,7 @@ ADDRESSES = {
 
 # calls that touch the world -> rooms (or files) where they may occur
 CALLS = {
-    "open": {"reading", "runner", "state", "writing"},
+    "open": {"reading", "runner", "state", "writing", "features/agents/measuring_run.py"},
     "click.echo": {"cli/echo.py", "cli/program.py"},  # where escapes are taken out
     "print": {"runner/guard.py", "runner/server/container.py"},
     "time.time": {
@@ -228,6 +232,7 @@ CALLS = {
         "runner",
         "state/stores/upload.py",
         "features/cluster/host_lock.py",
+        "features/agents/measuring_run.py",
         "features/cluster/ray_slots.py",
         "features/compare/live.py",
         "features/proof/outputs.py",

@@ -50,6 +50,10 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "config": (_CORE, "Check YAML files, show option values, print the JSON Schema."),
         "cluster": (_FEATURE, "Prepare runs on several machines: check nodes, print manifests."),
         "runtime": (_CORE, "Install, show, start or remove a tritonserver and perf_analyzer."),
+        "mcp": (
+            _FEATURE.format("agents"),
+            "Let an agent measure, in directories and a time you name.",
+        ),
         "completion": (_CORE, "Print a shell completion script."),
     },
 }

@@ -14,10 +14,13 @@ from statistics import median_low
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
-from model_analyzer.domain.metrics import canonical
+from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.noise.noise import Interval, Noise, around, combined, pooled, spread
 from model_analyzer.noise.pooling import in_rounds, pool
 from model_analyzer.noise.round_noise import RoundNoise
+
+# The metrics whose intervals are always told.
+_USUAL_TAGS = ("perf_throughput", "perf_latency_p99", "output_token_throughput")
 
 # The windows of other measurements count with at most this many degrees of freedom, beside the two
 # of a measurement's own windows: so an unsteady measurement has wider intervals than the others.
@@ -129,6 +132,12 @@ class NoiseModel:
         whole = pool(runs)
         value = whole.value(tag) if index is None else whole.model_value(index, tag)
         return None if value is None else around(value, self.of(runs, tag, index))
+
+    def intervals(self, goal: Goal, runs: Sequence[Measurement]) -> Mapping[str, Interval]:
+        """Those that are known of throughput, p99, tokens and the metrics of the goal."""
+        tags = [tag for tag in dict.fromkeys((*_USUAL_TAGS, *goal.tags)) if tag in METRICS]
+        intervals = {tag: self.interval(runs, tag) for tag in tags}
+        return {tag: interval for tag, interval in intervals.items() if interval is not None}
 
     def expected_error(self, runs: Sequence[Measurement], tag: str) -> float:
         """The standard error of the same mean, of the model with the largest one; never unknown."""

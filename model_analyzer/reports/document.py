@@ -31,9 +31,6 @@ from model_analyzer.results.ranking import Costs, Ranking, VariantResult
 # The version of the layout; increased when readers of the last version would misread this one.
 RESULTS_VERSION = 3
 
-# The metrics whose intervals every measurement in rounds has.
-_USUAL = ("perf_throughput", "perf_latency_p99", "output_token_throughput")
-
 
 def results_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the document."""
@@ -357,15 +354,12 @@ def _evidence(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
     measurement = item.measurement
     if not measurement.is_round:
         return {"instalments": None, "requests": None, "intervals": {}}
-    tags = [tag for tag in dict.fromkeys((*_USUAL, *ranking.goal.tags)) if tag in METRICS]
-    intervals = {tag: ranking.noise_model.interval(item.runs, tag) for tag in tags}
+    intervals = ranking.noise_model.intervals(ranking.goal, item.runs)
     counts = [model.requests for model in measurement.models if model.requests is not None]
     return {
         "instalments": len(item.runs),
         "requests": sum(counts) if counts else None,
-        "intervals": {
-            tag: _interval(interval) for tag, interval in intervals.items() if interval is not None
-        },
+        "intervals": {tag: _interval(interval) for tag, interval in intervals.items()},
     }
 
 

@@ -228,6 +228,7 @@ def _on_kind(report: ExplainReport) -> dict[str, Any]:
         "variant": report.variant,
         "load": _load(situation.work),
         "metrics": _metrics(situation),
+        "intervals": {tag: [each.low, each.high] for tag, each in explanation.intervals.items()},
         "average_ms": {part.value: time for part, time in situation.times.parts.parts.items()}
         or None,
         "measurements": explanation.measured,

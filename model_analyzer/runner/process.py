@@ -31,7 +31,10 @@ class Guard:
     """A guard without a child. Starting one takes 20 ms: it may be ready before it is needed."""
 
     def __init__(
-        self, output: IO[bytes] | int = subprocess.DEVNULL, directory: Path | None = None
+        self,
+        output: IO[bytes] | int = subprocess.DEVNULL,
+        directory: Path | None = None,
+        errors: IO[bytes] | int = subprocess.STDOUT,
     ) -> None:
         lifeline, self.lifeline = os.pipe()
         self.ended, ended = os.pipe()
@@ -41,7 +44,7 @@ class Guard:
                 [sys.executable, "-I", "-S", str(GUARD), str(lifeline), str(ended)],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
-                stderr=subprocess.STDOUT,
+                stderr=errors,
                 cwd=directory,
                 pass_fds=(lifeline, ended),
                 start_new_session=True,
@@ -104,8 +107,9 @@ class Process:
     """A running child with all processes in its process group.
 
     Its output (both streams) is appended to `output`, a file or an open descriptor, which is closed
-    here. A context manager: leaving it kills running processes. At the end, shared memory whose
-    name begins with `shm_prefix` is removed. Before the child is killed, or if model-analyzer ends,
+    here; with `errors`, a file, standard error goes there, behind a new guard only. A context
+    manager: leaving it kills running processes. At the end, shared memory whose name begins with
+    `shm_prefix` is removed. Before the child is killed, or if model-analyzer ends,
     it gets SIGHUP and `farewell_s` seconds. It runs behind `guard`, or behind a new one.
     """
 
@@ -119,11 +123,12 @@ class Process:
         shm_prefix: str = "",
         farewell_s: float = 0,
         guard: Guard | None = None,
+        errors: Path | None = None,
     ) -> None:
         place = ("", "") if guard is None else (str(directory or ""), str(output))
         try:
-            with open(output, "ab") as file:
-                guard = guard or Guard(file, directory)
+            with open(output, "ab") as file, open(errors or os.devnull, "ab") as other:
+                guard = guard or Guard(file, directory, other if errors else subprocess.STDOUT)
         except OSError:
             if guard is not None:
                 guard.close()

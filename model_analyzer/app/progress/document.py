@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
 from model_analyzer.app.progress.events import (
     Answered,
@@ -26,16 +26,19 @@ from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.loads import load_words
-from model_analyzer.domain.measurements import Measurement, Outcome, Values
+from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
+from model_analyzer.noise.noise import Interval
 from model_analyzer.reports.document import verdicts
 from model_analyzer.results.selection import Gain
 
 # It grows when a field is taken away or gets another meaning, not when one is added.
 SCHEMA = 1
+
+V = TypeVar("V")
 
 # The others are named as their types.
 _NAMES: Mapping[type, str] = {PhaseStarted: "phase", BestChanged: "best", Answered: "answer"}
@@ -88,6 +91,7 @@ def document_of(event: Event) -> Mapping[str, Any]:
             return {
                 **about,
                 **_measured(event.trial, event.measurement, event.goal),
+                "intervals": _intervals(event.intervals),
                 "times_measured": event.times,
                 "constraints": [*_constraints(event.trial, event.measurement, event.goal)],
                 **_expected(event.outlook),
@@ -181,7 +185,12 @@ def _answer(event: Answered) -> dict[str, Any]:
     measured: Mapping[str, Any] = {}
     if best is not None:
         of_best = best.best.trial, best.best.measurement, goal
-        measured = {**_measured(*of_best), "constraints": [*_constraints(*of_best)]}
+        intervals = answer.ranking.noise_model.intervals(goal, best.best.runs)
+        measured = {
+            **_measured(*of_best),
+            "intervals": _intervals(intervals),
+            "constraints": [*_constraints(*of_best)],
+        }
     is_feasible = certainty is not None and certainty.is_feasible
     return {
         "model": answer.ranking.model,
@@ -230,6 +239,10 @@ def _measured(trial: Trial, measurement: Measurement, goal: Goal) -> Mapping[str
     return document
 
 
-def _named(values: Values) -> Mapping[str, float]:
+def _intervals(intervals: Mapping[str, Interval]) -> Mapping[str, Any]:
+    return _named({tag: [each.low, each.high] for tag, each in intervals.items()})
+
+
+def _named(values: Mapping[str, V]) -> Mapping[str, V]:
     """The values by tags with units: `perf_latency_p99_ms`."""
     return {f"{tag}_{METRICS[tag].unit.in_names}": value for tag, value in values.items()}

@@ -6,6 +6,7 @@ expected time in seconds until it ends, or None if there is no estimate yet.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import Enum
@@ -15,6 +16,7 @@ from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.noise.noise import Interval
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.selection import Gain
 
@@ -142,7 +144,8 @@ class BestChanged:
 
     `gain` compares it with the best load of the default configuration, given the noise of all
     measurements so far. It is None if the default was not measured, is the best itself, or cannot
-    be compared, or if constraints are not met.
+    be compared, or if constraints are not met. `intervals` are those of 95 %, by metric, as far as
+    they are known.
     """
 
     elapsed_s: float
@@ -152,6 +155,7 @@ class BestChanged:
     goal: Goal
     gain: Gain | None
     outlook: Outlook | None
+    intervals: Mapping[str, Interval]
     kind: str = ""
 
     @property

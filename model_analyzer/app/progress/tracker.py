@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from model_analyzer.domain.slots import Overdue, Slot
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.expectation import TrialStage
 from model_analyzer.forecast.time_left import TimeLeft
+from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pool
 from model_analyzer.profiling import loop_events as events
@@ -323,6 +324,7 @@ class Tracker:
                     goal=best_so_far.goal,
                     gain=best_so_far.gain(best),
                     outlook=best_so_far.outlook,
+                    intervals=best_so_far.intervals(best),
                     kind=trial.setup.kind if len(self._best) > 1 else "",
                 )
             )
@@ -398,13 +400,20 @@ class _Best:
         if _is_default(trial) or not defaults:
             return None
         ordered = self.goal.best_first(defaults, self._mean)
-        noise_model = NoiseModel(self._measured.values())
         best = self._item(trial.first.key)
         of_variant = [
             self._item(key) for key, each in self._trials.items() if each.content == trial.content
         ]
         items = [*map(self._item, ordered)]
-        return gain_over(self.goal, noise_model, best, items, of_variant=of_variant)
+        return gain_over(self.goal, self._noise_model, best, items, of_variant=of_variant)
+
+    def intervals(self, trial: Trial) -> Mapping[str, Interval]:
+        """The 95 % intervals of its mean, as in the answer."""
+        return self._noise_model.intervals(self.goal, self._measured[trial.first.key])
+
+    @property
+    def _noise_model(self) -> NoiseModel:
+        return NoiseModel(self._measured.values())
 
     def _item(self, key: str) -> MeasuredTrial:
         runs = tuple(self._measured[key])

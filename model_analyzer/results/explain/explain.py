@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import dropwhile
@@ -14,6 +14,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, TrialRecord
 from model_analyzer.domain.trials import Workload
+from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.ties import Comparison
 from model_analyzer.results.explain import (
     contention,
@@ -64,6 +65,7 @@ class Explanation:
     are causes whose advice was measured without an effect. `lowest` is the variant under its lowest
     load. `measured` is the number of measurements behind them; `lacks` says which values some
     causes would need. `failed` are the trials of the variant without a measurement, under any load.
+    `intervals` are those of 95 % of the situation, by metric.
     """
 
     situation: Situation
@@ -73,6 +75,7 @@ class Explanation:
     measured: int
     lacks: tuple[str, ...]
     failed: tuple[FailedTrial, ...]
+    intervals: Mapping[str, Interval]
 
 
 def explain(
@@ -91,6 +94,7 @@ def explain(
         measured=len(picture.course),
         lacks=tuple(_lacks(picture)),
         failed=ranking.failures_of(picture.variant.identity),
+        intervals=ranking.noise_model.intervals(ranking.goal, picture.focus.runs),
     )
 
 

@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Serves the tools to one client, until it closes the connection."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import mcp_types as types
+from jsonschema import Draft202012Validator
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from model_analyzer import __version__
+from model_analyzer.config.kinds import Duration
+from model_analyzer.config.nodes import Node
+from model_analyzer.config.options import OPTIONS
+from model_analyzer.domain.foreign_json import depth, parse_json
+from model_analyzer.domain.printable import one_line
+from model_analyzer.domain.secrets import masked_text
+from model_analyzer.domain.words import shortened
+from model_analyzer.errors import ModelAnalyzerError, wrong
+from model_analyzer.features.agents.agent_tools import TOOLS, AgentTool
+from model_analyzer.features.agents.borders import (
+    CONFIG,
+    DEFAULT_PLACES,
+    Borders,
+    with_keys,
+    written,
+)
+from model_analyzer.features.agents.measuring_run import (
+    LAST_MEASUREMENT_S,
+    MeasuringRun,
+    child,
+    complaints_of,
+    output_of,
+)
+from model_analyzer.reading.untrusted import read_regular
+from model_analyzer.runner.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+_INSTRUCTIONS = """\
+Finds the configuration of a Triton model worth deploying, by measuring. In this order: doctor, \
+validate, plan, start (with a small duration), status until it has ended, answer. Then what_if for \
+other goals (it measures nothing), explain, and start again with the same checkpoint directory to \
+continue. Never tell a number without its interval, and repeat what an answer says is not certain. \
+Nothing else may use the machine while a run measures."""
+
+# An adaptive search ends by itself so early in a run that files can be written, too.
+_SHARE_OF_SEARCH = 0.9
+
+# The end of a child is looked for so often.
+_LOOK_S = 0.05
+# A command that measures nothing takes seconds; one that loads models may take minutes.
+_MOST_S, _MOST_LOADING_S = 120.0, 900.0
+# A message that is larger ends the connection, an argument that is deeper is refused.
+_MOST_BYTES, _DEEPEST = 4 * 2**20, 40
+_MOST_OUTPUT = 64 * 2**20
+_BLOCK = 2**16
+_MOST_CHARACTERS = 2000
+
+_CHECKPOINTS = "checkpoint_directory"
+_TOOLS = {tool.name: tool for tool in TOOLS}
+
+
+def serve(borders: Borders, budget_s: float) -> None:
+    """Serves standard input and output until the input ends; a run is stopped then."""
+    with Workspace() as directory, ExitStack() as stack:
+        anyio.run(_serve, Desk(borders, budget_s, directory, stack))
+
+
+async def _serve(desk: Desk) -> None:
+    async def listed(*_: object) -> types.ListToolsResult:
+        tools = [
+            types.Tool(name=tool.name, description=tool.about, input_schema=tool.schema)
+            for tool in TOOLS
+        ]
+        return types.ListToolsResult(tools=tools)
+
+    async def called(_: object, asked: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            line, document = await desk.answer(asked.name, asked.arguments or {})
+        except ModelAnalyzerError as error:
+            text = shortened(masked_text(str(error)), _MOST_CHARACTERS)
+            return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+        texts = [one_line(masked_text(line)), json.dumps(document)]
+        content: list[Any] = [types.TextContent(text=text) for text in texts]
+        return types.CallToolResult(content=content, structured_content=document)
+
+    server = Server[Any](
+        "model-analyzer",
+        version=__version__,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=listed,
+        on_call_tool=called,
+    )
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(desk.watch)
+        # the library's own reader is a thread, which neither a signal nor a size would end
+        lines = cast("anyio.AsyncFile[str]", _lines(0))
+        async with stdio_server(stdin=lines) as (reader, writer):
+            await server.run(reader, writer, server.create_initialization_options())
+        await desk.close()
+        tasks.cancel_scope.cancel()
+
+
+async def _lines(descriptor: int) -> AsyncIterator[str]:
+    """The lines of an input, until it ends or a line is too large."""
+    rest = b""
+    while len(rest) <= _MOST_BYTES:
+        try:
+            await anyio.wait_readable(descriptor)
+        except PermissionError:
+            pass  # a regular file is always readable
+        block = os.read(descriptor, _BLOCK)
+        if not block:
+            return
+        *lines, rest = (rest + block).split(b"\n")
+        for line in lines:
+            yield line.decode(errors="replace")
+    log.error("a message is larger than %d MiB: closing the connection", _MOST_BYTES // 2**20)
+
+
+class Desk:
+    """Answers calls: one command at a time, and one run. Runs and commands have directories of
+    their own below `directory`; `stack` ends a run with this process.
+    """
+
+    def __init__(
+        self, borders: Borders, budget_s: float, directory: Path, stack: ExitStack
+    ) -> None:
+        self._borders = borders
+        self._budget_s = budget_s
+        self._directory = directory
+        self._stack = stack
+        self._run: MeasuringRun | None = None
+        self._spent_s = 0.0  # by runs before the latest
+        self._one_at_a_time = anyio.Lock()
+
+    async def answer(
+        self, name: str, arguments: Mapping[str, Any]
+    ) -> tuple[str, Mapping[str, Any]]:
+        """The answer of a tool in a line, and as a document. Raises ModelAnalyzerError with what is
+        wrong about the call.
+        """
+        tool = _TOOLS.get(name)
+        if tool is None:
+            raise wrong("", f"there is no tool {shortened(name, 40)!r}, only {', '.join(_TOOLS)}")
+        _check(tool, arguments)
+        if name == "status":
+            return await self._status(arguments.get("wait_s", 0))
+        if name == "stop":
+            return await self._stop()
+        async with self._one_at_a_time:
+            if name == "start":
+                return self._start(arguments)
+            return await self._command(tool, arguments)
+
+    async def watch(self) -> None:
+        """Ends a run whose time is over."""
+        while True:
+            await anyio.sleep(_LOOK_S)
+            if self._run is not None:
+                self._run.look()
+
+    async def close(self) -> None:
+        """Stops a run, and waits for its end."""
+        if self._run is not None:
+            self._run.stop()
+            await self._wait(LAST_MEASUREMENT_S * 2)
+
+    def _start(self, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        if self._run is not None and self._run.is_running:
+            raise wrong("start", "a run is measuring: wait for its end, or stop it")
+        left_s = self._budget_left_s
+        duration_s = min(Duration().parse(Node(arguments["duration"], "duration")), left_s)
+        if duration_s < 1:
+            raise wrong("start", f"the budget of {self._budget_s:g} s is used up")
+        config = dict(self._borders.config(arguments["config"]))
+        if "adaptive" in (config.get("search"), config.get("run_config_search_mode")):
+            config.setdefault("budget", _SHARE_OF_SEARCH * duration_s)
+        directory = self._new_directory(written(config))
+        if self._run is not None:
+            self._spent_s += self._run.elapsed_s
+            self._stack.close()  # it has ended
+        self._run = MeasuringRun(directory, config[_CHECKPOINTS], duration_s)
+        self._stack.enter_context(self._run)
+        document = {"started": True, "duration_s": duration_s, "budget_left_s": left_s - duration_s}
+        return f"Started, for at most {duration_s:g} s.", document
+
+    async def _status(self, wait_s: float) -> tuple[str, Mapping[str, Any]]:
+        if self._run is None:
+            document: dict[str, Any] = {"state": "none"}
+            line = "No run was started."
+        else:
+            await self._wait(wait_s)
+            document = dict(self._run.document)
+            line = self._run.line
+        return line, {**document, "budget_left_s": round(self._budget_left_s, 1)}
+
+    async def _stop(self) -> tuple[str, Mapping[str, Any]]:
+        if self._run is None or not self._run.is_running:
+            raise wrong("stop", "no run is measuring")
+        self._run.stop()
+        return await self._status(1)
+
+    async def _wait(self, most_s: float) -> None:
+        with anyio.move_on_after(most_s):
+            while self._run is not None and self._run.is_running:
+                await anyio.sleep(_LOOK_S)
+
+    @property
+    def _budget_left_s(self) -> float:
+        latest_s = 0.0 if self._run is None else self._run.elapsed_s
+        return max(self._budget_s - self._spent_s - latest_s, 0.0)
+
+    async def _command(
+        self, tool: AgentTool, arguments: Mapping[str, Any]
+    ) -> tuple[str, Mapping[str, Any]]:
+        if tool.loads and self._run is not None and self._run.is_running:
+            raise wrong(
+                tool.name, "a run is measuring, and this would disturb it: wait, or stop it"
+            )
+        config = written(self._borders.config(arguments["config"])) if "config" in arguments else ""
+        directory = self._new_directory(config)
+        words = [*tool.command(self._with_default(tool, arguments), self._borders)]
+        if config and CONFIG not in words:
+            words += ["-f", CONFIG]
+        limit_s = _MOST_LOADING_S if tool.loads else _MOST_S
+        with child(words, directory) as process, anyio.move_on_after(limit_s):
+            while process.is_running:
+                await anyio.sleep(_LOOK_S)
+        told = "; ".join(complaints_of(directory))
+        text = read_regular(output_of(directory), most_bytes=_MOST_OUTPUT)
+        if not text.startswith(b"{"):
+            reason = told or f"no answer within {limit_s:g} s"
+            raise ModelAnalyzerError(with_keys(reason, config))
+        document = tool.shown(parse_json(with_keys(text.decode(), config)))
+        return tool.line(document), document
+
+    def _with_default(self, tool: AgentTool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments; where none says it, with the directory that the last run wrote to, unless
+        the person who started the server did.
+        """
+        option = next(option for option in OPTIONS if option.key == _CHECKPOINTS)
+        if _CHECKPOINTS not in tool.properties or option.variable in os.environ:
+            return arguments
+        latest = DEFAULT_PLACES[_CHECKPOINTS] if self._run is None else self._run.checkpoints
+        return {_CHECKPOINTS: latest, **arguments}
+
+    def _new_directory(self, config: str) -> Path:
+        """A directory for a child, with its file of options."""
+        directory = Path(tempfile.mkdtemp(dir=self._directory))
+        (directory / CONFIG).write_text(config, encoding="utf-8")
+        return directory
+
+
+def _check(tool: AgentTool, arguments: Mapping[str, Any]) -> None:
+    """Raises ConfigError for arguments that do not fit the schema."""
+    if depth(arguments) > _DEEPEST:
+        raise wrong(tool.name, "arguments are nested too deeply")
+    errors = sorted(Draft202012Validator(tool.schema).iter_errors(arguments), key=str)
+    if errors:
+        told = [f"{each.json_path}: {shortened(each.message, 200)}" for each in errors]
+        raise wrong(tool.name, "; ".join(told))

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A run that an agent has started: `profile` in a child, its progress, and its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from model_analyzer.domain.foreign_json import parse_json
+from model_analyzer.features.agents.borders import CONFIG
+from model_analyzer.reading.untrusted import read_ends
+from model_analyzer.runner.process import Process
+
+# A run that is told to stop has so long for its last measurement and its files; then it is told to
+# leave the measurement (docs/resuming.md).
+LAST_MEASUREMENT_S = 60.0
+
+# What a run has to save if this process ends.
+_FAREWELL_S = 60.0
+
+_OUTPUT, _ERRORS = "output", "errors"
+_MOST_LOG = 16 * 2**10
+_LOG_LINES = 8
+
+
+def program(words: Sequence[str]) -> Sequence[str]:
+    """The command line of one of our commands."""
+    return [sys.executable, "-m", "model_analyzer", *words]
+
+
+def child(words: Sequence[str], directory: Path, farewell_s: float = 0) -> Process:
+    """One of our commands in a directory of its own, from which Python imports nothing else."""
+    for name in (_OUTPUT, _ERRORS):
+        (directory / name).touch()
+    return Process(
+        program(words),
+        environment=os.environ,
+        output=directory / _OUTPUT,
+        errors=directory / _ERRORS,
+        directory=directory,
+        farewell_s=farewell_s,
+    )
+
+
+def output_of(directory: Path) -> Path:
+    """The standard output of its `child`."""
+    return directory / _OUTPUT
+
+
+def complaints_of(directory: Path) -> Sequence[str]:
+    """The last lines that its `child` wrote for people."""
+    lines = read_ends(directory / _ERRORS, most_bytes=_MOST_LOG).splitlines()
+    return [line.removeprefix("model-analyzer: ") for line in lines if line.strip()][-_LOG_LINES:]
+
+
+class MeasuringRun:
+    """A context manager. It ends as after one Ctrl-C, also if this process is killed."""
+
+    def __init__(self, directory: Path, checkpoints: str, duration_s: float) -> None:
+        self.directory = directory
+        self.checkpoints = checkpoints
+        self.duration_s = duration_s
+        self._began = time.monotonic()
+        self._ended_after: float | None = None
+        self._stopped_after: float | None = None
+        self._is_told_to_leave = False
+        self._progress = ToldProgress()
+        self._read = 0
+        words = ("profile", "-f", CONFIG, "--progress", "json")
+        self._process = child(words, directory, _FAREWELL_S)
+
+    def __enter__(self) -> MeasuringRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+
+    @property
+    def elapsed_s(self) -> float:
+        """The time that it has taken, in all."""
+        return self._elapsed_s if self._ended_after is None else self._ended_after
+
+    @property
+    def _elapsed_s(self) -> float:
+        return time.monotonic() - self._began
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it had not ended when somebody last had a `look`."""
+        return self._ended_after is None
+
+    def look(self) -> None:
+        """Sees whether it has ended, and stops it when its time is over."""
+        if self.is_running and not self._process.is_running:
+            self._ended_after = self._elapsed_s
+        elif self._elapsed_s >= self.duration_s:
+            self.stop()
+        if self._stopped_after is not None and not self._is_told_to_leave:
+            self._is_told_to_leave = self._elapsed_s >= self._stopped_after + LAST_MEASUREMENT_S
+            if self._is_told_to_leave:
+                self._process.terminate()
+
+    def stop(self) -> None:
+        """Lets it finish its measurement, as one Ctrl-C does. Stopping twice is fine."""
+        if self._stopped_after is None and self.is_running:
+            self._stopped_after = self._elapsed_s
+            self._process.send(signal.SIGINT)
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """Where it is, for an agent."""
+        self.look()
+        self._take_progress()
+        state = "stopping" if self._stopped_after is not None else "running"
+        document = {
+            "state": state if self.is_running else "ended",
+            "elapsed_s": round(self.elapsed_s, 1),
+            "duration_s": self.duration_s,
+            "stopped": self._stopped_after is not None,
+            "checkpoint_directory": self.checkpoints,
+            **self._progress.document,
+        }
+        status = self._process.status
+        return document if not status else {**document, "log": [*complaints_of(self.directory)]}
+
+    @property
+    def line(self) -> str:
+        """The same in a sentence or two."""
+        if self.is_running:
+            return f"The run goes on. {self._progress.line}"
+        told = "" if self._progress.has_answers else " ".join(complaints_of(self.directory)[-1:])
+        return f"The run has ended. {told or self._progress.line}"
+
+    def _take_progress(self) -> None:
+        """Reads the complete lines that have been written since the last time."""
+        with open(output_of(self.directory), "rb") as file:
+            file.seek(self._read)
+            lines = file.read().split(b"\n")[:-1]
+        for line in lines:
+            self._read += len(line) + 1
+            self._progress.take(parse_json(line))
+
+
+class ToldProgress:
+    """What the events of a run (docs/progress.md) say together."""
+
+    def __init__(self) -> None:
+        self._latest: dict[str, Mapping[str, Any]] = {}
+        self._best: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._answers: list[Mapping[str, Any]] = []
+        self._done = self._failed = 0
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        name = event["event"]
+        self._latest[name] = event
+        match name:
+            case "trial_finished" | "trial_failed":
+                self._done += 1
+                self._failed += name == "trial_failed"
+            case "best":
+                models = ",".join(work["model"] for work in event["workloads"])
+                self._best[models, event["hardware"]] = event
+            case "answer":
+                self._answers.append(event)
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        phase, trial = self._latest.get("phase", {}), self._latest.get("trial_started", {})
+        return {
+            "phase": phase.get("phase"),
+            "model": phase.get("model"),
+            "trials_done": self._done,
+            "trials_failed": self._failed,
+            "expected_trials": trial.get("expected_trials"),
+            "expected_left_s": trial.get("time_left_s"),
+            "best_so_far": [*self._best.values()] if not self._answers else [],
+            "answers": self._answers,
+            "exit_status": self._latest.get("run_finished", {}).get("exit_status"),
+        }
+
+    @property
+    def has_answers(self) -> bool:
+        return bool(self._answers)
+
+    @property
+    def line(self) -> str:
+        """The same in a sentence or two."""
+        if self._answers:
+            return " ".join(answer["sentence"] for answer in self._answers)
+        return f"{self._done} trials done, {self._failed} failed."
