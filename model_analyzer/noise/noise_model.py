@@ -133,12 +133,6 @@ class NoiseModel:
         value = whole.value(tag) if index is None else whole.model_value(index, tag)
         return None if value is None else around(value, self.of(runs, tag, index))
 
-    def intervals(self, goal: Goal, runs: Sequence[Measurement]) -> Mapping[str, Interval]:
-        """Those that are known of throughput, p99, tokens and the metrics of the goal."""
-        tags = [tag for tag in dict.fromkeys((*_USUAL_TAGS, *goal.tags)) if tag in METRICS]
-        intervals = {tag: self.interval(runs, tag) for tag in tags}
-        return {tag: interval for tag, interval in intervals.items() if interval is not None}
-
     def expected_error(self, runs: Sequence[Measurement], tag: str) -> float:
         """The standard error of the same mean, of the model with the largest one; never unknown."""
         if not in_rounds(runs):
@@ -246,6 +240,15 @@ def _shares(goal: ModelGoal) -> Mapping[str, float]:
         for objective in goal.objectives
         if objective.weight
     }
+
+
+def intervals_of(
+    noise_model: NoiseModel, goal: Goal, runs: Sequence[Measurement]
+) -> Mapping[str, Interval]:
+    """The known 95 % intervals of throughput, p99, tokens and the metrics of the goal."""
+    tags = [tag for tag in dict.fromkeys((*_USUAL_TAGS, *goal.tags)) if tag in METRICS]
+    intervals = {tag: noise_model.interval(runs, tag) for tag in tags}
+    return {tag: interval for tag, interval in intervals.items() if interval is not None}
 
 
 def _has_windows(tag: str) -> bool:

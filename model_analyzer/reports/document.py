@@ -22,6 +22,7 @@ from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.noise import Interval
+from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.reports.build import ReportOrigin, state_answer
 from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.results.answer import Answer
@@ -354,7 +355,7 @@ def _evidence(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
     measurement = item.measurement
     if not measurement.is_round:
         return {"instalments": None, "requests": None, "intervals": {}}
-    intervals = ranking.noise_model.intervals(ranking.goal, item.runs)
+    intervals = intervals_of(ranking.noise_model, ranking.goal, item.runs)
     counts = [model.requests for model in measurement.models if model.requests is not None]
     return {
         "instalments": len(item.runs),

@@ -32,6 +32,7 @@ from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.noise import Interval
+from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.reports.document import verdicts
 from model_analyzer.results.selection import Gain
 
@@ -185,7 +186,7 @@ def _answer(event: Answered) -> dict[str, Any]:
     measured: Mapping[str, Any] = {}
     if best is not None:
         of_best = best.best.trial, best.best.measurement, goal
-        intervals = answer.ranking.noise_model.intervals(goal, best.best.runs)
+        intervals = intervals_of(answer.ranking.noise_model, goal, best.best.runs)
         measured = {
             **_measured(*of_best),
             "intervals": _intervals(intervals),

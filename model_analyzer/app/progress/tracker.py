@@ -37,7 +37,7 @@ from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.expectation import TrialStage
 from model_analyzer.forecast.time_left import TimeLeft
 from model_analyzer.noise.noise import Interval
-from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.noise_model import NoiseModel, intervals_of
 from model_analyzer.noise.pooling import pool
 from model_analyzer.profiling import loop_events as events
 from model_analyzer.results.answer import Answer
@@ -409,7 +409,7 @@ class _Best:
 
     def intervals(self, trial: Trial) -> Mapping[str, Interval]:
         """The 95 % intervals of its mean, as in the answer."""
-        return self._noise_model.intervals(self.goal, self._measured[trial.first.key])
+        return intervals_of(self._noise_model, self.goal, self._measured[trial.first.key])
 
     @property
     def _noise_model(self) -> NoiseModel:

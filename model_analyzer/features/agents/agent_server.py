@@ -28,7 +28,7 @@ from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.words import shortened
 from model_analyzer.errors import ModelAnalyzerError, wrong
-from model_analyzer.features.agents.agent_tools import TOOLS, AgentTool
+from model_analyzer.features.agents.agent_tools import TOOLS, AgentTool, line_of, shown
 from model_analyzer.features.agents.borders import (
     CONFIG,
     DEFAULT_PLACES,
@@ -239,20 +239,19 @@ class Desk:
         with child(words, directory) as process, anyio.move_on_after(limit_s):
             while process.is_running:
                 await anyio.sleep(_LOOK_S)
-        told = "; ".join(complaints_of(directory))
         text = read_regular(output_of(directory), most_bytes=_MOST_OUTPUT)
         if not text.startswith(b"{"):
-            reason = told or f"no answer within {limit_s:g} s"
+            reason = "; ".join(complaints_of(directory)) or f"no answer within {limit_s:g} s"
             raise ModelAnalyzerError(with_keys(reason, config))
-        document = tool.shown(parse_json(with_keys(text.decode(), config)))
-        return tool.line(document), document
+        document = shown(parse_json(with_keys(text.decode(), config)))
+        return line_of(document, complaints_of(directory)), document
 
     def _with_default(self, tool: AgentTool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments; where none says it, with the directory that the last run wrote to, unless
         the person who started the server did.
         """
         option = next(option for option in OPTIONS if option.key == _CHECKPOINTS)
-        if _CHECKPOINTS not in tool.properties or option.variable in os.environ:
+        if _CHECKPOINTS not in tool.takes or option.variable in os.environ:
             return arguments
         latest = DEFAULT_PLACES[_CHECKPOINTS] if self._run is None else self._run.checkpoints
         return {_CHECKPOINTS: latest, **arguments}

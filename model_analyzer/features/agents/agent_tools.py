@@ -1,83 +1,95 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tools of an agent: each is a command, its JSON document, and that document in a line."""
+"""The tools of an agent: commands with their arguments, and what of a document an agent gets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.features.agents.borders import CONFIG, Borders
 
-Schema = Mapping[str, Any]
-Document = dict[str, Any]
 
-_TEXT: Schema = {"type": "string", "minLength": 1, "maxLength": 1000}
-_TEXTS: Schema = {"type": "array", "items": _TEXT, "maxItems": 100}
-_ABOVE_0: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": 1e12}
-_COUNT: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
-_DURATION: Schema = {"type": ["string", "number"], "maxLength": 100}
+def _text(about: str) -> dict[str, Any]:
+    return {"type": "string", "minLength": 1, "maxLength": 1000, "description": about}
 
-_CONFIG = {
+
+def _texts(about: str) -> dict[str, Any]:
+    return {"type": "array", "items": _text(""), "maxItems": 100, "description": about}
+
+
+def _number(about: str, kind: str = "number") -> dict[str, Any]:
+    return {"type": kind, "exclusiveMinimum": 0, "maximum": 1e12, "description": about}
+
+
+_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "config": {
         "type": ["object", "string"],
         "description": "Options of a run as in its YAML file, or the path of such a file. Needed:"
         " model_repository (a path) and profile_models. Useful: search: adaptive, objectives,"
         " constraints, latency_budget, concurrency, model_config_parameters.",
-    }
-}
-_RESULTS = {
-    "checkpoint_directory": {**_TEXT, "description": "Default: that of the latest run."},
-    "checkpoint_prefix": _TEXT,
-    "model": {**_TEXT, "description": "Needed if several were measured."},
-}
-_GOALS = {
-    "metric": {**_TEXT, "description": "METRIC[:WEIGHT],... to optimize."},
-    "constraints": {
-        **_TEXTS,
-        "description": "For example perf_latency_p99<20; none for no constraints.",
     },
-    "latency_budget": {**_ABOVE_0, "description": "Maximum p99 latency in ms."},
-    "min_throughput": {**_ABOVE_0, "description": "Minimum inferences per second."},
+    "no_models": {"type": "boolean", "description": "Start no server, load no model."},
+    "duration": {
+        "type": ["string", "number"],
+        "maxLength": 100,
+        "description": "Such as 90s or 10m, of the budget of this server.",
+    },
+    "wait_s": {
+        "type": "number",
+        "minimum": 0,
+        "maximum": 60,
+        "description": "Wait so long for the end of the run.",
+    },
+    "checkpoint_directory": _text("Default: that of the latest run."),
+    "checkpoint_prefix": _text("As in the config."),
+    "model": _text("Needed if several were measured."),
+    "variant": _text("Instead of the best one."),
+    "metric": _text("METRIC[:WEIGHT],... to optimize."),
+    "constraints": _texts("Such as perf_latency_p99<20; none for no constraints."),
+    "latency_budget": _number("Maximum p99 latency in ms."),
+    "min_throughput": _number("Minimum inferences per second."),
+    "base": _text("Checkpoint directory or file."),
+    "new": _text("The other one."),
+    "fail_on": _texts("Rules such as perf_throughput<-3%."),
+    "rate": _number("Requests per second of all replicas."),
+    "headroom": _text("Spare capacity, such as 20%."),
+    "replicas_per_node": _number("Of one node.", "integer"),
+    "batch_size": _number("Inferences in a request.", "integer"),
 }
+_RESULTS = "checkpoint_directory checkpoint_prefix model"
+_GOALS = "metric constraints latency_budget min_throughput"
 
-# How many variants, and trials of a plan, a document has: the recommended ones come first.
-_MOST_VARIANTS, _MOST_TRIALS = 3, 5
+_PLACES = {"checkpoint_directory", "base", "new"}
+_FLAGS = {"constraints": "constraint"}  # other flags are named as their argument
 
-# Arguments whose flag has another name.
-_FLAGS = {"constraints": "constraint"}
-
-# Arguments that are no options of a command.
-_NO_FLAGS = ("config",)
+# How many variants of a model, and trials of a plan, are shown: the recommended ones come first.
+_MOST = {"variants": 3, "trials": 5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTool:
-    """A tool. `words` are the command that it runs; none, for a tool about the run. Arguments in
-    `places` are paths, those in `words_after` follow the options. `loads` says that it starts a
-    server, so it waits for no measurement and disturbs none. `shown` is the document as an agent
-    gets it, `line` what it says.
+    """A tool: what it `takes` and `needs`, names of arguments with blanks between them. `words` are
+    the command that it runs, "" for a tool about the run. Arguments in `last` have no flag. One
+    that `loads` starts a server, so it must not run beside a measurement.
     """
 
     name: str
     about: str
-    properties: Mapping[str, Schema]
-    required: Sequence[str] = ()
-    words: Sequence[str] = ()
-    words_after: Sequence[str] = ()
-    places: Sequence[str] = ("checkpoint_directory",)
+    takes: str = ""
+    needs: str = ""
+    words: str = ""
+    last: Sequence[str] = ()
     loads: bool = False
-    line: Callable[[Document], str] = str
-    shown: Callable[[Document], Document] = dict
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of its arguments."""
         return {
             "type": "object",
-            "properties": dict(self.properties),
-            "required": list(self.required),
+            "properties": {name: _ARGUMENTS[name] for name in f"{self.needs} {self.takes}".split()},
+            "required": self.needs.split(),
             "additionalProperties": False,
         }
 
@@ -86,13 +98,13 @@ class AgentTool:
         its flag, or after `--`: none can be an option. Raises ConfigError for places outside.
         """
         known = {
-            name: borders.path(value, name) if name in self.places else value
+            name: borders.path(value, name) if name in _PLACES else value
             for name, value in arguments.items()
-            if name not in _NO_FLAGS
+            if name != "config"
         }
-        after = [str(known.pop(name)) for name in self.words_after if name in known]
+        last = [str(known.pop(name)) for name in self.last if name in known]
         flags = [word for name, value in known.items() for word in _words(name, value)]
-        return [*self.words, *flags, *(["--", *after] if after else [])]
+        return [*self.words.split(), *flags, *(["--", *last] if last else [])]
 
 
 def _words(name: str, value: Any) -> Iterator[str]:
@@ -104,207 +116,114 @@ def _words(name: str, value: Any) -> Iterator[str]:
         yield f"{flag}={each}"
 
 
-def _of_answer(document: Document) -> str:
-    parts = [f"{model['sentence']} {model['certainty'] or ''}" for model in document["models"]]
-    return " ".join(part.strip() for part in parts) or "No model has a result."
+def shown(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document without the long tails of its lists."""
+    return {
+        key: [_without_tail(each) for each in value] if isinstance(value, list) else value
+        for key, value in document.items()
+    }
 
 
-def _best_variants(document: Document) -> Document:
-    models = [
-        {**model, "variants": model["variants"][:_MOST_VARIANTS]} for model in document["models"]
+def _without_tail(item: Any) -> Any:
+    if not isinstance(item, dict):
+        return item
+    return {
+        key: value[: _MOST[key]] if key in _MOST and isinstance(value, list) else value
+        for key, value in item.items()
+    }
+
+
+def line_of(document: Mapping[str, Any], told: Sequence[str]) -> str:
+    """What a document says, in a line: its sentences, else what the command has told people, else
+    its words and numbers at the top, and what each of its parts is about.
+    """
+    parts = [
+        part
+        for value in document.values()
+        for part in (value if isinstance(value, list) else [])
+        if isinstance(part, dict)
     ]
-    return {**document, "models": models}
-
-
-def _of_plan(document: Document) -> str:
-    return "; ".join(
-        f"{'+'.join(subject['models'])}: search {subject['mode']}, at most"
-        f" {subject['most_measurements']} measurements, {subject['minutes']} minutes"
-        f" ({subject['minutes_low']} to {subject['minutes_high']})"
-        for subject in document["subjects"]
-    )
-
-
-def _first_trials(document: Document) -> Document:
-    subjects = [
-        {**subject, "trials": (subject.get("trials") or [])[:_MOST_TRIALS]}
-        for subject in document["subjects"]
+    said = [part[key] for part in parts for key in ("sentence", "certainty") if part.get(key)]
+    simple = [
+        f"{key} {value}"
+        for place in (document, *parts)
+        for key, value in place.items()
+        if isinstance(value, str | int | float)
     ]
-    return {**document, "subjects": subjects}
-
-
-def _of_doctor(document: Document) -> str:
-    found = [
-        f"{each['subject']}, {each['check']}: {each['found']}"
-        + (f" ({each['fix']})" if each["fix"] else "")
-        for each in document["findings"]
-        if each["level"] != "ok"
-    ]
-    works = "A run can start." if document["works"] else "A run cannot start."
-    return " ".join([works, *found])
-
-
-def _of_validation(document: Document) -> str:
-    (file,) = document["files"]
-    problems = [*file["problems"], *file["missing"]]
-    told = [f"{each['where']}: {each['what']}" for each in problems]
-    return "; ".join(told) or "The configuration is valid."
-
-
-def _of_explanation(document: Document) -> str:
-    return "; ".join(
-        f"{each['variant']} at {each['load']['kind']} {each['load']['value']}: "
-        + (", ".join(cause["name"] for cause in each["causes"]) or "nothing unusual")
-        + (f"; not measured: {', '.join(each['not_measured'])}" if each["not_measured"] else "")
-        + (f"; {each['unsure']}" if each["unsure"] else "")
-        for each in document["hardware"]
-    )
-
-
-def _of_comparison(document: Document) -> str:
-    changes = [
-        f"{model['model']}: {tag} {_change(change)}"
-        for model in document["models"]
-        for tag, change in ((model["best"] or {}).get("metrics") or {}).items()
-    ]
-    verdict = "A rule is broken." if document["regression"] else "No rule is broken."
-    return " ".join([*(f"{change}." for change in changes), *document["remarks"], verdict])
-
-
-def _change(change: Mapping[str, Any]) -> str:
-    percent, interval = change["change_percent"], change["interval_percent"]
-    if percent is None:
-        return str(change["verdict"])
-    doubt = "unknown noise" if interval is None else f"{interval[0]:+.1f} to {interval[1]:+.1f}"
-    return f"{percent:+.1f} % ({doubt}): {change['verdict']}"
-
-
-def _of_capacity(document: Document) -> str:
-    return " ".join(
-        sentence
-        for each in document["hardware"]
-        for sentence in (each["sentence"], *each["remarks"])
-    )
+    return " ".join(said) or "; ".join(told) or ", ".join(simple)
 
 
 TOOLS: Sequence[AgentTool] = (
     AgentTool(
         name="doctor",
-        about="Check that this machine can measure: programs, GPUs, disk, and with models each"
-        " model of the config.",
-        properties={
-            **_CONFIG,
-            "no_models": {"type": "boolean", "description": "Start no server, load no model."},
-        },
-        words=("doctor", "--json"),
+        about="Check that this machine can measure: programs, GPUs, disk, and each model.",
+        takes="config no_models",
+        words="doctor --json",
         loads=True,
-        line=_of_doctor,
     ),
     AgentTool(
         name="validate",
         about="Check a config, and the models that it names, without running anything.",
-        properties=_CONFIG,
-        required=("config",),
-        words=("config", "validate", "--json", CONFIG),
+        needs="config",
+        words=f"config validate --json {CONFIG}",
         loads=True,
-        line=_of_validation,
     ),
     AgentTool(
         name="plan",
         about="Dry run: what a run of this config would measure, and about how long it takes.",
-        properties=_CONFIG,
-        required=("config",),
-        words=("profile", "--dry-run", "--json"),
+        needs="config",
+        words="profile --dry-run --json",
         loads=True,
-        line=_of_plan,
-        shown=_first_trials,
     ),
     AgentTool(
         name="start",
         about="Start a run in the background. It ends by itself or after the duration, keeps all"
-        " that was measured, and continues what an earlier run with the same checkpoint directory"
-        " measured. One run at a time.",
-        properties={
-            **_CONFIG,
-            "duration": {
-                **_DURATION,
-                "description": "Such as 90s or 10m: taken from the budget of this server.",
-            },
-        },
-        required=("config", "duration"),
+        " that was measured, and continues an earlier run with the same checkpoint directory.",
+        needs="config duration",
     ),
     AgentTool(
         name="status",
-        about="The run: its phase, how many trials are done, the best so far with its intervals,"
-        " the time left, and the answers once it has ended.",
-        properties={
-            "wait_s": {
-                "type": "number",
-                "minimum": 0,
-                "maximum": 60,
-                "description": "Wait so long for the end of the run.",
-            }
-        },
+        about="The run: its phase, trials, the best so far with intervals, the time left, and the"
+        " answers once it has ended.",
+        takes="wait_s",
     ),
     AgentTool(
         name="stop",
         about="Stop the run after its current measurement. Everything measured is kept.",
-        properties={},
     ),
     AgentTool(
         name="answer",
         about="The recommendation of a checkpoint directory, with intervals, doubts and the best"
-        f" {_MOST_VARIANTS} variants.",
-        properties=_RESULTS,
-        words=("best", "--format", "json"),
-        line=_of_answer,
-        shown=_best_variants,
+        " variants.",
+        takes=_RESULTS,
+        words="best --format json",
     ),
     AgentTool(
         name="what_if",
         about="Rank what was measured for other goals or constraints. Nothing is measured.",
-        properties={**_RESULTS, **_GOALS},
-        words=("best", "--format", "json"),
-        line=_of_answer,
-        shown=_best_variants,
+        takes=f"{_RESULTS} {_GOALS}",
+        words="best --format json",
     ),
     AgentTool(
         name="explain",
         about="Why the best variant, or the one named, is slow: causes with their evidence.",
-        properties={**_RESULTS, **_GOALS, "variant": _TEXT},
-        words=("explain", "--format", "json"),
-        words_after=("variant",),
-        line=_of_explanation,
+        takes=f"{_RESULTS} {_GOALS} variant",
+        words="explain --format json",
+        last=("variant",),
     ),
     AgentTool(
         name="compare",
         about="What changed between two checkpoint directories, and whether rules are broken.",
-        properties={
-            "base": {**_TEXT, "description": "Checkpoint directory or file."},
-            "new": {**_TEXT, "description": "The other one."},
-            **_GOALS,
-            "fail_on": {**_TEXTS, "description": "Rules such as perf_throughput<-3%."},
-        },
-        required=("base", "new"),
-        words=("compare", "--format", "json"),
-        words_after=("base", "new"),
-        places=("base", "new"),
-        line=_of_comparison,
+        needs="base new",
+        takes=f"{_GOALS} fail_on",
+        words="compare --format json",
+        last=("base", "new"),
     ),
     AgentTool(
         name="capacity",
         about="How many replicas serve a rate of requests, and how sure that is.",
-        properties={
-            **_RESULTS,
-            **_GOALS,
-            "rate": {**_ABOVE_0, "description": "Requests per second of all replicas."},
-            "headroom": {**_TEXT, "description": "Spare capacity, such as 20%."},
-            "replicas_per_node": _COUNT,
-            "batch_size": _COUNT,
-            "variant": _TEXT,
-        },
-        required=("rate",),
-        words=("capacity", "--format", "json"),
-        line=_of_capacity,
+        needs="rate",
+        takes=f"{_RESULTS} {_GOALS} headroom replicas_per_node batch_size variant",
+        words="capacity --format json",
     ),
 )

@@ -17,35 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.config import kinds, table
 from model_analyzer.config.goal_kinds import Constraints, Objectives
-from model_analyzer.config.kinds import (
-    Boolean,
-    Duration,
-    Gpus,
-    Integer,
-    IntegerOr,
-    Integers,
-    Number,
-    OneOf,
-    Percent,
-    is_url,
-)
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.nodes import Node, Problems, nearest
 from model_analyzer.config.options import OPTIONS
 from model_analyzer.config.sources import read_yaml
-from model_analyzer.config.table import (
-    CHECKPOINTS,
-    EXPORT,
-    GENERAL,
-    GOALS,
-    LOAD_GENERATOR,
-    MODELS,
-    REPOSITORY,
-    SEARCH,
-    SERVER,
-    Option,
-)
 from model_analyzer.domain.flags import PERF_ANALYZER_NO_FILES, PERF_ANALYZER_PATHS
 from model_analyzer.errors import wrong
 
@@ -53,12 +30,14 @@ from model_analyzer.errors import wrong
 CONFIG = "config.yaml"
 
 _HARMLESS = (
-    Boolean, Constraints, Duration, Gpus, Integer, IntegerOr, Integers, Number, Objectives,
-    OneOf, Percent,
+    Constraints, Objectives, kinds.Boolean, kinds.Duration, kinds.Gpus, kinds.Integer,
+    kinds.Integers, kinds.Number, kinds.OneOf, kinds.Percent,
 )  # fmt: skip
 
 # Groups of which the options of harmless kinds are allowed; of other groups, those named below.
-_GROUPS = (GENERAL, MODELS, GOALS, SEARCH, LOAD_GENERATOR, EXPORT)
+_GROUPS = (
+    table.GENERAL, table.MODELS, table.GOALS, table.SEARCH, table.LOAD_GENERATOR, table.EXPORT,
+)  # fmt: skip
 
 _FURTHER = {
     "client_protocol", "client_max_retries", "model_load_timeout", "server_restart",  # waits
@@ -69,11 +48,11 @@ _FURTHER = {
 
 # Why others are not allowed, by group.
 _REASONS = {
-    SERVER: "it chooses servers, programs or their environment",
-    LOAD_GENERATOR: "it chooses a program, or a file to write",
-    REPOSITORY: "it replaces a directory",
-    CHECKPOINTS: "it deletes measurements, or reaches other places",
-    EXPORT: "it names files",
+    table.SERVER: "it chooses servers, programs or their environment",
+    table.LOAD_GENERATOR: "it chooses a program, or a file to write",
+    table.REPOSITORY: "it replaces a directory",
+    table.CHECKPOINTS: "it deletes measurements, or reaches other places",
+    table.EXPORT: "it names files",
 }
 _REASON = "it reaches beyond this run"
 
@@ -118,7 +97,7 @@ class Borders:
         """The real path of a place in a root; a relative one starts at the first root. Raises
         ConfigError.
         """
-        if not isinstance(value, str) or not value or "\0" in value or is_url(value):
+        if not isinstance(value, str) or not value or "\0" in value or kinds.is_url(value):
             raise wrong(where, f"expected a path below {self}")
         try:
             path = Path(os.path.realpath(self.roots[0] / value))
@@ -145,7 +124,7 @@ class Borders:
         return {**places, **options}
 
     def _options(
-        self, given: Mapping[str, Any], known: Sequence[Option], above: str
+        self, given: Mapping[str, Any], known: Sequence[table.Option], above: str
     ) -> dict[str, Any]:
         by_key, allowed = {option.key: option for option in known}, {}
         problems = Problems()
@@ -156,7 +135,7 @@ class Borders:
         problems.raise_any()
         return allowed
 
-    def _value(self, key: str, value: Any, known: Mapping[str, Option], where: str) -> Any:
+    def _value(self, key: str, value: Any, known: Mapping[str, table.Option], where: str) -> Any:
         option = known.get(key)
         if option is None:
             raise wrong(where, f"there is no such option {nearest(key, [*known])}".rstrip())

@@ -15,6 +15,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, TrialRecord
 from model_analyzer.domain.trials import Workload
 from model_analyzer.noise.noise import Interval
+from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.noise.ties import Comparison
 from model_analyzer.results.explain import (
     contention,
@@ -94,7 +95,7 @@ def explain(
         measured=len(picture.course),
         lacks=tuple(_lacks(picture)),
         failed=ranking.failures_of(picture.variant.identity),
-        intervals=ranking.noise_model.intervals(ranking.goal, picture.focus.runs),
+        intervals=intervals_of(ranking.noise_model, ranking.goal, picture.focus.runs),
     )
 
 

@@ -69,9 +69,9 @@ def talk(config: dict[str, Any], setting: Setting, server: StdioServerParameters
 
 def test_a_run_from_the_plan_to_another_goal(talk: Talk, config: dict[str, Any]) -> None:
     async def conversation(call: Call) -> None:
-        assert await call("validate", config=config) == (False, "The configuration is valid.", ANY)
+        assert (await call("validate", config=config))[1] == "file config.yaml, valid True"
         _, line, plan = await call("plan", config=config)
-        assert line.startswith("m: search brute, at most 1")
+        assert "mode brute, size 10" in line
         assert len(plan["subjects"][0]["trials"]) == 5
         assert (await call("start", config=config, duration="2h"))[2]["duration_s"] == 600
         is_error, line, _ = await call("start", config=config, duration=5)
@@ -88,9 +88,9 @@ def test_a_run_from_the_plan_to_another_goal(talk: Talk, config: dict[str, Any])
         _, line, other = await call("what_if", latency_budget=1000, metric="perf_latency_p99")
         assert other["models"][0]["goals"][0]["objectives"][0]["metric"] == "perf_latency_p99"
         _, line, _ = await call("explain", variant="m_config_default")
-        assert line.startswith("m_config_default at concurrency")
+        assert "variant m_config_default" in line
         _, line, _ = await call("compare", base="checkpoints", new="checkpoints")
-        assert line.endswith("No rule is broken.")
+        assert "regression False" in line
         _, line, _ = await call("capacity", rate=5)
         assert line.startswith("The measurements do not tell how many replicas of m serve 5 ")
 
@@ -272,6 +272,3 @@ def test_a_missing_package_is_named(
 
     assert status == 1
     assert error.endswith("pip install model-analyzer[mcp]\n")
-
-
-ANY: Any = type("Any", (), {"__eq__": lambda *_: True, "__hash__": None})()
