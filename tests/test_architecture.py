@@ -174,7 +174,7 @@ ADDRESSES = {
     },
     "optuna": {"search/modes/optuna.py"},
     "ray": {"features/cluster/ray_slots.py"},
-    **{name: {"features/agents/agent_server.py"} for name in ("anyio", "jsonschema", "mcp_types")},
+    **{name: {"features/agents/agent_server.py"} for name in ("anyio", "jsonschema")},
     "mcp": {"features/agents/agent_server.py", "features/agents/command.py"},
     "fsspec": {"urls.py"},
     "pandas": {"state/api.py"},

@@ -46,7 +46,7 @@ OF_OTHERS = {
         "--rate-limit-resource",
         "--response-cache-byte-size",
     },
-    "docker": {"--gpus", "--shm-size"},
+    "docker": {"--gpus", "--read-only", "--rm", "--shm-size", "--tmpfs", "--user"},
     "qa/versions": {"--write"},
     "soak": {"--minutes", "--rounds", "--seed", "--only-round"},
     "fuzz": {"--kind", "--examples", "--seed"},

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
-import mcp_types as types
 from jsonschema import Draft202012Validator
+from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 

@@ -164,27 +164,28 @@ def malformed(seed: int, config: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     while True:
         tool = chance.choice(TOOLS)
         right = {"config": config, "duration": 5, "rate": 5, "base": ".", "new": "."}
-        arguments = {name: right[name] for name in tool.required}
+        needs, takes = tool.needs.split(), [*tool.schema["properties"]]
+        arguments = {name: right[name] for name in needs}
         match chance.randrange(7):
             case 0:
                 yield chance.choice(["", "Start", "shell", "x" * 3000, "start\n"]), arguments
             case 1:
                 unknown = chance.choice(["command", "--root", "", "env", "x" * 3000])
                 yield tool.name, {**arguments, unknown: chance.choice(junk)}
-            case 2 if tool.required:
-                del arguments[chance.choice(tool.required)]
+            case 2 if needs:
+                del arguments[chance.choice(needs)]
                 yield tool.name, arguments
-            case 3 if "config" in tool.properties:
+            case 3 if "config" in takes:
                 key = chance.choice([*forbidden])
                 yield tool.name, {**arguments, "config": {**config, key: forbidden[key]}}
-            case 4 if tool.properties:
-                name = chance.choice([*tool.properties])
+            case 4 if takes:
+                name = chance.choice(takes)
                 wrong = [each for each in junk if not isinstance(each, str | bool)]
                 wrong = [None, deep, [None]] if name == "config" else [deep, *wrong[:1], {}, [[]]]
                 yield tool.name, {**arguments, name: chance.choice(wrong)}
-            case 5 if tool.places[0] in tool.properties:
+            case 5 if places := [*{"checkpoint_directory", "base", "new"}.intersection(takes)]:
                 outside = ["..", "/", "/etc/passwd", "s3://a/b", "a\0b", "x/../../y"]
-                yield tool.name, {**arguments, tool.places[0]: chance.choice(outside)}
+                yield tool.name, {**arguments, min(places): chance.choice(outside)}
             case 6 if tool.name == "start":
                 duration = chance.choice(["0", "-5", "forever", "1d", 0, -1, 1e300, True, None])
                 yield "start", {**arguments, "duration": duration}

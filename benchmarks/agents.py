@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compares an agent that knows nothing with one adaptive search of the same time.
+
+    python benchmarks/agents.py --seeds 0 1 2 --seconds 40
+
+The agent has only the tools of `model-analyzer mcp`. It plans, then starts short runs with ranges,
+search modes and durations drawn at random, asks for the answer and for other limits after each, and
+ends when its budget is used up. Both recommendations for sim_gpu are then measured again, one after
+the other. Prints the throughput of the agent's in percent of the other one's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client, StdioServerParameters
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.common import write_config
+from model_analyzer.domain.foreign_json import parse_json
+
+STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
+LEAST_S = 6.0
+LIMIT_MS = 80
+FIELDS = ("instance_group", "max_batch_size", "dynamic_batching")
+
+
+def question(instances: int, batch: int, concurrency: int, search: str) -> dict[str, Any]:
+    return {
+        "model_repository": str(STARTER),
+        "profile_models": {"sim_gpu": {"cpu_only": True}},
+        "constraints": {"perf_latency_p99": {"max": LIMIT_MS}},
+        "run_config_search_max_instance_count": instances,
+        "run_config_search_max_model_batch_size": batch,
+        "run_config_search_max_concurrency": concurrency,
+        "search": search,
+        "skip_detailed_reports": True,
+    }
+
+
+async def agent(tool: Path, directory: Path, seconds: float, chance: random.Random) -> int:
+    """Lets the agent measure below the directory; the number of its runs."""
+    server = StdioServerParameters(
+        command=str(tool),
+        args=["mcp", "--root", str(directory), "--root", str(STARTER), "--budget", f"{seconds}s"],
+        env=dict(os.environ),
+    )
+    async with Client(server) as client:
+
+        async def call(name: str, **arguments: Any) -> dict[str, Any]:
+            result = await client.call_tool(name, arguments)
+            if result.is_error:
+                raise RuntimeError(f"{name}: {result.content}")
+            document: dict[str, Any] = result.structured_content
+            return document
+
+        runs, left = 0, seconds
+        while left >= LEAST_S or not runs:
+            config = question(
+                chance.choice([2, 3, 4, 5]),
+                chance.choice([8, 16, 32]),
+                chance.choice([32, 64, 128]),
+                chance.choice(["adaptive", "adaptive", "quick", "random"]),
+            )
+            await call("plan", config=config)
+            await call("start", config=config, duration=chance.uniform(LEAST_S, 15))
+            runs += 1
+            while (status := await call("status", wait_s=60))["state"] != "ended":
+                pass
+            left = status["budget_left_s"]
+            await call("answer")
+            await call("what_if", latency_budget=chance.choice([40, 60, LIMIT_MS]))
+    return runs
+
+
+def profile(tool: Path, directory: Path, config: dict[str, Any], *flags: str) -> None:
+    directory.mkdir(exist_ok=True)
+    path = write_config(directory / "config.yaml", config)
+    command = [str(tool), "profile", "-q", "-f", str(path), *flags]
+    subprocess.run(command, cwd=directory, check=True, stdout=subprocess.DEVNULL)
+
+
+def answer(tool: Path, directory: Path) -> dict[str, Any]:
+    """What the checkpoints of a directory recommend."""
+    done = subprocess.run(
+        [str(tool), "best", "--format", "json"], cwd=directory, capture_output=True, check=False
+    )
+    (model,) = parse_json(done.stdout)["models"]
+    found: dict[str, Any] = model
+    return found
+
+
+def again(tool: Path, directory: Path, model: dict[str, Any]) -> float:
+    """The throughput of a recommendation, measured alone."""
+    recommended = model["recommended"]
+    (variant,) = [each for each in model["variants"] if each["variant"] == recommended["variant"]]
+    fields = variant["models"][0]["configuration"]
+    config = question(1, 1, 1, "brute")
+    config["profile_models"]["sim_gpu"] |= {
+        "model_config_parameters": {name: fields[name] for name in FIELDS if name in fields},
+        "parameters": {"concurrency": recommended["loads"][0]["value"]},
+    }
+    profile(tool, directory, config, "--skip-summary-reports")
+    found = next(each for each in answer(tool, directory)["variants"] if not each["is_default"])[
+        "measurements"
+    ][0]["metrics"]["perf_throughput"]
+    return float(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
+    parser.add_argument("--seconds", type=float, default=40)
+    chosen = parser.parse_args()
+    tool = Path(sys.executable).with_name("model-analyzer")
+    for seed in chosen.seeds:
+        with tempfile.TemporaryDirectory() as place:
+            by_agent, by_search = Path(place, "agent"), Path(place, "search")
+            by_agent.mkdir()
+            chance = random.Random(seed)
+            runs = anyio.run(agent, tool, by_agent, chosen.seconds, chance)
+            profile(
+                tool, by_search, question(5, 32, 128, "adaptive"), "--budget", f"{chosen.seconds}s"
+            )
+            models = [answer(tool, each) for each in (by_agent, by_search)]
+            one, other = (
+                again(tool, Path(place, f"again-{number}"), model)
+                for number, model in enumerate(models)
+            )
+            loads = [model["recommended"]["loads"][0]["value"] for model in models]
+            print(
+                f"seed {seed}: {runs} runs of an agent {one:.0f}/s at {loads[0]}, one search"
+                f" {other:.0f}/s at {loads[1]}: {100 * one / other:.1f} %",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
