@@ -56,9 +56,10 @@ def talk(config: dict[str, Any], setting: Setting, server: StdioServerParameters
                     async def call(name: str, **arguments: Any) -> tuple[bool, str, dict[str, Any]]:
                         result = await client.call_tool(name, arguments)
                         document = result.structured_content or {}
+                        texts = [getattr(each, "text", "") for each in result.content]
                         if not result.is_error:
-                            assert json.loads(result.content[1].text) == document
-                        return bool(result.is_error), result.content[0].text, document
+                            assert json.loads(texts[1]) == document
+                        return bool(result.is_error), texts[0], document
 
                     await conversation(call)
 
@@ -236,7 +237,7 @@ def test_lines_that_are_no_messages_change_nothing(
         assert process.stdout is not None
         process.stdin.write(b"\n".join([*lines[:2], *junk, *lines[2:], b""]))
         process.stdin.flush()
-        answers = {}
+        answers: dict[Any, Any] = {}
         while {1, 2, 3} - answers.keys():
             answer = json.loads(process.stdout.readline())
             answers[answer["id"]] = answer
