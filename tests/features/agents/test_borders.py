@@ -18,8 +18,9 @@ from model_analyzer.features.agents.borders import Borders, with_keys, written
 REFUSED = {
     "config_file", "override_output_model_repository", "genai_perf_flags",
     "executor", "ray_address", "slots", "slot_gpus", "slot_cpus", "slot_label", "slots_per_host",
-    "triton_launch_mode", "triton_server_path", "triton_install_path", "runtime_install", "endpoint",
-    "runtime_version", "reload_model_disable", "triton_http_endpoint", "triton_grpc_endpoint",
+    "triton_launch_mode", "triton_server_path", "triton_install_path", "runtime_install",
+    "runtime_version", "endpoint", "reload_model_disable", "triton_http_endpoint",
+    "triton_grpc_endpoint",
     "triton_metrics_url", "triton_output_path", "triton_server_flags",
     "triton_server_environment", "show_environment", "triton_docker_image",
     "triton_docker_mounts", "triton_docker_shm_size", "triton_docker_labels",
