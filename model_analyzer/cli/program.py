@@ -40,6 +40,7 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "capacity": (_FEATURE, "Say how many replicas serve a rate."),
         "explain": (_FEATURE, "Say why requests are slow."),
         "endure": (_PROOF, "Keep a configuration under its load, and say whether it holds."),
+        "watch": (_FEATURE, "Say whether running servers are as promised."),
         "checkpoint": (_CORE, "Show, check, export and merge checkpoints."),
         "compare": (_FEATURE, "Compare two checkpoints; fail if results got worse."),
         "analyze": (_CORE, "Legacy command: write tables and reports from the checkpoint."),
@@ -71,7 +72,7 @@ Exit status:
   0  success
   1  the command failed or was interrupted
   2  an option is wrong, or the file, directory, model or checkpoint that it names
-  3  compare --fail-on: results got worse
+  3  compare --fail-on: results got worse; watch: something is not as promised
 
 Each option of profile and report can be given as an environment variable, too:
 MODEL_ANALYZER_CHECKPOINT_DIRECTORY for --checkpoint-directory.

@@ -12,7 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.domain.numbers import number_text
-from model_analyzer.features.monitoring.facts.service import MeasuredService
+from model_analyzer.features.monitoring.facts.service import (
+    FAILED,
+    NEARLY_ALL,
+    MeasuredService,
+)
 from model_analyzer.features.monitoring.queries import ModelQueries
 from model_analyzer.reports.templating import Commented, yaml_documents
 
@@ -21,11 +25,8 @@ _WINDOW = "5m"
 # What lasts so long is no moment of a deployment or of a restart.
 _LASTING = "5m"
 
-# A replica with more than this share of the measured rate has little left for a burst.
-_NEARLY_ALL = 0.85
 # A request takes the longest under the measured load, so even half of that more is not noise.
 _SLOWER = 1.5
-_FAILED = 0.01
 
 
 def alert_rules(remarks: Sequence[str], services: Sequence[MeasuredService]) -> str:
@@ -56,20 +57,20 @@ def _rules(service: MeasuredService) -> Iterator[Mapping[str, Any]]:
     )
     yield _rule(
         "TritonModelFailing",
-        f"{asked.failed_share} > {_FAILED:g}",
+        f"{asked.failed_share} > {FAILED:g}",
         "critical",
         "{{ $value | humanizePercentage }} of the requests to " + model + " fail.",
-        f"more than {100 * _FAILED:g} % of the requests",
+        f"more than {100 * FAILED:g} % of the requests",
     )
     if service.requests_per_s is not None:
         measured = number_text(service.requests_per_s)
         yield _rule(
             "TritonModelNearCapacity",
-            f"{asked.requests_per_s} > {_NEARLY_ALL * service.requests_per_s:.6g}",
+            f"{asked.requests_per_s} > {NEARLY_ALL * service.requests_per_s:.6g}",
             "warning",
             "A replica of " + model + " answers {{ $value | humanize }} requests/s;"
             f" it was measured up to {measured}.",
-            f"{100 * _NEARLY_ALL:.0f} % of {measured} requests/s, measured {service.load}",
+            f"{100 * NEARLY_ALL:.0f} % of {measured} requests/s, measured {service.load}",
         )
     if service.server_ms is not None:
         measured = number_text(service.server_ms)

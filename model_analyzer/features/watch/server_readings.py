@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads what servers count, from their own metrics or from a Prometheus that reads them, and what a
+server says of itself. Nothing is changed anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from model_analyzer.domain.foreign_json import parse_json
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.secrets import masked_url
+from model_analyzer.errors import ServerError, wrong
+from model_analyzer.features.watch.facts.deviations import ServerFound
+from model_analyzer.features.watch.facts.server_counts import Look
+from model_analyzer.runner.client.interface import ServerCallError, ServerClient
+from model_analyzer.runner.client.tls import https_context
+
+_QUICK_S, _PROMETHEUS_S = 3.0, 60.0
+
+# More lines than any server has: a page may have millions.
+_MOST_LINES = 100_000
+
+# counter of Triton -> names of `server_counts`
+_COUNTERS = {
+    "nv_inference_request_success": "answered",
+    "nv_inference_request_failure": "failed",
+    "nv_inference_count": "inferences",
+    "nv_inference_exec_count": "executions",
+    "nv_inference_request_duration_us": "request_us",
+    "nv_inference_queue_duration_us": "queue_us",
+    "nv_inference_compute_input_duration_us": "compute_us",
+    "nv_inference_compute_infer_duration_us": "compute_us",
+    "nv_inference_compute_output_duration_us": "compute_us",
+    "nv_cache_num_hits_per_model": "hits",
+}
+# gauge of Triton -> names, summed over GPUs
+_GAUGES = {
+    "nv_cpu_utilization": "cpu",
+    "nv_cpu_memory_used_bytes": "memory",
+    "nv_cpu_memory_total_bytes": "memory_total",
+    "nv_gpu_memory_used_bytes": "gpu_memory",
+    "nv_gpu_memory_total_bytes": "gpu_memory_total",
+}
+_WANTED = re.compile(rf"(?:{'|'.join([*_COUNTERS, *_GAUGES])})[ {{]")
+_LABEL = re.compile(r"([A-Za-z_]\w*)=([^\"\\]+)")
+
+
+class WatchedPlace(NamedTuple):
+    """Where something is read: a client, the path of the URL, and a name without secrets."""
+
+    client: Any
+    path: str
+    name: str
+
+
+def place_of(text: str, option: str, default_path: str = "") -> WatchedPlace:
+    """The place of a URL, or of HOST:PORT. Raises ConfigError."""
+    from model_analyzer.runner.client.http import HttpClient
+
+    url = text if "://" in text else f"http://{text}"
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port, parts = None, None, urlsplit("")
+    if not host or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
+        raise wrong(option, f"expected http://HOST:PORT or HOST:PORT, found {masked_url(text)!r}")
+    if parts.username is not None or parts.password is not None:
+        raise wrong(option, "a password in a URL is not sent: use a URL without user and password")
+    is_https = parts.scheme == "https"
+    port = port or (443 if is_https else 80)
+    client = HttpClient(host, port, tls=https_context({}) if is_https else None, headers={})
+    return WatchedPlace(client, parts.path.rstrip("/") or default_path, f"{host}:{port}")
+
+
+def read_metrics(place: WatchedPlace, at: float) -> Look:
+    """What the metrics of one server say now; a look without counts if they cannot be read."""
+    from prometheus_client.parser import text_string_to_metric_families
+
+    try:
+        text = place.client.text(place.path, _QUICK_S)
+        lines = [line for line in text.splitlines() if _WANTED.match(line)]
+        if len(lines) > _MOST_LINES:
+            raise ValueError("its metrics have too many lines")
+        families = text_string_to_metric_families("\n".join(lines) + "\n")
+        samples = [
+            (sample.name, sample.labels, sample.value)
+            for family in families
+            for sample in family.samples
+        ]
+    except ServerCallError as error:
+        return Look(at, place.name, {}, {}, f"cannot be read: {error}")
+    except (ValueError, LookupError, TypeError, OverflowError) as error:
+        return Look(at, place.name, {}, {}, f"its metrics are not Prometheus' text: {error}"[:200])
+    if not samples:
+        return Look(at, place.name, {}, {}, "its metrics are not those of a Triton server")
+    return _look(at, place.name, samples)
+
+
+def _look(at: float, server: str, samples: Iterable[tuple[str, Mapping[str, str], float]]) -> Look:
+    models: dict[str, dict[str, float]] = {}
+    gauges: dict[str, float] = {}
+
+    def add(counts: dict[str, float], name: str, value: float) -> None:
+        counts[name] = counts.get(name, 0.0) + value
+
+    for name, labels, value in samples:
+        if not math.isfinite(value):
+            continue
+        if name in _GAUGES:
+            add(gauges, _GAUGES[name], value)
+            if name == "nv_gpu_memory_total_bytes":
+                add(gauges, "gpus", 1.0)
+        elif "model" in labels:
+            counts = models.setdefault(labels["model"], {})
+            add(counts, _COUNTERS[name], value)
+            if name == "nv_inference_request_success" and "version" in labels:
+                add(counts, f"version:{labels['version']}", value)
+            if "reason" in labels:
+                add(counts, f"failed:{labels['reason']}", value)
+    return Look(at, server, models, gauges)
+
+
+def parse_labels(text: str) -> Sequence[tuple[str, str]]:
+    """The labels of --query-labels, such as `namespace=shop,job=triton`. Raises ConfigError."""
+    matches = [_LABEL.fullmatch(part.strip()) for part in text.split(",")] if text else []
+    if None in matches:
+        raise wrong("--query-labels", f"expected NAME=VALUE,…, found {text!r}")
+    return [(match[1], match[2]) for match in matches if match is not None]
+
+
+def read_prometheus(
+    place: WatchedPlace, labels: Sequence[tuple[str, str]], until: float, seconds: float
+) -> Sequence[Look]:
+    """What a Prometheus has read of each server in the seconds until a time. Raises ServerError."""
+    names = "|".join([*_COUNTERS, *_GAUGES])
+    chosen = "".join(f',{name}="{value}"' for name, value in labels)
+    query = f'{{__name__=~"{names}"{chosen}}}[{math.ceil(seconds)}s]'
+    path = f"{place.path}/api/v1/query?query={quote(query)}&time={until:.3f}"
+    try:
+        answer = parse_json(place.client.text(path, _PROMETHEUS_S))
+        series = [(each["metric"], each["values"]) for each in answer["data"]["result"]]
+        samples: dict[tuple[str, float], list[tuple[str, Mapping[str, str], float]]] = {}
+        for metric, values in series:
+            server = str(metric.get("instance", ""))
+            for at, value in values:
+                sample = (str(metric["__name__"]), metric, float(value))
+                samples.setdefault((server, float(at)), []).append(sample)
+    except ServerCallError as error:
+        raise ServerError(f"--prometheus: {place.name} cannot be read: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ServerError(
+            f"--prometheus: {place.name} does not answer as Prometheus does"
+        ) from error
+    if not samples:
+        raise ServerError(
+            f"--prometheus: {place.name} has nothing of a Triton server in the last"
+            f" {seconds:.0f} s: check its targets, and --query-labels"
+        )
+    return [_look(at, server, each) for (server, at), each in sorted(samples.items())]
+
+
+def ask_server(place: WatchedPlace, variant: ModelVariant) -> ServerFound:
+    """What a server says of itself, and of the model of which a `variant` was measured."""
+    client: ServerClient = place.client
+    try:
+        version = client.version()
+        config = client.model_config(variant.model)
+    except ServerCallError as error:
+        return ServerFound(server=place.name, why_not=str(error))
+    there = replace(variant, config=config)
+    return ServerFound(server=place.name, triton=version, variant=there)

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What was seen, in sentences and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from model_analyzer.domain.loads import under
+from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.words import counted
+from model_analyzer.features.watch.facts.deviations import SeenDeviation, WatchClass
+from model_analyzer.features.watch.watching import WatchReport
+from model_analyzer.noise.noise import Interval
+from model_analyzer.reports.tables import Table
+
+# The columns: one of `RATIOS`, its header, and what was measured of it.
+_COLUMNS = {
+    "requests_per_s": "Requests/s",
+    "inferences_per_request": "Inferences",
+    "mean_batch": "Batch",
+    "in_flight": "In flight",
+    "queue_ms": "Queue ms",
+    "compute_ms": "Compute ms",
+    "failed_share": "Failed",
+}
+
+# Told of the measurement that is nearest to the traffic.
+_TOLD = ("perf_latency_p99", "perf_throughput")
+
+
+def verdict_line(report: WatchReport) -> str:
+    """The class in one line."""
+    seen = report.watched
+    text = f"{seen.model}: {seen.kind.value}"
+    if seen.kind is not WatchClass.NOT_CHECKED:
+        return f"{text}: {_sentence(seen.deviations[0])}" if seen.deviations else text
+    replicas = seen.scene.replicas
+    requests = sum(each.total("requests") for each in replicas)
+    seconds = max((each.total("seconds") for each in replicas), default=0.0)
+    return f"{text}: {requests:,.0f} requests in {seconds:.0f} s are too few: watch longer"
+
+
+def other_lines(report: WatchReport) -> Iterator[str]:
+    """What to look at first, what else differs, and what the checkpoint knows of such traffic."""
+    seen, scene = report.watched, report.watched.scene
+    for suspect in seen.deviations[0].suspects if seen.deviations else ():
+        yield f"look first at {suspect}"
+    for deviation in seen.deviations[1:]:
+        yield f"also {deviation.kind.value}: {_sentence(deviation)}"
+    if scene.busy:
+        expected = scene.expected(scene.busy[0])
+        if expected is None:
+            yield "such requests were not measured: --write-load writes them as a load for profile"
+        else:
+            known = ((METRICS[tag], expected.item.measurement.value(tag)) for tag in _TOLD)
+            values = [f"{each.name} {number_text(v)} {each.unit}" for each, v in known if v]
+            yield f"measured {under(expected.item.trial)}: {', '.join(values)}"
+    if report.needed is not None:
+        count = len(scene.replicas)
+        needed = counted(report.needed, "replica")
+        rate = number_text(sum(each.value("requests_per_s") for each in scene.replicas))
+        be = "is" if count == 1 else "are"
+        yield f"{rate} requests/s with 20 % headroom need {needed}; {count} {be} seen"
+    for found in scene.found:
+        if found.why_not:
+            yield f"the configuration of {found.server} was not compared: {found.why_not}"
+    if not scene.found:
+        yield "the configuration was not compared: --server-url HOST:PORT does that"
+
+
+def seen_table(report: WatchReport) -> Table:
+    """What each replica does, beside what was measured at such a rate."""
+    scene = report.watched.scene
+    rows = [
+        (
+            each.server,
+            *(number_text(each.value(name)) if each.of(name) else None for name in _COLUMNS),
+        )
+        for each in scene.replicas
+    ]
+    expected = scene.expected(scene.busy[0]) if scene.busy else None
+    if expected is not None:
+        points = [point.rate for point in scene.promise.points]
+        ranges = {
+            "requests_per_s": Interval(low=min(points), high=max(points)),
+            "mean_batch": expected.batch,
+            "queue_ms": expected.queue,
+            "compute_ms": expected.compute,
+        }
+        rows.append(("measured", *(_range(ranges.get(name)) for name in _COLUMNS)))
+    return Table(headers=("Replica", *_COLUMNS.values()), rows=tuple(rows))
+
+
+def _sentence(deviation: SeenDeviation) -> str:
+    return f"{deviation.server}: {deviation.text}" if deviation.server else deviation.text
+
+
+def _range(interval: Interval | None) -> str | None:
+    if interval is None:
+        return None
+    return f"{number_text(interval.low)} to {number_text(interval.high)}"
