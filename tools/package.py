@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 PACKAGE = "model_analyzer"
 
-# Commands that need data files: the options, the schema, the starter directory.
+# Commands that need data files: the options, the schema, the starter directory, and what pages are
+# made of. `measured` is a checkpoint directory.
 COMMANDS = (
     ("--version",),
     ("--help",),
@@ -32,6 +33,10 @@ COMMANDS = (
     ("config", "schema", "--results"),
     ("init", "starter"),
     ("config", "validate", "starter/config.yaml"),
+    ("report", "-s", "measured", "-n", "m_config_0", "-o", "html,md,json"),
+    ("report", "-s", "measured", "--fleet"),
+    ("compare", "measured", "measured", "--format", "html", "-o", "changes.html"),
+    ("explain", "-s", "measured"),
 )
 
 
@@ -78,6 +83,7 @@ def try_out(wheel: Path, scratch: Path) -> None:
     venv.create(scratch / "venv", with_pip=True)
     programs = scratch / "venv" / "bin"
     run([str(programs / "python"), "-m", "pip", "install", "--quiet", str(wheel)], scratch)
+    shutil.copytree(ROOT / "tests" / "golden" / "checkpoints" / "rounds", scratch / "measured")
     for words in COMMANDS:
         command = [str(programs / "model-analyzer"), *words]
         output = run(command, scratch, environment, is_kept=True)
