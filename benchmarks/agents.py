@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -55,7 +55,7 @@ async def agent(tool: Path, directory: Path, seconds: float, chance: random.Rand
         args=["mcp", "--root", str(directory), "--root", str(STARTER), "--budget", f"{seconds}s"],
         env=dict(os.environ),
     )
-    async with Client(server) as client:
+    async with Client(stdio_client(server)) as client:
 
         async def call(name: str, **arguments: Any) -> dict[str, Any]:
             result = await client.call_tool(name, arguments)

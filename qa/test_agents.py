@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import anyio
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 
 def test_an_agent_measures_and_asks(scene) -> None:
@@ -29,7 +29,7 @@ def test_an_agent_measures_and_asks(scene) -> None:
     asked: dict[str, Any] = {}
 
     async def talk() -> None:
-        async with Client(server) as client:
+        async with Client(stdio_client(server)) as client:
 
             async def call(name: str, **arguments: Any) -> dict[str, Any]:
                 result = await client.call_tool(name, arguments)

@@ -59,7 +59,7 @@ Nothing else may use the machine while a run measures."""
 _SHARE_OF_SEARCH = 0.9
 
 # The end of a child is looked for so often.
-_LOOK_S = 0.05
+_LOOK_S = 0.1
 # A command that measures nothing takes seconds; one that loads models may take minutes.
 _MOST_S, _MOST_LOADING_S = 120.0, 900.0
 # A message that is larger ends the connection, an argument that is deeper is refused.
@@ -184,7 +184,7 @@ class Desk:
         left_s = self._budget_left_s
         duration_s = min(Duration().parse(Node(arguments["duration"], "duration")), left_s)
         if duration_s < 1:
-            raise wrong("start", f"the budget of {self._budget_s:g} s is used up")
+            raise wrong("duration", f"at least 1 s, and {left_s:g} s of the budget are left")
         config = dict(self._borders.config(arguments["config"]))
         if "adaptive" in (config.get("search"), config.get("run_config_search_mode")):
             config.setdefault("budget", _SHARE_OF_SEARCH * duration_s)

@@ -19,7 +19,7 @@ from typing import Any
 
 from model_analyzer.config import kinds, table
 from model_analyzer.config.goal_kinds import Constraints, Objectives
-from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
+from model_analyzer.config.model_options import MODEL_OPTIONS
 from model_analyzer.config.nodes import Node, Problems, nearest
 from model_analyzer.config.options import OPTIONS
 from model_analyzer.config.sources import read_yaml
@@ -43,7 +43,8 @@ _FURTHER = {
     "client_protocol", "client_max_retries", "model_load_timeout", "server_restart",  # waits
     "checkpoint_prefix", "checkpoint_every", "on_mismatch", "retry_failed",  # nothing is deleted
     "endurance",  # measures longer, within the duration
-    "cpu_only_composing_models", "output_formats",  # names of models and of formats
+    "cpu_only_composing_models", "output_formats", "outputs",  # names of models and outputs
+    "parameters",  # batch sizes and loads of a model
 }  # fmt: skip
 
 # Why others are not allowed, by group.
@@ -164,9 +165,6 @@ class Borders:
             for name, options in value.items()
         }
 
-    def _parameters(self, value: Any, above: str) -> Any:
-        return self._options(_mapping(value, above), PARAMETER_OPTIONS, above)
-
     def _load(self, value: Any, above: str) -> Any:
         load = _mapping(value, above)
         if "replay" in load:
@@ -186,20 +184,15 @@ class Borders:
     def _fields(self, value: Any, above: str) -> Any:
         return _only(_MODEL_FIELDS, value, above)
 
-    def _outputs(self, value: Any, above: str) -> Any:
-        return value
-
 
 # Options whose values hold further options, paths, or names of another program.
 _NESTED: Mapping[str, Callable[[Borders, Any, str], Any]] = {
     "profile_models": Borders._models,
     "bls_composing_models": Borders._models,
     "ensemble_composing_models": Borders._models,
-    "parameters": Borders._parameters,
     "load": Borders._load,
     "perf_analyzer_flags": Borders._flags,
     "model_config_parameters": Borders._fields,
-    "outputs": Borders._outputs,  # a switch, a tolerance and names of outputs
 }
 
 

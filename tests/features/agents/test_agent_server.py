@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 from model_analyzer.features.agents.agent_tools import TOOLS
 from tests.cli.conftest import Setting
@@ -51,7 +51,7 @@ def talk(config: dict[str, Any], setting: Setting, server: StdioServerParameters
         async def session() -> None:
             parameters = server.model_copy(update={"env": setting.variables})
             with anyio.fail_after(240):
-                async with Client(parameters) as client:
+                async with Client(stdio_client(parameters)) as client:
 
                     async def call(name: str, **arguments: Any) -> tuple[bool, str, dict[str, Any]]:
                         result = await client.call_tool(name, arguments)
