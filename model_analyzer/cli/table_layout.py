@@ -65,7 +65,7 @@ def wrapped(text: str, width: int) -> Sequence[str]:
                 line = ""
             line += piece
             if cell_len(line.rstrip()) > width:
-                *whole, line = chop_cells(line, width)
+                *whole, line = chop_cells(line, max(width, 1))
                 lines += whole
         lines.append(line.rstrip())
     return lines
