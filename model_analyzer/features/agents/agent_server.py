@@ -179,7 +179,7 @@ class Desk:
             await self._wait(LAST_MEASUREMENT_S * 2)
 
     def _start(self, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-        if self._run is not None and self._run.is_running:
+        if self._is_measuring:
             raise wrong("start", "a run is measuring: wait for its end, or stop it")
         left_s = self._budget_left_s
         duration_s = min(Duration().parse(Node(arguments["duration"], "duration")), left_s)
@@ -208,15 +208,19 @@ class Desk:
         return line, {**document, "budget_left_s": round(self._budget_left_s, 1)}
 
     async def _stop(self) -> tuple[str, Mapping[str, Any]]:
-        if self._run is None or not self._run.is_running:
+        if self._run is None or not self._is_measuring:
             raise wrong("stop", "no run is measuring")
         self._run.stop()
         return await self._status(1)
 
     async def _wait(self, most_s: float) -> None:
         with anyio.move_on_after(most_s):
-            while self._run is not None and self._run.is_running:
+            while self._is_measuring:
                 await anyio.sleep(_LOOK_S)
+
+    @property
+    def _is_measuring(self) -> bool:
+        return self._run is not None and self._run.is_running
 
     @property
     def _budget_left_s(self) -> float:
@@ -226,10 +230,8 @@ class Desk:
     async def _command(
         self, tool: AgentTool, arguments: Mapping[str, Any]
     ) -> tuple[str, Mapping[str, Any]]:
-        if tool.loads and self._run is not None and self._run.is_running:
-            raise wrong(
-                tool.name, "a run is measuring, and this would disturb it: wait, or stop it"
-            )
+        if tool.loads and self._is_measuring:
+            raise wrong(tool.name, "this would disturb the run that is measuring: wait, or stop it")
         config = written(self._borders.config(arguments["config"])) if "config" in arguments else ""
         directory = self._new_directory(config)
         words = [*tool.command(self._with_default(tool, arguments), self._borders)]
