@@ -4,10 +4,12 @@
 
     python benchmarks/agents.py --seeds 0 1 2 --seconds 40
 
-The agent has only the tools of `model-analyzer mcp`. It plans, then starts short runs with ranges,
-search modes and durations drawn at random, asks for the answer and for other limits after each, and
-ends when its budget is used up. Both recommendations for sim_gpu are then measured again, one after
-the other. Prints the throughput of the agent's in percent of the other one's.
+The agent has only the tools of `model-analyzer mcp`. It draws ranges at random, plans, and starts a
+run of a duration drawn at random. It asks for the answer and for another limit, then continues with
+the same ranges, as docs/agents.md says; in one of four runs it draws others, and the search mode,
+too. It ends when its budget is used up. With --restless, it draws everything for each run. Both
+recommendations for sim_gpu are then measured again, one after the other. Prints the throughput of
+the agent's in percent of the other one's.
 """
 
 from __future__ import annotations
@@ -48,7 +50,18 @@ def question(instances: int, batch: int, concurrency: int, search: str) -> dict[
     }
 
 
-async def agent(tool: Path, directory: Path, seconds: float, chance: random.Random) -> int:
+def drawn(chance: random.Random, *searches: str) -> dict[str, Any]:
+    return question(
+        chance.choice([2, 3, 4, 5]),
+        chance.choice([8, 16, 32]),
+        chance.choice([32, 64, 128]),
+        chance.choice(searches),
+    )
+
+
+async def agent(
+    tool: Path, directory: Path, seconds: float, chance: random.Random, restless: float
+) -> int:
     """Lets the agent measure below the directory; the number of its runs."""
     server = StdioServerParameters(
         command=str(tool),
@@ -64,14 +77,10 @@ async def agent(tool: Path, directory: Path, seconds: float, chance: random.Rand
             document: dict[str, Any] = result.structured_content
             return document
 
-        runs, left = 0, seconds
+        runs, left, config = 0, seconds, drawn(chance, "adaptive")
         while left >= LEAST_S or not runs:
-            config = question(
-                chance.choice([2, 3, 4, 5]),
-                chance.choice([8, 16, 32]),
-                chance.choice([32, 64, 128]),
-                chance.choice(["adaptive", "adaptive", "quick", "random"]),
-            )
+            if runs and chance.random() < restless:
+                config = drawn(chance, "adaptive", "adaptive", "quick", "random")
             await call("plan", config=config)
             await call("start", config=config, duration=chance.uniform(LEAST_S, 15))
             runs += 1
@@ -125,14 +134,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
     parser.add_argument("--seconds", type=float, default=40)
+    parser.add_argument("--restless", action="store_true")
     chosen = parser.parse_args()
+    restless = 1.0 if chosen.restless else 0.25
     tool = Path(sys.executable).with_name("model-analyzer")
     for seed in chosen.seeds:
         with tempfile.TemporaryDirectory() as place:
             by_agent, by_search = Path(place, "agent"), Path(place, "search")
             by_agent.mkdir()
             chance = random.Random(seed)
-            runs = anyio.run(agent, tool, by_agent, chosen.seconds, chance)
+            runs = anyio.run(agent, tool, by_agent, chosen.seconds, chance, restless)
             profile(
                 tool, by_search, question(5, 32, 128, "adaptive"), "--budget", f"{chosen.seconds}s"
             )
