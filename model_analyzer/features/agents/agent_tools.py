@@ -135,21 +135,13 @@ def _without_tail(item: Any) -> Any:
 
 def line_of(document: Mapping[str, Any], told: Sequence[str]) -> str:
     """What a document says, in a line: its sentences, else what the command has told people, else
-    its words and numbers at the top, and what each of its parts is about.
+    the words and numbers of its top and of its parts.
     """
-    parts = [
-        part
-        for value in document.values()
-        for part in (value if isinstance(value, list) else [])
-        if isinstance(part, dict)
-    ]
+    lists = [value for value in document.values() if isinstance(value, list)]
+    parts = [part for values in lists for part in values if isinstance(part, dict)]
     said = [part[key] for part in parts for key in ("sentence", "certainty") if part.get(key)]
-    simple = [
-        f"{key} {value}"
-        for place in (document, *parts)
-        for key, value in place.items()
-        if isinstance(value, str | int | float)
-    ]
+    pairs = [pair for place in (document, *parts) for pair in place.items()]
+    simple = [f"{key} {value}" for key, value in pairs if isinstance(value, str | int | float)]
     return " ".join(said) or "; ".join(told) or ", ".join(simple)
 
 

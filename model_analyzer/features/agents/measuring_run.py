@@ -29,17 +29,12 @@ _MOST_LOG = 16 * 2**10
 _LOG_LINES = 8
 
 
-def program(words: Sequence[str]) -> Sequence[str]:
-    """The command line of one of our commands."""
-    return [sys.executable, "-m", "model_analyzer", *words]
-
-
 def child(words: Sequence[str], directory: Path, farewell_s: float = 0) -> Process:
     """One of our commands in a directory of its own, from which Python imports nothing else."""
     for name in (_OUTPUT, _ERRORS):
         (directory / name).touch()
     return Process(
-        program(words),
+        [sys.executable, "-m", "model_analyzer", *words],
         environment=os.environ,
         output=directory / _OUTPUT,
         errors=directory / _ERRORS,
@@ -68,8 +63,7 @@ class MeasuringRun:
         self.duration_s = duration_s
         self._began = time.monotonic()
         self._ended_after: float | None = None
-        self._stopped_after: float | None = None
-        self._is_told_to_leave = False
+        self._due = _signals(duration_s)
         self._progress = ToldProgress()
         self._read = 0
         words = ("profile", "-f", CONFIG, "--progress", "json")
@@ -99,30 +93,30 @@ class MeasuringRun:
         """Sees whether it has ended, and stops it when its time is over."""
         if self.is_running and not self._process.is_running:
             self._ended_after = self._elapsed_s
-        elif self._elapsed_s >= self.duration_s:
-            self.stop()
-        if self._stopped_after is not None and not self._is_told_to_leave:
-            self._is_told_to_leave = self._elapsed_s >= self._stopped_after + LAST_MEASUREMENT_S
-            if self._is_told_to_leave:
-                self._process.terminate()
+        while self.is_running and self._due and self._due[0][0] <= self._elapsed_s:
+            self._process.send(self._due.pop(0)[1])
 
     def stop(self) -> None:
         """Lets it finish its measurement, as one Ctrl-C does. Stopping twice is fine."""
-        if self._stopped_after is None and self.is_running:
-            self._stopped_after = self._elapsed_s
-            self._process.send(signal.SIGINT)
+        if not self._is_stopped:
+            self._due = _signals(self._elapsed_s)
+            self.look()
+
+    @property
+    def _is_stopped(self) -> bool:
+        return len(self._due) < len(_signals(0))
 
     @property
     def document(self) -> Mapping[str, Any]:
         """Where it is, for an agent."""
         self.look()
         self._take_progress()
-        state = "stopping" if self._stopped_after is not None else "running"
+        state = "stopping" if self._is_stopped else "running"
         document = {
             "state": state if self.is_running else "ended",
             "elapsed_s": round(self.elapsed_s, 1),
             "duration_s": self.duration_s,
-            "stopped": self._stopped_after is not None,
+            "stopped": self._is_stopped,
             "checkpoint_directory": self.checkpoints,
             **self._progress.document,
         }
@@ -145,6 +139,11 @@ class MeasuringRun:
         for line in lines:
             self._read += len(line) + 1
             self._progress.take(parse_json(line))
+
+
+def _signals(after_s: float) -> list[tuple[float, signal.Signals]]:
+    """What stops a run, and when it is sent, in seconds."""
+    return [(after_s, signal.SIGINT), (after_s + LAST_MEASUREMENT_S, signal.SIGTERM)]
 
 
 class ToldProgress:
