@@ -27,7 +27,7 @@ COMPLETE_VARIABLE = "_MODEL_ANALYZER_COMPLETE"  # the name that click expects
 # where the module of a command is: in the core, or beside it
 _CORE = "model_analyzer.cli.commands.{}"
 _FEATURE = "model_analyzer.features.{}.command"
-_PROOF = _FEATURE.format("proof")
+_PROOF, _TRACKING = _FEATURE.format("proof"), _FEATURE.format("tracking")
 
 # heading -> command -> its module and its line in the help
 _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -43,6 +43,7 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "watch": (_FEATURE, "Say whether running servers are as promised."),
         "checkpoint": (_CORE, "Show, check, export and merge checkpoints."),
         "compare": (_FEATURE, "Compare two checkpoints; fail if results got worse."),
+        "track": (_TRACKING, "Send measurements and answers to MLflow or Weights & Biases."),
         "analyze": (_CORE, "Legacy command: write tables and reports from the checkpoint."),
     },
     "Set up": {

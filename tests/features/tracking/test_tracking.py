@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`track`: runs in MLflow and Weights & Biases, read again with their own libraries."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.trials import Trial
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.builders import failure, measurement, trial, variant
+
+Run = Callable[..., tuple[int, str, str]]
+
+DEFAULT = trial(variant("m_config_default", max_batch_size=1), concurrency=4)
+BATCHING = trial(
+    variant("m_config_0", max_batch_size=8, parameters={"api_token": {"string_value": "hush"}}),
+    concurrency=4,
+)
+
+
+def stored(tmp_path: Path, *outcomes: tuple[Trial, Outcome]) -> None:
+    with ProfileState(tmp_path / "checkpoints") as state:
+        for each, outcome in outcomes:
+            state.record(each, outcome)
+        state.save()
+
+
+@pytest.fixture
+def mlflow(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """The runs in a store, by name, after the checkpoint was sent to it."""
+    library = pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # newer versions want a database
+    uri = (tmp_path / "store").as_uri()
+
+    def sent(*outcomes: tuple[Trial, Outcome], options: Sequence[str] = ()) -> dict[str, Any]:
+        stored(tmp_path, *outcomes)
+        status, _, error = run("track", "--mlflow", uri, *options)
+        assert status == 0, error
+        client = library.MlflowClient(tracking_uri=uri)
+        place = client.get_experiment_by_name("model-analyzer").experiment_id
+        runs = client.search_runs([place])
+        sent.history = lambda name, tag: client.get_metric_history(named[name].info.run_id, tag)
+        named = {each.info.run_name: each for each in runs}
+        assert len(named) == len(runs)
+        return named
+
+    return sent
+
+
+def test_each_trial_is_a_run_and_one_is_recommended(mlflow: Any, tmp_path: Path) -> None:
+    broken = trial(variant("m_config_1", max_batch_size=99), concurrency=4)
+    runs = mlflow(
+        (DEFAULT, measurement(100, 40)), (BATCHING, measurement(500, 20)), (broken, failure())
+    )
+
+    best, default, failed = (
+        runs[f"{name} concurrency 4"] for name in ("m_config_0", "m_config_default", "m_config_1")
+    )
+    assert best.data.metrics["perf_throughput"] == 500
+    assert best.data.metrics["perf_latency_p99"] == 20
+    assert best.data.params["config.max_batch_size"] == "8"
+    assert best.data.params["concurrency"] == "4"
+    assert best.data.tags["recommended"] == "yes"
+    assert " at concurrency 4 gives 500 infer" in best.data.tags["answer"]
+    assert (default.data.tags["recommended"], default.info.status) == ("no", "FINISHED")
+    assert failed.info.status == "FAILED"
+    assert "it did not load" in failed.data.tags["message"]
+    assert not failed.data.metrics
+    (config,) = (tmp_path / "store").rglob("config.pbtxt")
+    assert "max_batch_size: 8" in config.read_text()
+    sent = [path.read_text() for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert not any("hush" in text for text in sent)
+
+
+def test_sending_again_changes_runs_and_makes_no_second_ones(mlflow: Any) -> None:
+    mlflow((DEFAULT, measurement(100)), (BATCHING, measurement(90)))
+    runs = mlflow((replace(BATCHING, repetition=1), measurement(2000)))
+
+    assert len(runs) == 2
+    best = runs["m_config_0 concurrency 4"]
+    assert (best.data.tags["recommended"], best.data.metrics["perf_throughput"]) == ("yes", 1045)
+    assert runs["m_config_default concurrency 4"].data.tags["recommended"] == "no"
+    history = mlflow.history("m_config_0 concurrency 4", "perf_throughput")
+    assert [each.value for each in history] == [90, 1045]
+    unchanged = mlflow.history("m_config_default concurrency 4", "perf_throughput")
+    assert [each.value for each in unchanged] == [100]
+
+
+def test_weights_and_biases_keeps_runs_for_later(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("wandb")
+    stored(tmp_path, (DEFAULT, measurement(100)), (BATCHING, measurement(500)))
+
+    environment = {**os.environ, "WANDB_MODE": "offline", "HOME": str(tmp_path)}
+    status, output, error = run(
+        "track", "--wandb", "team/triton", env=environment, stdin=subprocess.DEVNULL
+    )
+
+    assert (status, output) == (0, "Weights & Biases has 2 runs\n"), error
+    kept = [*(tmp_path / "checkpoints" / "wandb").glob("offline-run-*/*.wandb")]
+    assert len(kept) == 2
+    assert any(b"m_config_0 concurrency 4" in path.read_bytes() for path in kept)
+    assert not any(b"hush" in path.read_bytes() for path in kept)
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ((), 2, "name a tracker: --mlflow URI or --wandb PROJECT"),
+        (("--mlflow", "http://user:hush@127.0.0.1:9"), 1, "--mlflow http://******@127.0.0.1:9: "),
+        (("--mlflow", "file:///tmp", "-m", "n"), 2, "model 'n' was not measured"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: Any, status: int, said: str
+) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    stored(tmp_path, (DEFAULT, measurement(100)))
+
+    found, output, error = run("track", *options)
+
+    assert (found, output) == (status, "")
+    assert said in error
+    assert error.count("\n") == 1
+    assert "hush" not in error
+
+
+@pytest.mark.parametrize(("option", "package"), [("mlflow", "mlflow-skinny"), ("wandb", "wandb")])
+def test_a_missing_library_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, option, None)
+    stored(tmp_path, (DEFAULT, measurement(100)))
+
+    status, _, error = run("track", f"--{option}", "x")
+
+    assert status == 2
+    assert f"--{option}: needs a library: pip install {package}" in error
