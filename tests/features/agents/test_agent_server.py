@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import psutil
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
@@ -130,11 +131,18 @@ def test_a_run_ends_with_its_time(talk: Talk, config: dict[str, Any]) -> None:
     talk(conversation)
 
 
-def test_a_run_ends_with_its_client(talk: Talk, config: dict[str, Any], setting: Setting) -> None:
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_run_ends_with_its_client(
+    talk: Talk, config: dict[str, Any], setting: Setting, is_killed: bool
+) -> None:
     async def conversation(call: Call) -> None:
         await call("start", config=config, duration=600)
         while not (await call("status"))[2]["trials_done"]:
             await anyio.sleep(0.05)
+        marked = setting.mark.processes() if is_killed else []
+        for server in psutil.process_iter(["cmdline"]):
+            if server.pid in marked and "mcp" in server.info["cmdline"]:
+                server.kill()
 
     talk(conversation)
     assert setting.mark.gone()
