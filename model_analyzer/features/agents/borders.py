@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an agent may name: places below the roots, and options that only say what is measured.
 
-An option is allowed by the kind of its values: numbers, switches, choices, goals. Whatever names a
-program, an address, an image, an environment or a file is not, but for the few paths and mappings
-that are checked here. So a new option is refused until somebody decides otherwise.
+Options about models, goals and searches are allowed by the kind of their values: numbers, switches,
+choices. Others are allowed by name, and the few paths and mappings are checked here. Whatever names
+a program, an address, an image, an environment or another file is refused.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ _HARMLESS = (
 )  # fmt: skip
 
 # Groups of which the options of harmless kinds are allowed; of other groups, those named below.
-_GROUPS = (
-    table.GENERAL, table.MODELS, table.GOALS, table.SEARCH, table.LOAD_GENERATOR, table.EXPORT,
-)  # fmt: skip
+_GROUPS = (table.GENERAL, table.MODELS, table.GOALS, table.SEARCH)
 
 _FURTHER = {
     "client_protocol", "client_max_retries", "model_load_timeout", "server_restart",  # waits
+    "measurement", "response_cache", "perf_analyzer_timeout", "perf_analyzer_max_auto_adjusts",
+    "perf_analyzer_cpu_util",
     "checkpoint_prefix", "checkpoint_every", "on_mismatch", "retry_failed",  # nothing is deleted
     "endurance",  # measures longer, within the duration
-    "cpu_only_composing_models", "output_formats", "outputs",  # names of models and outputs
-    "parameters",  # batch sizes and loads of a model
+    "output_formats", "skip_summary_reports", "skip_detailed_reports", "num_configs_per_model",
+    "num_top_model_configs", "conditions", "circumstances", "fail_on_miss", "outputs",
+    "cpu_only_composing_models", "parameters",  # names of models; batch sizes and loads
 }  # fmt: skip
 
 # Why others are not allowed, by group.
