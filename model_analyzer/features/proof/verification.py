@@ -34,7 +34,7 @@ from model_analyzer.domain.proofs import Proof, ProofKind, Verdict, prove
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup, Trial
 from model_analyzer.errors import RepositoryError, ServerError
-from model_analyzer.features.proof.facts.promise import Check, judged
+from model_analyzer.features.proof.facts.promise import Check, judged, may_be_chance
 from model_analyzer.features.proof.soak import endured, endured_before
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.ranking import Ranking
@@ -145,7 +145,7 @@ def _verified(answer: Answer, subject: Subject, session: Session, caller: Caller
         now = whole_seconds()
         return prove(ProofKind.DEPLOYED, trial, Verdict.FAILED, sentence, {}, at=now)
     verdict, sentence, numbers = judged(answer, check, url or "")
-    at = check.outcome.started
+    at = check.outcomes[-1].started
     return prove(ProofKind.DEPLOYED, trial, verdict, sentence, numbers, at=at)
 
 
@@ -170,12 +170,14 @@ def _checked(answer: Answer, subject: Subject, session: Session, caller: Caller)
         server, serving = bench.server, bench.serving
         trial = _trial(answer, next(each for each in serving.subjects if each.name == subject.name))
         first_ms = server.first_answer_ms(trial.workloads[0].variant.config, trial.setup)
-        outcome = bench.runner.run(trial)
-        is_theirs = url and isinstance(outcome, Measurement)
+        outcomes = [bench.runner.run(trial)]
+        while may_be_chance(answer, outcomes) and not caller.interrupts.requested:
+            outcomes.append(bench.runner.run(trial))
+        is_theirs = url and isinstance(outcomes[-1], Measurement)
         different = [*_different(trial, server)] if is_theirs else []
         server.stop()
     return Check(
-        outcome=outcome,
+        outcomes=outcomes,
         ready_s=None if url else bench.ready_s,
         first_ms=first_ms,
         different=different,

@@ -53,6 +53,19 @@ def test_a_server_that_is_worse_than_promised_fails_the_run(setting, pretend) ->
     assert status == 1
     assert proofs(setting)[0]["verdict"] == "failed"
     assert re.search(r"Failed: a plain server .* is worse than measured: Throughput 90", output)
+    assert "measured 3 times" in " ".join(output.split())
+
+
+def test_one_disturbed_check_breaks_no_promise(setting, pretend) -> None:
+    usual = {"throughput": 235.0, "windows": [235.0] * 3}
+    disturbed = {"throughput": 170.0, "windows": [170.0]}
+    setting.config["perf_analyzer_path"] = grows(pretend, disturbed, usual)
+
+    status, output = setting.profile("--verify")
+
+    assert status == 0, output
+    (proof,) = proofs(setting)
+    assert (proof["verdict"], proof["numbers"]["times_measured"]) == ("passed", 2)
 
 
 def test_files_with_which_no_server_starts_are_told(setting, pretend) -> None:

@@ -21,6 +21,7 @@ from model_analyzer.domain.proofs import Verdict
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import NoiseModel
+from model_analyzer.noise.pooling import pool
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.ranking import Ranking
 
@@ -33,6 +34,10 @@ _PREFIX = "perf_"
 
 # A promise that a value of half or twice as much would keep, too, is too vague to be checked.
 _VAGUE = 4.0
+
+# What happens on a machine for seconds may spoil one check: a value that is worse, or vague, is
+# measured again, up to so many times in all.
+_MOST_CHECKS = 3
 
 # Failures that say nothing about the server.
 OF_CLIENT = frozenset(
@@ -88,12 +93,12 @@ class Promise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What a deployed server showed: the outcome under the load of the promise; the seconds until
+    """What a deployed server showed: the outcomes under the load of the promise; the seconds until
     it was ready, and the milliseconds of its first answer, None if unknown; and how its
     configurations are `different` from the recommended ones, in words.
     """
 
-    outcome: Outcome
+    outcomes: Sequence[Outcome]
     ready_s: float | None = None
     first_ms: float | None = None
     different: Sequence[str] = ()
@@ -106,10 +111,13 @@ class Check:
         if self.first_ms is not None:
             words = f"first request {number_text(self.first_ms)} ms"
             yield "first_request_ms", self.first_ms, words
-        used = self.outcome.resources if isinstance(self.outcome, Measurement) else None
+        last = self.outcomes[-1]
+        used = last.resources if isinstance(last, Measurement) else None
         if used is not None:
             memory = used.memory_after
             yield "memory_mb", memory, f"{number_text(memory)} MB of memory"
+        if (times := len(self.outcomes)) > 1:
+            yield "times_measured", times, f"measured {times} times"
 
 
 def judged(answer: Answer, check: Check, url: str = "") -> tuple[Verdict, str, Mapping[str, float]]:
@@ -117,11 +125,11 @@ def judged(answer: Answer, check: Check, url: str = "") -> tuple[Verdict, str, M
     server = f"the server at {url}" if url else "a plain server with the written files"
     extras = [*check.extras]
     numbers = {name: number for name, number, _ in extras}
-    if isinstance(check.outcome, Failure):
-        failure = check.outcome
+    failure = next((each for each in check.outcomes if isinstance(each, Failure)), None)
+    if failure is not None:
         verdict = Verdict.UNKNOWN if failure.reason in OF_CLIENT else Verdict.FAILED
         return verdict, f"{server} was not measured: {failure.message}", numbers
-    kept = promises(answer.ranking, check.outcome)
+    kept = promises(answer.ranking, [*_measured(check.outcomes)])
     for promise in kept:
         numbers |= dict(numbers_of(promise))
     words = "; ".join([*map(str, kept), *(text for _, _, text in extras)])
@@ -138,19 +146,30 @@ def judged(answer: Answer, check: Check, url: str = "") -> tuple[Verdict, str, M
     return Verdict.PASSED, f"{server} {how} measured: {words}", numbers
 
 
-def promises(ranking: Ranking, check: Measurement) -> Sequence[Promise]:
-    """The promises of the recommendation, of throughput, p99 and the metrics of the goal, beside a
-    `check`: a measurement of the same configuration under the same load. A value that either lacks
-    is left out.
+def may_be_chance(answer: Answer, outcomes: Sequence[Outcome]) -> bool:
+    """Whether a further check could change the verdict: all of them count as one, with their
+    differences as noise.
     """
-    best = ranking.results[0].best
+    checks = [*_measured(outcomes)]
+    if len(checks) < len(outcomes) or len(checks) >= _MOST_CHECKS:
+        return False
+    kept = promises(answer.ranking, checks)
+    return any(each.kept is Kept.WORSE for each in kept) or (bool(kept) and kept[0].is_vague)
+
+
+def promises(ranking: Ranking, measured: Sequence[Measurement]) -> Sequence[Promise]:
+    """The promises of the recommendation, of throughput, p99 and the metrics of the goal, beside
+    checks: measurements of the same configuration under the same load, which count as one. A value
+    that either lacks is left out.
+    """
+    best, check = ranking.results[0].best, pool(measured)
     tags = [
         tag for tag in dict.fromkeys((THROUGHPUT, P99, *ranking.goal.tags))
         if tag.startswith(_PREFIX)
         and best.measurement.value(tag)
         and check.value(tag)
     ]  # fmt: skip
-    checks = [_like_round(check)]
+    checks = [_like_round(run) for run in measured]
     runs = [_like_round(run) for run in best.runs]
     others = [
         [_like_round(run) for run in item.runs] for item in ranking.measured if item is not best
@@ -177,6 +196,10 @@ def promises(ranking: Ranking, check: Measurement) -> Sequence[Promise]:
             )
         )
     return found
+
+
+def _measured(outcomes: Sequence[Outcome]) -> Iterator[Measurement]:
+    return (each for each in outcomes if isinstance(each, Measurement))
 
 
 def numbers_of(promise: Promise) -> Iterator[tuple[str, float]]:
