@@ -447,7 +447,7 @@ SHAPE = {
     # two servers are measured in turn: 1,120 (and 200 of tests); endurance: 760 (and 220)
     # tools of agents: 1,020 (and 410, and 150 of the action for CI)
     # what trackers of experiments get: 320 (and 150)
-    "lines": 90_623,
+    "lines": 90_648,
     # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
     # servers by version; a search ends when it is sure; `--verify` is an option of two commands;
     # servers with OpenAI's API have 366: a client, a reader of their answers, what they cannot do
@@ -465,7 +465,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 4,
-    "lines of tests": 85_042,
+    "lines of tests": 85_055,
 }
 
 
