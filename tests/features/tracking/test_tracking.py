@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,31 +35,40 @@ def stored(tmp_path: Path, *outcomes: tuple[Trial, Outcome]) -> None:
         state.save()
 
 
-@pytest.fixture
-def mlflow(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """The runs in a store, by name, after the checkpoint was sent to it."""
-    library = pytest.importorskip("mlflow")
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # newer versions want a database
-    uri = (tmp_path / "store").as_uri()
+class Store:
+    """An MLflow store in a directory, to which a checkpoint is sent."""
 
-    def sent(*outcomes: tuple[Trial, Outcome], options: Sequence[str] = ()) -> dict[str, Any]:
-        stored(tmp_path, *outcomes)
-        status, _, error = run("track", "--mlflow", uri, *options)
+    def __init__(self, library: Any, run: Run, directory: Path) -> None:
+        self._run, self._directory = run, directory
+        self._uri = (directory / "store").as_uri()
+        self._client = library.MlflowClient(tracking_uri=self._uri)
+
+    def after(self, *outcomes: tuple[Trial, Outcome]) -> dict[str, Any]:
+        """Its runs, by name."""
+        stored(self._directory, *outcomes)
+        status, _, error = self._run("track", "--mlflow", self._uri)
         assert status == 0, error
-        client = library.MlflowClient(tracking_uri=uri)
-        place = client.get_experiment_by_name("model-analyzer").experiment_id
-        runs = client.search_runs([place])
-        sent.history = lambda name, tag: client.get_metric_history(named[name].info.run_id, tag)
+        place = self._client.get_experiment_by_name("model-analyzer").experiment_id
+        runs = self._client.search_runs([place])
         named = {each.info.run_name: each for each in runs}
         assert len(named) == len(runs)
         return named
 
-    return sent
+    def history(self, run: Any, tag: str) -> list[float]:
+        points = self._client.get_metric_history(run.info.run_id, tag)
+        return [point.value for point in points]
 
 
-def test_each_trial_is_a_run_and_one_is_recommended(mlflow: Any, tmp_path: Path) -> None:
+@pytest.fixture
+def store(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    library = pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # newer versions want a database
+    return Store(library, run, tmp_path)
+
+
+def test_each_trial_is_a_run_and_one_is_recommended(store: Store, tmp_path: Path) -> None:
     broken = trial(variant("m_config_1", max_batch_size=99), concurrency=4)
-    runs = mlflow(
+    runs = store.after(
         (DEFAULT, measurement(100, 40)), (BATCHING, measurement(500, 20)), (broken, failure())
     )
 
@@ -82,18 +91,16 @@ def test_each_trial_is_a_run_and_one_is_recommended(mlflow: Any, tmp_path: Path)
     assert not any("hush" in text for text in sent)
 
 
-def test_sending_again_changes_runs_and_makes_no_second_ones(mlflow: Any) -> None:
-    mlflow((DEFAULT, measurement(100)), (BATCHING, measurement(90)))
-    runs = mlflow((replace(BATCHING, repetition=1), measurement(2000)))
+def test_sending_again_changes_runs_and_makes_no_second_ones(store: Store) -> None:
+    store.after((DEFAULT, measurement(100)), (BATCHING, measurement(90)))
+    runs = store.after((replace(BATCHING, repetition=1), measurement(2000)))
 
     assert len(runs) == 2
     best = runs["m_config_0 concurrency 4"]
     assert (best.data.tags["recommended"], best.data.metrics["perf_throughput"]) == ("yes", 1045)
     assert runs["m_config_default concurrency 4"].data.tags["recommended"] == "no"
-    history = mlflow.history("m_config_0 concurrency 4", "perf_throughput")
-    assert [each.value for each in history] == [90, 1045]
-    unchanged = mlflow.history("m_config_default concurrency 4", "perf_throughput")
-    assert [each.value for each in unchanged] == [100]
+    assert store.history(best, "perf_throughput") == [90, 1045]
+    assert store.history(runs["m_config_default concurrency 4"], "perf_throughput") == [100]
 
 
 def test_weights_and_biases_keeps_runs_for_later(run: Run, tmp_path: Path) -> None:
