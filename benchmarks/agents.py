@@ -32,7 +32,7 @@ from benchmarks.common import write_config
 from model_analyzer.domain.foreign_json import parse_json
 
 STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
-LEAST_S = 6.0
+LEAST_S, MOST_S = 10.0, 20.0
 LIMIT_MS = 80
 FIELDS = ("instance_group", "max_batch_size", "dynamic_batching")
 
@@ -82,7 +82,9 @@ async def agent(
             if runs and chance.random() < restless:
                 config = drawn(chance, "adaptive", "adaptive", "quick", "random")
             await call("plan", config=config)
-            await call("start", config=config, duration=chance.uniform(LEAST_S, 15))
+            # what would be too short for another run is not left over
+            duration_s = left if left < LEAST_S + MOST_S else chance.uniform(LEAST_S, MOST_S)
+            await call("start", config=config, duration=duration_s)
             runs += 1
             while (status := await call("status", wait_s=60))["state"] != "ended":
                 pass
