@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import re
@@ -26,14 +27,24 @@ import sys
 import threading
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from model_analyzer.app.recommend import recommend
+from model_analyzer.domain.goals import GoalOverride
+from model_analyzer.features.watch.facts.deviations import watched as watched_scene
+from model_analyzer.features.watch.facts.promised_service import promised_services
+from model_analyzer.features.watch.facts.scenes import scenes_of
+from model_analyzer.features.watch.facts.server_counts import Look
+from model_analyzer.features.watch.server_readings import place_of, read_metrics
 from model_analyzer.runner.runtime import find_perf_analyzer, find_tritonserver
+from model_analyzer.state.find import find
 
 OURS = Path(sys.executable).with_name("model-analyzer")
 STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
@@ -215,12 +226,12 @@ def stolen(count: int) -> Iterator[None]:
 
 
 def watched(
-    directory: Path, several: Sequence[Sequence[str]], seconds: float
+    directory: Path, options: argparse.Namespace, several: Sequence[Sequence[str]]
 ) -> Sequence[Mapping[str, object]]:
     """What `watch` says with each of these arguments, at the same time."""
     command = [
-        str(OURS), "watch", "-s", str(directory / "checkpoints"), "--for", f"{seconds:g}s",
-        "--format", "json",
+        str(options.ours), "watch", "-s", str(directory / "checkpoints"), "--json",
+        "--for", f"{options.seconds:g}s",
     ]  # fmt: skip
     started = [
         subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE) for arguments in several
@@ -298,11 +309,11 @@ def measure(directory: Path) -> None:
     subprocess.run([str(OURS), "profile", "-f", str(path)], check=True)
 
 
-def deviations(directory: Path, only: str, seconds: float) -> None:
+def deviations(directory: Path, options: argparse.Namespace) -> None:
     print("| deviation | with the metrics alone | with the configuration, too | right |")
     print("|---|---|---|---|")
     right = 0
-    cases = [case for case in CASES if re.search(only, case.name)]
+    cases = [case for case in CASES if re.search(options.only, case.name)]
     for case in cases:
         place = directory / re.sub(r"\W+", "-", case.name)
         shutil.rmtree(place, ignore_errors=True)
@@ -328,7 +339,7 @@ def deviations(directory: Path, only: str, seconds: float) -> None:
             arguments = ["-m", case.model, *case.options]
             arguments += [word for url in urls for word in ("--metrics-url", url)]
             asking = [*arguments, "--server-url", f"127.0.0.1:{servers[-1].http}"]
-            both = watched(directory, [arguments, asking], seconds)
+            both = watched(directory, options, [arguments, asking])
         (place / "seen.json").write_text(json.dumps(both, indent=1))
         is_right = both[1]["verdict"] in case.right
         right += is_right
@@ -339,6 +350,68 @@ def deviations(directory: Path, only: str, seconds: float) -> None:
     print(f"\n{right} of {len(cases)} right")
 
 
+def record(directory: Path, options: argparse.Namespace) -> None:
+    """The looks at a normal server at each rate, once a second, as JSON."""
+    models = directory / "normal" / "models"
+    write_model(models)
+    with ExitStack() as stack:
+        places = []
+        for rate in RATES:
+            server = stack.enter_context(served(models))
+            stack.enter_context(loaded(server, rate, seconds=options.seconds + 20))
+            places.append(place_of(f"127.0.0.1:{server.metrics}", "", "/metrics"))
+        looks: dict[int, list[object]] = {rate: [] for rate in RATES}
+        until = time.monotonic() + options.seconds
+        while time.monotonic() < until:
+            for rate, place in zip(RATES, places, strict=True):
+                look = read_metrics(place, time.time())
+                looks[rate].append([look.at, look.models["sim_gpu"], look.gauges])
+            time.sleep(1)
+    (directory / "normal.json").write_text(json.dumps(looks))
+
+
+def day(directory: Path, options: argparse.Namespace) -> None:
+    """Watches days of two replicas whose rates follow the hours, ten minutes at a time."""
+    recorded = {
+        int(rate): [*pairwise(looks)]
+        for rate, looks in json.loads((directory / "normal.json").read_text()).items()
+    }
+    found = recommend(
+        find("latest", directory / "checkpoints", ""), GoalOverride(), model="sim_gpu"
+    )
+    services = {"sim_gpu": next(iter(promised_services(found.answers[0], None)))}
+    said: Counter[str] = Counter()
+    draws = random.Random(4)
+    for minute in range(0, options.days * 24 * 60, 10):
+        looks = []
+        for name in ("a:8002", "b:8002"):
+            counts: Counter[str] = Counter()
+            at = 60.0 * minute
+            restart = at + draws.uniform(0, 86_400)  # about once a day on average
+            end = at + 600
+            while at < end:
+                hour = at / 3600 % 24
+                wanted = 90 - 60 * math.cos((hour - 3) / 24 * math.tau) + draws.gauss(0, 8)
+                rate = min(RATES, key=lambda each: abs(each - wanted))
+                start = draws.randrange(len(recorded[rate]) - 10)
+                for before, after in recorded[rate][start : start + 10]:
+                    if at <= restart < at + 1:
+                        counts.clear()
+                    at += after[0] - before[0]
+                    for key, value in after[1].items():
+                        counts[key] += value - before[1][key]
+                    looks.append(Look(at, name, {"sim_gpu": dict(counts)}, after[2]))
+        (scene,) = scenes_of(
+            sorted(looks, key=lambda look: look.at), services, {}, are_replicas=True
+        )
+        seen = watched_scene(scene)
+        said[seen.kind.value] += 1
+        for each in seen.deviations:
+            print(f"minute {minute}: {each.kind.value}: {each.server}: {each.text}")
+    total = sum(said.values())
+    print(f"{options.days} days, {total} times ten minutes: {dict(said)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["measure", "deviations", "record", "day"])
@@ -346,6 +419,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="pattern of names")
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--days", type=int, default=20)
+    parser.add_argument("--ours", type=Path, default=OURS, help="model-analyzer program")
     options = parser.parse_args()
     directory = options.directory.resolve()
     directory.mkdir(parents=True, exist_ok=True)
@@ -353,7 +427,11 @@ def main() -> None:
         case "measure":
             measure(directory)
         case "deviations":
-            deviations(directory, options.only, options.seconds)
+            deviations(directory, options)
+        case "record":
+            record(directory, options)
+        case "day":
+            day(directory, options)
 
 
 if __name__ == "__main__":

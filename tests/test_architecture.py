@@ -453,19 +453,19 @@ SHAPE = {
     # servers with OpenAI's API have 366: a client, a reader of their answers, what they cannot do
     # a class of 57 methods, what an adaptive search knows, became six files, each with its head
     # of many trials, some show the noise of all
-    "lines of the core, without features": 72_694,
+    "lines of the core, without features": 72_698,
     "files": 489,
     "files that one other imports": 107,
     "of these, files of up to 110 lines": 32,
     "files under 40 lines": 17,
     "imports, % of lines": 8.4,
-    "names of classes used twice": 25,
+    "names of classes used twice": 26,
     "names of files used twice": 21,
     "lines of domain": 7_043,  # since there are proofs, and settings of them
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 4,
-    "lines of tests": 85_062,
+    "lines of tests": 85_071,
 }
 
 

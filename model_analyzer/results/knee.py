@@ -10,6 +10,10 @@ from itertools import pairwise
 # Beyond the knee, a further request adds less than this share of what the first ones added.
 _SHARE = 0.5
 
+# In production, a replica with more than this share of the measured rate has little left for a
+# burst, and a higher share of failed requests than this is no accident.
+NEARLY_ALL, FAILED = 0.85, 0.01
+
 
 def knee_of(throughputs: Mapping[int, float]) -> int | None:
     """The concurrency of the knee, from throughputs by ascending concurrency; None if throughput

@@ -12,13 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.domain.numbers import number_text
-from model_analyzer.features.monitoring.facts.service import (
-    FAILED,
-    NEARLY_ALL,
-    MeasuredService,
-)
+from model_analyzer.features.monitoring.facts.service import MeasuredService
 from model_analyzer.features.monitoring.queries import ModelQueries
 from model_analyzer.reports.templating import Commented, yaml_documents
+from model_analyzer.results.knee import FAILED, NEARLY_ALL
 
 # Long enough for a few scrapes, each 15 to 60 seconds after the last.
 _WINDOW = "5m"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -27,7 +28,8 @@ _QUICK_S, _PROMETHEUS_S = 3.0, 60.0
 # More lines than any server has: a page may have millions.
 _MOST_LINES = 100_000
 
-# counter of Triton -> names of `server_counts`
+# metric of Triton -> name of `server_counts`: counters of a model, and gauges of a server
+_COMPUTE = ("compute_input", "compute_infer", "compute_output")
 _COUNTERS = {
     "nv_inference_request_success": "answered",
     "nv_inference_request_failure": "failed",
@@ -35,12 +37,11 @@ _COUNTERS = {
     "nv_inference_exec_count": "executions",
     "nv_inference_request_duration_us": "request_us",
     "nv_inference_queue_duration_us": "queue_us",
-    "nv_inference_compute_input_duration_us": "compute_us",
-    "nv_inference_compute_infer_duration_us": "compute_us",
-    "nv_inference_compute_output_duration_us": "compute_us",
+    **{f"nv_inference_{name}_duration_us": "compute_us" for name in _COMPUTE},
     "nv_cache_num_hits_per_model": "hits",
+    "nv_inference_first_response_histogram_ms_sum": "first_ms",
+    "nv_inference_first_response_histogram_ms_count": "firsts",
 }
-# gauge of Triton -> names, summed over GPUs
 _GAUGES = {
     "nv_cpu_utilization": "cpu",
     "nv_cpu_memory_used_bytes": "memory",
@@ -50,6 +51,8 @@ _GAUGES = {
 }
 _WANTED = re.compile(rf"(?:{'|'.join([*_COUNTERS, *_GAUGES])})[ {{]")
 _LABEL = re.compile(r"([A-Za-z_]\w*)=([^\"\\]+)")
+
+_Sample = tuple[str, Mapping[str, str], float]
 
 
 class WatchedPlace(NamedTuple):
@@ -64,15 +67,14 @@ def place_of(text: str, option: str, default_path: str = "") -> WatchedPlace:
     """The place of a URL, or of HOST:PORT. Raises ConfigError."""
     from model_analyzer.runner.client.http import HttpClient
 
-    url = text if "://" in text else f"http://{text}"
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(text if "://" in text else f"http://{text}")
         host, port = parts.hostname, parts.port
     except ValueError:
-        host, port, parts = None, None, urlsplit("")
+        host = None
     if not host or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
         raise wrong(option, f"expected http://HOST:PORT or HOST:PORT, found {masked_url(text)!r}")
-    if parts.username is not None or parts.password is not None:
+    if parts.username is not None:
         raise wrong(option, "a password in a URL is not sent: use a URL without user and password")
     is_https = parts.scheme == "https"
     port = port or (443 if is_https else 80)
@@ -91,9 +93,7 @@ def read_metrics(place: WatchedPlace, at: float) -> Look:
             raise ValueError("its metrics have too many lines")
         families = text_string_to_metric_families("\n".join(lines) + "\n")
         samples = [
-            (sample.name, sample.labels, sample.value)
-            for family in families
-            for sample in family.samples
+            (each.name, each.labels, each.value) for family in families for each in family.samples
         ]
     except ServerCallError as error:
         return Look(at, place.name, {}, {}, f"cannot be read: {error}")
@@ -104,27 +104,24 @@ def read_metrics(place: WatchedPlace, at: float) -> Look:
     return _look(at, place.name, samples)
 
 
-def _look(at: float, server: str, samples: Iterable[tuple[str, Mapping[str, str], float]]) -> Look:
-    models: dict[str, dict[str, float]] = {}
-    gauges: dict[str, float] = {}
-
-    def add(counts: dict[str, float], name: str, value: float) -> None:
-        counts[name] = counts.get(name, 0.0) + value
-
+def _look(at: float, server: str, samples: Iterable[_Sample]) -> Look:
+    """Sums over GPUs, versions and reasons."""
+    models: dict[str, defaultdict[str, float]] = {}
+    gauges: defaultdict[str, float] = defaultdict(float)
     for name, labels, value in samples:
         if not math.isfinite(value):
             continue
         if name in _GAUGES:
-            add(gauges, _GAUGES[name], value)
+            gauges[_GAUGES[name]] += value
             if name == "nv_gpu_memory_total_bytes":
-                add(gauges, "gpus", 1.0)
+                gauges["gpus"] += 1
         elif "model" in labels:
-            counts = models.setdefault(labels["model"], {})
-            add(counts, _COUNTERS[name], value)
-            if name == "nv_inference_request_success" and "version" in labels:
-                add(counts, f"version:{labels['version']}", value)
-            if "reason" in labels:
-                add(counts, f"failed:{labels['reason']}", value)
+            counts = models.setdefault(labels["model"], defaultdict(float))
+            counts[_COUNTERS[name]] += value
+            if name.endswith("success"):
+                counts[f"version:{labels.get('version', '')}"] += value
+            if name.endswith("failure"):
+                counts[f"failed:{labels.get('reason', '')}"] += value
     return Look(at, server, models, gauges)
 
 
@@ -146,13 +143,13 @@ def read_prometheus(
     path = f"{place.path}/api/v1/query?query={quote(query)}&time={until:.3f}"
     try:
         answer = parse_json(place.client.text(path, _PROMETHEUS_S))
-        series = [(each["metric"], each["values"]) for each in answer["data"]["result"]]
-        samples: dict[tuple[str, float], list[tuple[str, Mapping[str, str], float]]] = {}
-        for metric, values in series:
-            server = str(metric.get("instance", ""))
-            for at, value in values:
+        samples: dict[tuple[float, str], list[_Sample]] = {}
+        for series in answer["data"]["result"]:
+            metric = series["metric"]
+            for at, value in series["values"]:
                 sample = (str(metric["__name__"]), metric, float(value))
-                samples.setdefault((server, float(at)), []).append(sample)
+                key = float(at), str(metric.get("instance", ""))
+                samples.setdefault(key, []).append(sample)
     except ServerCallError as error:
         raise ServerError(f"--prometheus: {place.name} cannot be read: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -164,7 +161,7 @@ def read_prometheus(
             f"--prometheus: {place.name} has nothing of a Triton server in the last"
             f" {seconds:.0f} s: check its targets, and --query-labels"
         )
-    return [_look(at, server, each) for (server, at), each in sorted(samples.items())]
+    return [_look(at, server, each) for (at, server), each in sorted(samples.items())]
 
 
 def ask_server(place: WatchedPlace, variant: ModelVariant) -> ServerFound:

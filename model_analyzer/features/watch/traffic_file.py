@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, variance
 from typing import Any
 
 from model_analyzer.domain.numbers import number_text
@@ -62,15 +62,10 @@ def _stages(windows: Sequence[Span]) -> Iterator[Mapping[str, Any]]:
     whole = windows[-1].ended - windows[0].began
     parts = [*joined(windows, whole / _STAGES)]
     counts = [part.number("requests") for part in parts]
-    if len(parts) < 3:
+    if len(parts) < 3 or variance(counts) < _DIFFER * fmean(counts):
         return
-    mean = math.fsum(counts) / len(counts)
-    variance = math.fsum((count - mean) ** 2 for count in counts) / (len(counts) - 1)
-    if variance < _DIFFER * mean:
-        return
-    factor = _STAGES_S / math.fsum(part.number("seconds") for part in parts)
+    factor = _STAGES_S / sum(part.number("seconds") for part in parts)
     for part in parts:
-        seconds = part.number("seconds")
-        rate = min(part.number("requests") / seconds, MOST_RATE)
-        if rate > 0:
-            yield {"rate": float(f"{rate:.3g}"), "for": f"{max(seconds * factor, 0.1):.1f}s"}
+        seconds = f"{max(part.number('seconds') * factor, 0.1):.1f}s"
+        if part.rate:
+            yield {"rate": float(f"{min(part.rate, MOST_RATE):.3g}"), "for": seconds}

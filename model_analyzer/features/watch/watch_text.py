@@ -1,16 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was seen, in sentences and a table."""
+"""What was seen, in sentences, as a table, and for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from model_analyzer.domain.loads import under
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import counted
 from model_analyzer.features.watch.facts.deviations import SeenDeviation, WatchClass
+from model_analyzer.features.watch.facts.server_counts import RATIOS, Estimate
 from model_analyzer.features.watch.watching import WatchReport
 from model_analyzer.noise.noise import Interval
 from model_analyzer.reports.tables import Table
@@ -25,6 +28,9 @@ _COLUMNS = {
     "compute_ms": "Compute ms",
     "failed_share": "Failed",
 }
+
+# The version of the document; increased when readers of the last version would misread this one.
+WATCH_VERSION = 1
 
 # Told of the measurement that is nearest to the traffic.
 _TOLD = ("perf_latency_p99", "perf_throughput")
@@ -73,24 +79,56 @@ def other_lines(report: WatchReport) -> Iterator[str]:
 def seen_table(report: WatchReport) -> Table:
     """What each replica does, beside what was measured at such a rate."""
     scene = report.watched.scene
-    rows = [
-        (
-            each.server,
-            *(number_text(each.value(name)) if each.of(name) else None for name in _COLUMNS),
-        )
-        for each in scene.replicas
-    ]
+    rows: list[tuple[str | None, ...]] = []
+    for each in scene.replicas:
+        seen = [each.of(name) for name in _COLUMNS]
+        rows.append((each.server, *(number_text(one.value) if one else None for one in seen)))
     expected = scene.expected(scene.busy[0]) if scene.busy else None
     if expected is not None:
-        points = [point.rate for point in scene.promise.points]
+        rates = [point.rate for point in scene.promise.points]
         ranges = {
-            "requests_per_s": Interval(low=min(points), high=max(points)),
+            "requests_per_s": Interval(low=min(rates), high=max(rates)),
             "mean_batch": expected.batch,
             "queue_ms": expected.queue,
             "compute_ms": expected.compute,
         }
         rows.append(("measured", *(_range(ranges.get(name)) for name in _COLUMNS)))
     return Table(headers=("Replica", *_COLUMNS.values()), rows=tuple(rows))
+
+
+def watch_document(reports: Sequence[WatchReport], seconds: float) -> dict[str, Any]:
+    """All models for programs, with unrounded numbers; null is unknown."""
+    models = [_document(report) for report in reports]
+    return {"version": WATCH_VERSION, "watched_s": seconds, "models": models}
+
+
+def _document(report: WatchReport) -> dict[str, Any]:
+    seen, scene = report.watched, report.watched.scene
+    return {
+        "model": seen.model,
+        "variant": scene.promise.variant.name,
+        "verdict": seen.kind.value,
+        "sentence": verdict_line(report),
+        "remarks": [*other_lines(report)],
+        "deviations": [{**asdict(each), "kind": each.kind.value} for each in seen.deviations],
+        "replicas": [
+            {
+                "server": each.server,
+                "requests": each.total("requests"),
+                "seconds": each.total("seconds"),
+                "versions": [*each.parts("version")],
+                **{name: _plain(each.of(name)) for name in RATIOS},
+            }
+            for each in scene.replicas
+        ],
+        "replicas_needed": report.needed,
+        "replica_carries": scene.promise.carries,
+        "cv": _plain(seen.cv),
+    }
+
+
+def _plain(estimate: Estimate | None) -> dict[str, Any] | None:
+    return None if estimate is None else asdict(estimate)
 
 
 def _sentence(deviation: SeenDeviation) -> str:

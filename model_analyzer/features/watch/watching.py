@@ -14,7 +14,7 @@ from model_analyzer.errors import ModelAnalyzerError, ServerError
 from model_analyzer.features.capacity.capacity_text import CapacityReport
 from model_analyzer.features.capacity.facts.sizing import Demand
 from model_analyzer.features.capacity.question import Question, capacity
-from model_analyzer.features.watch.facts.deviations import Watched, WatchLimits, watched
+from model_analyzer.features.watch.facts.deviations import Watched, watched
 from model_analyzer.features.watch.facts.promised_service import PromisedService, promised_services
 from model_analyzer.features.watch.facts.scenes import scenes_of
 from model_analyzer.features.watch.facts.server_counts import Look
@@ -39,7 +39,8 @@ class Promises:
 
     checkpoint: Checkpoint
     services: Mapping[str, PromisedService]
-    limits: WatchLimits
+    replicas: int | None
+    version: str | None
 
     def reports(
         self, looks: Sequence[Look], servers: Sequence[WatchedPlace], *, are_replicas: bool
@@ -53,7 +54,9 @@ class Promises:
             name: [ask_server(place, service.variant) for place in servers]
             for name, service in self.services.items()
         }
-        scenes = scenes_of(looks, self.services, found, self.limits, are_replicas=are_replicas)
+        scenes = scenes_of(
+            looks, self.services, found, self.replicas, self.version, are_replicas=are_replicas
+        )
         seen = [watched(scene) for scene in scenes]
         return [WatchReport(watched=each, needed=self._needed(each)) for each in seen]
 
@@ -67,13 +70,15 @@ class Promises:
         return None if report is None or report.sizing is None else report.sizing.replicas.number
 
 
-def promises_of(checkpoint: Checkpoint, answers: Sequence[Answer], limits: WatchLimits) -> Promises:
+def promises_of(
+    checkpoint: Checkpoint, answers: Sequence[Answer], replicas: int | None, version: str | None
+) -> Promises:
     """What the answers of a checkpoint promise."""
     services: dict[str, PromisedService] = {}
     for answer in answers:
         for service in promised_services(answer, _carries(checkpoint, answer)):
             services.setdefault(service.variant.model, service)
-    return Promises(checkpoint=checkpoint, services=services, limits=limits)
+    return Promises(checkpoint=checkpoint, services=services, replicas=replicas, version=version)
 
 
 def _carries(checkpoint: Checkpoint, answer: Answer) -> float | None:

@@ -13,7 +13,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.features.watch.facts.deviations import Watched, WatchLimits, watched
+from model_analyzer.features.watch.facts.deviations import Watched, watched
 from model_analyzer.features.watch.facts.promised_service import LoadPoint, PromisedService
 from model_analyzer.features.watch.facts.scenes import scenes_of
 from model_analyzer.features.watch.facts.server_counts import Counts, Look
@@ -21,7 +21,6 @@ from model_analyzer.noise.noise import Interval
 from tests.features.capacity.replicas import open_load
 from tests.unit.builders import measurement, trial, variant
 
-LIMITS = WatchLimits(failed=0.01, nearly_all=0.85)
 DEPLOYED = variant(
     "m_config_0",
     max_batch_size=4,
@@ -128,12 +127,12 @@ def looks(*servers: Server, seconds: float = 120, every: float = 1.0) -> Iterato
 def seen(
     given: Sequence[Look],
     known: PromisedService | None = None,
-    limits: WatchLimits = LIMITS,
     found: Mapping[str, Any] | None = None,
+    **wanted: Any,
 ) -> Watched:
     """The verdict on the model."""
     services = {"m": known or promise()}
-    (scene,) = scenes_of(given, services, found or {}, limits, are_replicas=True)
+    (scene,) = scenes_of(given, services, found or {}, are_replicas=True, **wanted)
     return watched(scene)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.features.watch.facts.deviations import ServerFound, WatchClass, WatchLimits
+from model_analyzer.features.watch.facts.deviations import ServerFound, WatchClass
+from model_analyzer.features.watch.facts.scenes import scenes_of
 from model_analyzer.features.watch.facts.server_counts import Look, cv_of
-from tests.features.watch.production import LIMITS, Server, looks, promise, seen
+from tests.features.watch.production import Server, looks, promise, seen
 from tests.unit.builders import variant
 
 
@@ -75,13 +76,24 @@ def test_a_restart_is_no_deviation() -> None:
 
 def test_a_replica_may_be_missing() -> None:
     gone = seen([*looks(Server(), Server(name="b:8002", until=1e6 + 60))])
-    too_few = seen([*looks(Server())], limits=WatchLimits(failed=0.01, nearly_all=0.85, replicas=2))
+    too_few = seen([*looks(Server())], wanted=2)
     without = seen([*looks(Server()), *(Look(1e6 + 121 + s, "b", {}, {}) for s in range(3))])
 
     for found in (gone, too_few, without):
         assert found.kind is WatchClass.REPLICA_MISSING
     assert (gone.deviations[0].server, len(gone.scene.replicas)) == ("b:8002", 1)
     assert too_few.deviations[0].text == "1 replica of 2 can be seen"
+
+
+def test_a_new_replica_may_take_the_place_of_another() -> None:
+    first, second = looks(Server(), seconds=60), looks(Server(name="b:8002"), seconds=60)
+    moved = [look._replace(at=look.at + 61) for look in second]
+    (after,) = scenes_of([*first, *moved], {"m": promise()}, {}, are_replicas=False)
+    stays, goes = [*looks(Server(name="c:8002"))], [*looks(Server(), seconds=60)]
+    (gone,) = scenes_of([*stays, *goes], {"m": promise()}, {}, are_replicas=False)
+
+    assert [each.server for each in after.replicas] == ["b:8002"]
+    assert (after.missing, [server for server, _ in gone.missing]) == ([], ["a:8002"])
 
 
 def test_the_first_class_is_what_to_do_first() -> None:
@@ -127,10 +139,9 @@ def test_a_server_says_what_it_has(changes: dict[str, Any], words: str) -> None:
 
 def test_another_version_of_triton_or_of_the_model_is_named() -> None:
     other = ServerFound(server="a:8000", triton="2.44.0")
-    limits = WatchLimits(failed=0.01, nearly_all=0.85, version="2")
 
     triton = seen([*looks(Server())], found={"m": [other]})
-    model = seen([*looks(Server())], limits=limits)
+    model = seen([*looks(Server())], version="2")
 
     assert "Triton is 2.44.0" in triton.deviations[0].text
     assert "version 1 of the model answers, not 2" in model.deviations[0].text
@@ -160,4 +171,3 @@ def test_days_of_normal_traffic_raise_no_alarm() -> None:
     ]
 
     assert kinds == [WatchClass.AS_PROMISED] * 100
-    assert LIMITS.replicas is None

@@ -14,10 +14,6 @@ from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.results.answer import Answer
 
-# A replica with more than this share of the measured rate has little left for a burst.
-NEARLY_ALL = 0.85
-FAILED = 0.01  # the share of failed requests that is too many
-
 # The parts of a request's time in the server.
 _PARTS = (
     "perf_server_queue",

@@ -114,13 +114,10 @@ def promised_services(answer: Answer, carries: float | None) -> Iterator[Promise
     for index, work in enumerate(trial.workloads):
         points = _points(same, index, answer.ranking.noise_model)
         yield PromisedService(
-            variant=work.variant,
-            points=sorted(points, key=lambda point: point.rate),
-            carries=carries if len(rates) == 1 else None,
-            share=rates[index] / (sum(rates) or 1.0),
-            triton=trial.setup.version,
-            gpus=trial.gpus,
-        )
+            variant=work.variant, points=sorted(points, key=lambda point: point.rate),
+            carries=carries if len(rates) == 1 else None, share=rates[index] / (sum(rates) or 1.0),
+            triton=trial.setup.version, gpus=trial.gpus,
+        )  # fmt: skip
 
 
 def _points(
@@ -133,29 +130,23 @@ def _points(
         statistics = item.measurement.statistics.get(work.variant.model)
         if throughput:
             yield LoadPoint(
-                item=item,
-                rate=throughput / work.load.batch_size,
-                size=work.load.batch_size,
-                is_open=is_open(work),
-                cv=variation(work),
+                item=item, rate=throughput / work.load.batch_size, size=work.load.batch_size,
+                is_open=is_open(work), cv=variation(work),
                 queue=_reach(item, index, _QUEUE, noise),
                 compute=_reach(item, index, _COMPUTE, noise),
                 batch=None if statistics is None else statistics.mean_batch,
-            )
+            )  # fmt: skip
 
 
 def _reach(
     item: MeasuredTrial, index: int, tags: Sequence[str], noise: NoiseModel
 ) -> Interval | None:
     """The sum of some times, as far as repetitions and noise reach; None if it is unknown."""
-    runs = [[run.model_value(index, tag) for tag in tags] for run in item.runs]
-    sums = [sum(value for value in run if value) for run in runs if run[0] is not None]
-    if not sums:
+    first = item.measurement.model_value(index, tags[0])
+    if first is None:
         return None
-    first, error = (
-        item.measurement.model_value(index, tags[0]),
-        noise.interval(item.runs, tags[0], index),
-    )
+    sums = [sum(run.model_value(index, tag) or 0.0 for tag in tags) for run in item.runs]
+    error = noise.interval(item.runs, tags[0], index)
     factor = error.high / first if error is not None and first else 1 + USUAL_ERROR
     return Interval(low=min(sums) / factor, high=max(sums) * factor)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 
-from model_analyzer.features.watch.facts.deviations import Scene, ServerFound, WatchLimits
+from model_analyzer.features.watch.facts.deviations import Scene, ServerFound
 from model_analyzer.features.watch.facts.promised_service import PromisedService
 from model_analyzer.features.watch.facts.server_counts import Look, ReplicaSeen, joined, spans_of
 
@@ -24,18 +24,20 @@ def scenes_of(
     looks: Sequence[Look],
     services: Mapping[str, PromisedService],
     found: Mapping[str, Sequence[ServerFound]],
-    limits: WatchLimits,
+    wanted: int | None = None,
+    version: str | None = None,
     *,
     are_replicas: bool,
 ) -> Sequence[Scene]:
     """A scene for each model with a promise, from looks in order of time. If all servers
-    `are_replicas`, those without the model are missing; otherwise they are for something else.
+    `are_replicas`, those without the model are missing; otherwise they are for something else, and
+    new ones take the places of those that have gone.
     """
     by_server: dict[str, list[Look]] = {}
     for look in looks:
         by_server.setdefault(look.server, []).append(look)
-    end = max(look.at for look in looks)
-    window_s = (end - min(look.at for look in looks)) / _WINDOWS
+    begin, end = min(look.at for look in looks), max(look.at for look in looks)
+    window_s = (end - begin) / _WINDOWS
     seen: dict[str, list[ReplicaSeen]] = {name: [] for name in services}
     missing: dict[str, list[tuple[str, str]]] = {name: [] for name in services}
     for name in services:
@@ -47,20 +49,21 @@ def scenes_of(
                 missing[name].append((server, reason))
             else:
                 seen[name].append(_replica(own, name, window_s))
+        if not are_replicas:
+            known = [own[0].at for own in by_server.values() if name in own[-1].models]
+            new = [at for at in known if at > begin + _FEWEST * window_s]
+            missing[name] = missing[name][len(new) :]
         if not seen[name] and not missing[name]:
             missing[name].append(("", "no server has the model"))
     requests = {name: sum(each.total("requests") for each in seen[name]) for name in services}
     return [
         Scene(
-            promise=service,
-            replicas=seen[name],
-            missing=missing[name],
-            found=found.get(name, ()),
-            limits=limits,
-            share=requests[name] / (sum(requests.values()) or 1.0),
+            promise=service, replicas=seen[name], missing=missing[name],
+            found=found.get(name, ()), share=requests[name] / (sum(requests.values()) or 1.0),
+            wanted=wanted, version=version,
         )
         for name, service in services.items()
-    ]
+    ]  # fmt: skip
 
 
 def _why_missing(looks: Sequence[Look], model: str, end: float) -> str:

@@ -4,8 +4,9 @@
 
 Counts of a model are sums over its versions and GPUs: `answered` and `failed` requests,
 `inferences`, `executions`, `hits` of the cache; `request_us`, `queue_us` and `compute_us`, times of
-all requests; `failed:REASON`, and `version:N` for what each version answered. Gauges of a server
-are `cpu` (0 to 1), `gpus`, and in bytes `memory`, `memory_total`, `gpu_memory`, `gpu_memory_total`.
+all requests; `first_ms`, times of the `firsts`, the first responses of streams; `failed:REASON`,
+and `version:N` for what each version answered. Gauges of a server are `cpu` (0 to 1), `gpus`, and
+in bytes `memory`, `memory_total`, `gpu_memory`, `gpu_memory_total`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from model_analyzer.noise.noise import Interval, Noise, around
@@ -30,6 +31,7 @@ RATIOS: Mapping[str, tuple[str, str, float]] = {
     "in_flight": ("request_us", "seconds", 1e-6),  # Little's law
     "queue_ms": ("queue_us", "computed", 1e-3),
     "compute_ms": ("compute_us", "computed", 1e-3),
+    "first_response_ms": ("first_ms", "firsts", 1),
     "failed_share": ("broken", "requests", 1),
     "cache_share": ("hits", "answered", 1),
 }
@@ -74,6 +76,11 @@ class Span(NamedTuple):
                 return of("failed", 0.0) - of("failed:CANCELED", 0.0)
         return of(name, 0.0)
 
+    @property
+    def rate(self) -> float:
+        """Requests per second."""
+        return self.number("requests") / self.number("seconds")
+
 
 def spans_of(looks: Sequence[Look], model: str) -> Iterator[Span]:
     """What one server counted between its looks. Where a count fell, the server was restarted or
@@ -114,12 +121,6 @@ class Estimate:
         is_certain = self.interval is not None and self.interval.low > limit
         return is_certain and below <= _MOST_OTHERS * len(self.windows)
 
-    def is_below(self, limit: float) -> bool:
-        """The same for a value that is smaller."""
-        above = sum(value >= limit for value in self.windows)
-        is_certain = self.interval is not None and self.interval.high < limit
-        return is_certain and above <= _MOST_OTHERS * len(self.windows)
-
 
 def ratio(spans: Sequence[Span], top: str, bottom: str, scale: float = 1.0) -> Estimate | None:
     """One count by another, over all spans; None if there is nothing to divide by."""
@@ -134,31 +135,31 @@ def ratio(spans: Sequence[Span], top: str, bottom: str, scale: float = 1.0) -> E
     return Estimate(value, around(value, noise), [up / down for up, down in pairs if down > 0])
 
 
-class Trend(NamedTuple):
-    """How a value changes by second, at least and on average, and its `last` value."""
+class Climb(NamedTuple):
+    """How a value grows: by second, from first to last, and the `last` value."""
 
-    low: float
     slope: float
+    grown: float
     last: float
 
-    def seconds_to(self, limit: float) -> float | None:
-        """When it reaches a limit if it goes on; None if it does not rise for certain."""
-        return max(limit - self.last, 0.0) / self.slope if self.low > 0 else None
+    def seconds_to(self, limit: float) -> float:
+        """When it reaches a limit if it goes on."""
+        return max(limit - self.last, 0.0) / self.slope
 
 
-def trend(points: Sequence[tuple[float, float]]) -> Trend | None:
-    """The straight line through points (seconds, value); None with fewer than five."""
-    count = len(points)
-    if count < 5:
+def climb(points: Sequence[tuple[float, float]], parts: int) -> Climb | None:
+    """How points (seconds, value) climb; None unless the mean of each of the parts is above that of
+    the one before, with no step that is most of it: chance does that once in `parts` faculty.
+    """
+    count = len(points) // parts
+    if not count:
         return None
-    middle, mean = (math.fsum(column) / count for column in zip(*points, strict=True))
-    spread = math.fsum((at - middle) ** 2 for at, _ in points)
-    slope = math.fsum((at - middle) * (value - mean) for at, value in points) / spread
-    rest = math.fsum((value - mean - slope * (at - middle)) ** 2 for at, value in points)
-    reach = Noise(math.sqrt(rest / (count - 2) / spread), count - 2.0)
-    # the reach of a noise is limited as that of a logarithm is: here, the unit is any
-    low = slope - reach.error * Noise(1.0, reach.freedom).reach
-    return Trend(low=low, slope=slope, last=mean + slope * (points[-1][0] - middle))
+    means = [fmean(value for _, value in points[at * count :][:count]) for at in range(parts)]
+    steps, grown = [later - earlier for earlier, later in pairwise(means)], means[-1] - means[0]
+    if min(steps) <= 0 or max(steps) > 0.6 * grown:
+        return None
+    slope = grown / (points[(parts - 1) * count][0] - points[0][0])
+    return Climb(slope, grown, means[-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,9 +214,8 @@ def cv_of(replicas: Sequence[ReplicaSeen]) -> Estimate | None:
                 counts.append((one + two) / 2)
     if len(squares) < 8:
         return None
-    mean = math.fsum(counts) / len(counts)
-    variance, usual = math.fsum(squares) / len(squares) / mean, median(squares) / _MEDIAN / mean
+    whole, usual = fmean(squares) / fmean(counts), median(squares) / _MEDIAN / fmean(counts)
     # neighbouring differences share a moment; and a single burst is no burstiness
     reach = Noise(math.sqrt(3 / len(squares)), math.inf).reach
-    low, high = min(variance * math.exp(-reach), usual), variance * math.exp(reach)
-    return Estimate(math.sqrt(variance), Interval(low=math.sqrt(low), high=math.sqrt(high)))
+    low, high = min(whole * math.exp(-reach), usual), whole * math.exp(reach)
+    return Estimate(math.sqrt(whole), Interval(low=math.sqrt(low), high=math.sqrt(high)))
