@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.features.watch.facts.deviations import ServerFound, WatchClass
-from model_analyzer.features.watch.facts.scenes import scenes_of
+from model_analyzer.features.watch.facts.deviations import ServerFound, WatchClass, scenes_of
 from model_analyzer.features.watch.facts.server_counts import Look, cv_of
 from tests.features.watch.production import Server, looks, promise, seen
 from tests.unit.builders import variant

@@ -135,7 +135,7 @@ def ratio(spans: Sequence[Span], top: str, bottom: str, scale: float = 1.0) -> E
     return Estimate(value, around(value, noise), [up / down for up, down in pairs if down > 0])
 
 
-class Climb(NamedTuple):
+class Rise(NamedTuple):
     """How a value grows: by second, from first to last, and the `last` value."""
 
     slope: float
@@ -147,7 +147,7 @@ class Climb(NamedTuple):
         return max(limit - self.last, 0.0) / self.slope
 
 
-def climb(points: Sequence[tuple[float, float]], parts: int) -> Climb | None:
+def climb(points: Sequence[tuple[float, float]], parts: int) -> Rise | None:
     """How points (seconds, value) climb; None unless the mean of each of the parts is above that of
     the one before, with no step that is most of it: chance does that once in `parts` faculty.
     """
@@ -159,7 +159,7 @@ def climb(points: Sequence[tuple[float, float]], parts: int) -> Climb | None:
     if min(steps) <= 0 or max(steps) > 0.6 * grown:
         return None
     slope = grown / (points[(parts - 1) * count][0] - points[0][0])
-    return Climb(slope, grown, means[-1])
+    return Rise(slope, grown, means[-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
