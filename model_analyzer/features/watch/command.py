@@ -178,8 +178,10 @@ def _show(reports: Sequence[WatchReport]) -> None:
         echo(verdict_line(report))
         for line in other_lines(report):
             echo(f"  {line}")
-        echo()
-        print_table(f"{report.watched.model}, newest windows", seen_table(report))
+        table = seen_table(report)
+        if table.rows:
+            echo()
+            print_table(f"{report.watched.model}, newest windows", table)
 
 
 def _write_load(reports: Sequence[WatchReport], path: Path | None) -> None:
