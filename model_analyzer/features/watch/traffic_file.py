@@ -47,12 +47,9 @@ def _options(seen: Watched) -> Mapping[str, Any]:
 def _load(seen: Watched) -> Mapping[str, Any]:
     busiest, cv = seen.scene.busy[0], seen.cv
     rates = [min(max(1, round(busiest.value("requests_per_s"))), MOST_RATE)]
-    if cv is not None and cv.interval is not None:
-        low, high = cv.interval.low, cv.interval.high
-        if not low <= 1 <= high:
-            remark = f"95 % interval {number_text(low)} to {number_text(high)}"
-            value = Commented(f"{min(max(cv.value, 0.05), _MOST_CV):.2g}", remark)
-            return {"arrivals": "gamma", "cv": value, "rate": rates}
+    if cv is not None and cv.interval is not None and not cv.interval.low <= 1 <= cv.interval.high:
+        value = float(f"{min(max(cv.value, 0.05), _MOST_CV):.2g}")
+        return {"arrivals": "gamma", "cv": value, "rate": rates}
     stages = [*_stages(busiest.every)]
     return {"stages": stages} if stages else {"arrivals": "poisson", "rate": rates}
 
