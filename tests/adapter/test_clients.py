@@ -201,9 +201,11 @@ def test_a_program_that_is_not_a_triton_server_is_reported(protocol: Protocol, t
 class Other(BaseHTTPRequestHandler):
     """A server of another kind: it knows the protocol of inference, and nothing of Triton's."""
 
+    status, body = 404, b'{"detail": "Not Found"}'
+
     def do_GET(self) -> None:
-        body = b'{"detail": "Not Found"}'
-        self.send_response(404)
+        body = self.body
+        self.send_response(self.status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -219,3 +221,16 @@ def test_a_server_that_does_not_know_a_call_of_triton_is_told_apart() -> None:
         with pytest.raises(ServerCallError, match=r"404 Not Found: .* all calls of Triton"):
             client.model_config("m")
         server.shutdown()
+
+
+@pytest.mark.parametrize("status", [400, 404, 500, 503])
+def test_the_text_of_a_refusal_counts_whatever_its_status_in_a_version(status: int) -> None:
+    said = {"status": status, "body": b'{"error": "Request for unknown model"}'}
+    with ThreadingHTTPServer(("127.0.0.1", 0), type("Refusing", (Other,), said)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        client = HttpClient("127.0.0.1", server.server_port, tls=None, headers={})
+        with pytest.raises(ServerCallError, match=r"^Request for unknown model$") as raised:
+            client.model_config("m")
+        server.shutdown()
+    error = raised.value
+    assert [error.lost, error.denied, error.timed_out] == [False] * 3

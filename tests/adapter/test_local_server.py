@@ -368,14 +368,18 @@ def test_a_response_cache_that_is_kept_is_empty_for_each_variant(pretend, make: 
     assert started(pretend) == 2
 
 
-def test_a_model_that_fails_is_a_failure_with_reason_and_hint(pretend, make: Make) -> None:
-    server = make(pretend.tritonserver())
+@pytest.mark.parametrize("state", ["UNAVAILABLE", "READY"])
+def test_a_model_that_fails_is_a_failure_with_reason_and_hint(
+    pretend, make: Make, state: str
+) -> None:
+    server = make(pretend.tritonserver(state=state))
 
     failure = server.serve([variants(fake="fail")[0]], ServerSetup())
 
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.MODEL_NOT_LOADED
-    assert "ModuleNotFoundError: No module named 'nosuch'" in failure.message
+    reason = "did not load: Internal: ModuleNotFoundError: No module named 'nosuch'"
+    assert failure.message.endswith(reason)
     assert "`model-analyzer runtime install --with nosuch --unverified`" in failure.hint
 
 

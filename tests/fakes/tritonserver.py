@@ -121,7 +121,8 @@ class Models:
         if fake == "fail" or (fake == "crowded" and self.loads > 1):
             raise Refusal(
                 grpc.StatusCode.INVALID_ARGUMENT,
-                f"load failed for model '{name}': version 1 is at UNAVAILABLE state: Internal:"
+                f"load failed for model '{name}': version 1 is at"
+                f" {PLAN.get('state', 'UNAVAILABLE')} state: Internal:"
                 " ModuleNotFoundError: No module named 'nosuch'\n\nAt:\n  model.py(1): <module>;",
             )
         if fake == "killed":

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.runner.versions import UNKNOWN_BACKEND
 
 _MOST_BYTES = 256 * 1024
@@ -92,7 +93,18 @@ class ServerLog:
 def error_lines(lines: Sequence[str]) -> tuple[str, ...]:
     """The error lines, without time and source, without harmless lines."""
     telling = [line for line in lines if _ERROR.match(line) and not _NOISE.search(line)]
-    return tuple(_PREFIX.sub("", line)[:500] for line in telling[-_MOST_LINES:])
+    texts = (_unquoted(_PREFIX.sub("", line)) for line in telling[-_MOST_LINES:])
+    return tuple(line[:500] for text in texts for line in text.splitlines() if line.strip())
+
+
+def _unquoted(line: str) -> str:
+    """The text of a line that the server wrote in quotes, as it does from 2.48 on: it may have
+    several lines.
+    """
+    try:
+        return str(parse_json(line)) if line.startswith('"') else line
+    except ValueError:
+        return line
 
 
 def hint(*texts: str) -> str:

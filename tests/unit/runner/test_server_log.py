@@ -28,5 +28,20 @@ def test_a_flag_that_the_server_does_not_know_is_named_instead_of_the_end_of_its
     )
 
 
+@pytest.mark.parametrize(
+    ("written", "lines"),
+    [
+        ("Poll failed: no: Cannot find field.", "Poll failed: no: Cannot find field."),
+        ('"Poll failed: no: Cannot find field."', "Poll failed: no: Cannot find field."),
+        ('"ValueError: \\"no\\" \\n\\nAt:\\n  m.py(8)\\n"', 'ValueError: "no" |At:|  m.py(8)'),
+        ('"cut off', '"cut off'),
+    ],
+)
+def test_error_lines_are_without_the_quotes_of_newer_servers(written: str, lines: str) -> None:
+    line = f"E1129 08:13:13.213346 18115 model_repository_manager.cc:1371] {written}"
+
+    assert "|".join(error_lines([line])) == lines
+
+
 def test_an_unknown_error_has_no_advice() -> None:
     assert hint("something else") == ""

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,9 @@ from model_analyzer.runner.versions import (
     refusal,
     short,
 )
+from tools.versions import BEHAVIOURS
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize(
@@ -93,3 +98,27 @@ def test_versions_are_shown_without_their_last_number(text: str) -> None:
 )
 def test_an_unknown_backend_is_known_by_the_text_of_each_version(text: str) -> None:
     assert hint(text) == "use a server that has this backend"
+
+
+SHOWN = {each.shown_by for each in FEATURES} | {shown_by for *_, shown_by in BEHAVIOURS} - {""}
+
+
+@pytest.mark.parametrize("shown_by", sorted(SHOWN))
+def test_what_shows_a_behaviour_exists(shown_by: str) -> None:
+    path, _, name = re.sub(r"::| ", " ", shown_by, count=1).partition(" ")
+    text = (ROOT / path).read_text()
+
+    if path == "qa/versions/run":
+        assert f'"{name}"' in text
+    elif name:
+        assert f"def {name}(" in text or f'found["{name}"]' in text
+
+
+def test_behaviours_on_which_nothing_relies_are_not_used() -> None:
+    assert all("not" in why for _, _, why, shown_by in BEHAVIOURS if not shown_by)
+
+
+def test_each_server_has_a_python_that_its_models_fit() -> None:
+    """Later servers lose none that an earlier one had."""
+    assert all({*earlier} <= {*later} for earlier, later in pairwise(PYTHONS.values()))
+    assert all(pythons[0] in ("3.8", "3.11", "3.12") for pythons in PYTHONS.values())
