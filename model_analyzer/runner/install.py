@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import platform
 import shutil
 import sys
 import tempfile
@@ -57,6 +58,9 @@ _NUMPY = "numpy<2"
 
 _INSTALLING, _OWNER = ".installing-", "owner"
 _LONGEST_S = 2 * 3600
+
+# Of the system on which the programs of the runtime were built.
+_LEAST_GLIBC = (2, 34)
 
 _PROBE = """
 import sys, sysconfig
@@ -174,20 +178,52 @@ def _is_left(directory: Path) -> bool:
     return (is_of_here and has_ended(owner)) or age_s > _LONGEST_S
 
 
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """What decides whether the programs of the runtime start: the system (`linux`), its processor,
+    and its C library with its version, "" if unknown.
+    """
+
+    system: str
+    machine: str
+    library: str
+    version: str
+
+    @classmethod
+    def of_here(cls) -> Platform:
+        library, version = platform.libc_ver()
+        if not library and any(Path("/lib").glob("ld-musl-*")):
+            library = "musl"
+        return cls(sys.platform, platform.machine(), library, version)
+
+    def __str__(self) -> str:
+        library = f"{self.library or 'an unknown C library'} {self.version}".strip()
+        return f"{self.system} on {self.machine}, {library}"
+
+    @property
+    def unfit(self) -> tuple[str, str] | None:
+        """Why the runtime does not start here, and what to do; None if it does."""
+        if self.system != "linux" or self.machine != "x86_64":
+            return (
+                f"there is no runtime for {self.system} on {self.machine}, only for Linux on"
+                " x86_64",
+                "measure from such a machine (triton_launch_mode: remote), or give the paths of"
+                " programs built for this one, such as those of NVIDIA's images"
+                " (--perf-analyzer-path, --triton-server-path)",
+            )
+        numbers = tuple(int(part) for part in self.version.split(".")[:2] if part.isdecimal())
+        if self.library == "glibc" and numbers >= _LEAST_GLIBC:
+            return None
+        found = f"{self.library or 'another C library'} {self.version}".strip()
+        return (
+            f"the runtime needs glibc 2.34 or newer (Debian 12, Ubuntu 22.04), found {found}",
+            "use such a system, or a container of it",
+        )
+
+
 def _check_machine() -> None:
-    machine, system = os.uname().machine, sys.platform
-    if system != "linux" or machine != "x86_64":
-        raise RuntimeNotFound(
-            f"there is no runtime for {system} on {machine}, only for Linux on x86_64: install"
-            " tritonserver and perf_analyzer in a different way and give their paths"
-        )
-    name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
-    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
-    if name != "glibc" or numbers < (2, 34):
-        raise RuntimeNotFound(
-            "the runtime needs glibc 2.34 or newer (Debian 12, Ubuntu 22.04), found"
-            f" {name or 'another C library'} {version}"
-        )
+    if unfit := Platform.of_here().unfit:
+        raise RuntimeNotFound(*unfit)
 
 
 @contextmanager

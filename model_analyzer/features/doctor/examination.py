@@ -44,6 +44,7 @@ from model_analyzer.features.doctor.machine_checks import (
     judge_governors,
     judge_load,
     judge_memory,
+    judge_platform,
     judge_time_of_day,
     judge_ulimits,
     read_governors,
@@ -79,6 +80,7 @@ from model_analyzer.features.doctor.storage_checks import (
 from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
 from model_analyzer.runner.host import read_destination
+from model_analyzer.runner.install import Platform
 from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
 from model_analyzer.runner.output_directory import prepare_output
 from model_analyzer.runner.repository import ModelRepository, model_names, stage
@@ -245,6 +247,9 @@ class _Doctor:
             yield problem(f"model {name}", text, _FIX_FILES)
 
     def _machine(self) -> Findings:
+        here, path = Platform.of_here(), self._settings.load_generator.path
+        has_program = here.unfit is None or bool(check_load_generator(path, self._environment)[1])
+        yield judge_platform(here, has_program=has_program)
         yield judge_load(read_load())
         yield judge_memory(read_memory())
         yield from check_group()

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import psutil
 
-from model_analyzer.features.doctor.findings import Finding, ok, warning
+from model_analyzer.features.doctor.findings import Finding, ok, problem, warning
 from model_analyzer.runner.host import ControlGroup, kernel_text, read_group
+from model_analyzer.runner.install import Platform
 
 _LOOK_S = 0.3
 _BUSY_SHARE = 0.3
@@ -30,6 +31,14 @@ _GIB = 2**30
 _LEAST_MEMORY = 2 * _GIB
 _LEAST_TASKS = 500  # threads of a server, its models and a load generator
 _BASIC_FILES = 256  # files that the server and the load generator always open
+
+
+def judge_platform(here: Platform, *, has_program: bool) -> Finding:
+    """`has_program`: whether a perf_analyzer starts, wherever it comes from."""
+    unfit = here.unfit
+    if unfit is None or has_program:
+        return ok("platform", str(here))
+    return problem("platform", f"no perf_analyzer starts here: {unfit[0]}", unfit[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,14 @@ from model_analyzer.features.doctor.machine_checks import (
     judge_governors,
     judge_load,
     judge_memory,
+    judge_platform,
     judge_time_of_day,
     read_governors,
     read_load,
     read_memory,
     read_synchronised,
 )
+from model_analyzer.runner.install import Platform
 
 
 def write(path: Path, text: str) -> None:
@@ -92,3 +94,28 @@ def test_a_clock_without_synchronization_gets_a_warning(
     synchronised: bool | None, level: Level
 ) -> None:
     assert judge_time_of_day(synchronised).level is level
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "library", "version", "words"),
+    [
+        ("linux", "x86_64", "glibc", "2.34", ""),
+        ("linux", "x86_64", "glibc", "2.100", ""),
+        ("linux", "x86_64", "glibc", "2.31", "needs glibc 2.34 or newer"),
+        ("linux", "x86_64", "musl", "", "found musl"),
+        ("linux", "x86_64", "", "", "found another C library"),
+        ("linux", "aarch64", "glibc", "2.39", "no runtime for linux on aarch64"),
+        ("darwin", "arm64", "", "", "no runtime for darwin on arm64"),
+    ],
+)
+def test_a_platform_without_programs_says_why(
+    system: str, machine: str, library: str, version: str, words: str
+) -> None:
+    here = Platform(system, machine, library, version)
+
+    finding = judge_platform(here, has_program=False)
+
+    assert finding.level is (Level.PROBLEM if words else Level.OK)
+    assert words in finding.found
+    assert bool(finding.fix) is bool(words)
+    assert judge_platform(here, has_program=True).level is Level.OK
