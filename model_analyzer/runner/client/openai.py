@@ -50,7 +50,8 @@ class OpenAiClient:
         except ServerCallError as error:
             if error.timed_out or error.lost or error.denied:
                 raise
-            raise ServerCallError(f"{_NO_API} ({error})", denied=True) from error
+            status = str(error).partition(":")[0]
+            raise ServerCallError(f"{_NO_API} ({status})", denied=True) from error
 
     def model_config(self, name: str) -> ModelConfig:
         return {"name": name, "platform": OPENAI}

@@ -78,7 +78,8 @@ class RemoteLauncher:
     @property
     def advice(self) -> str:
         option = "http" if self._settings.protocol is Protocol.HTTP else "grpc"
-        return f"check triton_{option}_endpoint and client_protocol"
+        other = "endpoint" if self._settings.is_openai else "client_protocol"
+        return f"check triton_{option}_endpoint and {other}"
 
     def program_identity(self, setup: ServerSetup) -> str:
         return ""
