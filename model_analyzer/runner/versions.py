@@ -35,8 +35,8 @@ PYTHONS: Mapping[str, Sequence[str]] = {
 # only the first answers are left out.
 EXPORT, WARM_UP = "profile-export-file", "warmup-request-count"
 
-# The first perf_analyzer that measures servers with OpenAI's API.
-OPENAI_FROM = "2.44"
+# The first perf_analyzer that measures servers with OpenAI's API, which stands for their version.
+OPENAI_FROM, OPENAI_API = "2.44", "OpenAI's API"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +104,8 @@ def is_before(version: str, since: str) -> bool:
 
 
 def named(version: str) -> str:
-    """The server by its version; one that is not Triton's says what it is instead."""
-    return f"Triton {version}" if _number(version) else f"a server {version}"
+    """The server by its version."""
+    return f"a server with {version}" if version == OPENAI_API else f"Triton {version}"
 
 
 def described(version: str) -> str:

@@ -19,6 +19,7 @@ from model_analyzer.runner.served_models import served_facts
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.versions import named
 from tests.adapter.test_remote_server import SETTINGS, SETUP
 from tests.fakes.openai_server import running
 
@@ -49,7 +50,7 @@ def test_a_model_is_reached_by_its_name(
         with pytest.raises(RepositoryError, match="did you mean 'chat'"):
             served_facts(client, "chatt", timeout_s=9)
 
-        assert server.version(SETUP) == "with OpenAI's API"
+        assert named(server.version(SETUP)) == "a server with OpenAI's API"
         assert server.serve([variant], SETUP) is None
         assert server.statistics([variant]) == {}
         assert server.route(variant, Protocol.HTTP).flags == {

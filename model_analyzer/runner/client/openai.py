@@ -12,6 +12,7 @@ from model_analyzer.domain.models import OPENAI, ModelConfig
 from model_analyzer.domain.protocols import Route
 from model_analyzer.runner.client.interface import ServerCallError, text_of
 from model_analyzer.runner.load.token_stream import CHAT
+from model_analyzer.runner.versions import OPENAI_API
 
 if TYPE_CHECKING:
     from model_analyzer.runner.client.http import HttpClient
@@ -39,7 +40,7 @@ class OpenAiClient:
     def version(self) -> str:
         """No version: the API tells none. A server that lists its models is ready."""
         self.models()
-        return "with OpenAI's API"
+        return OPENAI_API
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
         try:
