@@ -211,7 +211,7 @@ def _page() -> Iterator[str]:
         f"| `--{WARM_UP}` | 2.50 | models without fixed shapes get no warm-up requests; the first"
         " answers are left out, as always |"
     )
-    yield f"| `--service-kind openai` | {OPENAI_FROM} | `endpoint: openai` is refused |"
+    yield f"| `--endpoint` of OpenAI's API | {OPENAI_FROM} | `endpoint: openai` is refused |"
     yield ""
     yield (
         "Up to 2.44, perf_analyzer does not know `--request-count`: a load that follows a log or"
