@@ -446,7 +446,8 @@ SHAPE = {
     # deployed 590 (and 200 of tests); what production is watched with has 330 (and 200);
     # two servers are measured in turn: 1,120 (and 200 of tests); endurance: 760 (and 220)
     # tools of agents: 1,020 (and 410, and 150 of the action for CI)
-    # what trackers of experiments get: 320 (and 150); production beside the promise: 1,500 (and 560)
+    # what trackers of experiments get: 320 (and 150); production beside the promise: 1,500 (and
+    # 560)
     "lines": 90_544,
     # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
     # servers by version; a search ends when it is sure; `--verify` is an option of two commands;
