@@ -7,6 +7,8 @@
 # model, which is an extension of Triton, and ends before it sends a request. Over HTTP, it blames
 # its own parsing: the server's refusal has no member "error".
 #
+# The same was seen with perf_analyzer 2.36, 2.41, 2.44 and 2.48.
+#
 # Guess before: "--service-kind triton" needs the standard calls only, and warns of the others.
 #
 # Seen with MLServer 1.7.1: its model answers an inference request, and perf_analyzer says

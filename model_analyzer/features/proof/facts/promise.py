@@ -47,6 +47,7 @@ OF_CLIENT = frozenset(
         FailureReason.LOAD_GENERATOR_DIED,
         FailureReason.UNSTABLE,
         FailureReason.TIMEOUT,
+        FailureReason.IMPOSSIBLE_VALUES,  # such as answers of a response cache only
     }
 )
 
