@@ -94,7 +94,7 @@ FEATURES = {
     "proof": set(),
     "tracking": set(),
     "upstream": set(),
-    "watch": {"capacity", "monitoring"},
+    "watch": {"capacity"},
 }
 
 # files of the core that name features: the list of commands, and what else imports one by its name

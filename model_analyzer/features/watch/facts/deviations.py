@@ -55,7 +55,6 @@ _HITS = 0.05  # of all answers
 _BUSY = 0.9  # of a machine's processors
 _SOON, _SOON_S = 0.7, 1800.0  # of what a replica carries, and until a rate is there
 _FULL_S, _LEAST_GROWTH = 86_400.0, 32e6  # until a memory is full, and bytes by which it grew
-_MEMORY_PARTS, _RATE_PARTS = 8, 5  # see `climb`
 
 _COMPARED = (COUNT, KIND, BATCH, BATCHING, "response_cache.enable")
 
@@ -331,7 +330,7 @@ def _memory(scene: Scene) -> Iterator[SeenDeviation]:
     for replica in scene.replicas:
         for name, words in ("memory", "memory of the machine"), ("gpu_memory", "GPU memory"):
             known = [(at, gauges[name]) for at, gauges in replica.gauges if name in gauges]
-            growth, total = climb(known, _MEMORY_PARTS), replica.gauge(f"{name}_total")
+            growth, total = climb(known), replica.gauge(f"{name}_total")
             if growth is None or total is None or growth.grown < _LEAST_GROWTH:
                 continue
             full_s = growth.seconds_to(total)
@@ -373,7 +372,7 @@ def _knee(scene: Scene) -> Iterator[SeenDeviation]:
         rate = replica.of("requests_per_s")
         if carries is None or rate is None or scene.expected(replica) is None:
             continue
-        growth = climb([(each.ended, each.rate) for each in replica.every], _RATE_PARTS)
+        growth = climb([(each.ended, each.rate) for each in replica.every])
         left_s = None if growth is None else growth.seconds_to(carries)
         is_soon = left_s is not None and left_s < _SOON_S and rate.value > _SOON * carries
         if rate.is_above(NEARLY_ALL * carries) or is_soon:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import correlation, fmean, linear_regression, median
 from typing import NamedTuple
 
 from model_analyzer.noise.noise import Interval, Noise, around
@@ -38,6 +38,9 @@ RATIOS: Mapping[str, tuple[str, str, float]] = {
 
 # Of the windows, so many may be on the other side of a limit: one in four is chance.
 _MOST_OTHERS = 0.25
+
+# The correlation of a value with time from which it climbs; that of a single step is up to 0.87.
+_STRAIGHT, _FEWEST_POINTS = 0.93, 10
 
 # The median of the square of a normal number, whose mean is 1.
 _MEDIAN = 0.455
@@ -147,19 +150,17 @@ class Rise(NamedTuple):
         return max(limit - self.last, 0.0) / self.slope
 
 
-def climb(points: Sequence[tuple[float, float]], parts: int) -> Rise | None:
-    """How points (seconds, value) climb; None unless the mean of each of the parts is above that of
-    the one before, with no step that is most of it: chance does that once in `parts` faculty.
+def climb(points: Sequence[tuple[float, float]]) -> Rise | None:
+    """How points (seconds, value) climb; None unless nearly all of their spread is a line: a single
+    step never is.
     """
-    count = len(points) // parts
-    if not count:
+    if len(points) < _FEWEST_POINTS or len({value for _, value in points}) == 1:
         return None
-    means = [fmean(value for _, value in points[at * count :][:count]) for at in range(parts)]
-    steps, grown = [later - earlier for earlier, later in pairwise(means)], means[-1] - means[0]
-    if min(steps) <= 0 or max(steps) > 0.6 * grown:
+    times, values = zip(*points, strict=True)
+    slope, start = linear_regression(times, values)
+    if correlation(times, values) < _STRAIGHT:
         return None
-    slope = grown / (points[(parts - 1) * count][0] - points[0][0])
-    return Rise(slope, grown, means[-1])
+    return Rise(slope, slope * (times[-1] - times[0]), start + slope * times[-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,18 +204,18 @@ def cv_of(replicas: Sequence[ReplicaSeen]) -> Estimate | None:
     """The coefficient of variation of the times between requests, from the numbers of neighbouring
     moments: slow changes of the rate do not count. None with too few requests.
     """
-    squares, counts = [], []
+    squares, rates = [], []
     for replica in replicas:
         # long moments: answers come in batches, which is no burst
         seconds = 20 * max(replica.value("mean_batch"), 1.0) / replica.value("requests_per_s")
         for first, second in pairwise(joined(replica.spans, seconds)):
             if second.began == first.ended:
-                one, two = (each.number("requests") for each in (first, second))
-                squares.append((two - one) ** 2 / 2)
-                counts.append((one + two) / 2)
+                length = (second.ended - first.began) / 2  # readings are not always on time
+                squares.append((second.rate - first.rate) ** 2 / 2 * length)
+                rates.append((first.rate + second.rate) / 2)
     if len(squares) < 8:
         return None
-    whole, usual = fmean(squares) / fmean(counts), median(squares) / _MEDIAN / fmean(counts)
+    whole, usual = fmean(squares) / fmean(rates), median(squares) / _MEDIAN / fmean(rates)
     # neighbouring differences share a moment; and a single burst is no burstiness
     reach = Noise(math.sqrt(3 / len(squares)), math.inf).reach
     low, high = min(whole * math.exp(-reach), usual), whole * math.exp(reach)
