@@ -466,7 +466,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 4,
-    "lines of tests": 85_220,
+    "lines of tests": 85_223,
 }
 
 
