@@ -38,6 +38,8 @@ from model_analyzer.config.table import (
 from model_analyzer.config.traffic_options import OpenLoad
 from model_analyzer.domain.flags import (
     GENAI_PERF_FLAGS,
+    GENAI_PERF_FURTHER_FLAGS,
+    GENAI_PERF_REPEATABLE,
     PERF_ANALYZER_FLAGS,
     PERF_ANALYZER_REPEATABLE,
     PERF_ANALYZER_WORDS,
@@ -48,7 +50,13 @@ from model_analyzer.domain.flags import (
 from model_analyzer.domain.ranges import MOST_RATE
 from model_analyzer.domain.settings import MeasurementMode, ResponseCache, SearchMode
 
-GENAI_PERF = Flags("genai-perf", GENAI_PERF_FLAGS, underscores=False)
+GENAI_PERF = Flags(
+    "genai-perf",
+    (*GENAI_PERF_FLAGS, *GENAI_PERF_FURTHER_FLAGS),
+    repeatable=GENAI_PERF_REPEATABLE,
+    underscores=False,
+    may_have_others=True,
+)
 PERF_ANALYZER = Flags(
     "perf_analyzer",
     PERF_ANALYZER_FLAGS,

@@ -10,15 +10,18 @@ from typing import Any
 
 from model_analyzer.config.flag_values import ignored_part
 from model_analyzer.config.goal_kinds import SHORTHANDS
-from model_analyzer.config.model_options import PERF_ANALYZER, TRITON_SERVER, ModelEntry
+from model_analyzer.config.model_options import GENAI_PERF, PERF_ANALYZER, TRITON_SERVER, ModelEntry
 from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
 from model_analyzer.domain.flags import (
+    GENAI_PERF_OWNED,
     NEEDS_CLIENT_SHM,
     PERF_ANALYZER_OWNED,
     PERF_ANALYZER_SWITCHES,
     TRITON_SERVER_OWNED,
+    Flag,
     is_on,
     shares_memory,
+    whole,
 )
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
@@ -40,6 +43,7 @@ from model_analyzer.domain.settings import (
     SearchMode,
 )
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.windows import WINDOWS
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import Problem
 
@@ -77,8 +81,11 @@ _MODE = "run_config_search_mode"
 _TOGETHER = "run_config_profile_models_concurrently_enable"
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
 
-_FLAGS = {"perf_analyzer_flags": PERF_ANALYZER, "triton_server_flags": TRITON_SERVER}
-_SWITCHES = {"perf_analyzer_flags": PERF_ANALYZER_SWITCHES, "triton_server_flags": ()}
+_FLAGS = {
+    "perf_analyzer_flags": PERF_ANALYZER, "triton_server_flags": TRITON_SERVER,
+    "genai_perf_flags": GENAI_PERF,
+}  # fmt: skip
+_SWITCHES = {"perf_analyzer_flags": PERF_ANALYZER_SWITCHES}
 
 # The options that have an effect for a composing model.
 _COMPOSING_OPTIONS = ("cpu_only", "model_config_parameters")
@@ -617,6 +624,7 @@ def check_models(
     yield from _tokens(models, given, values)
     yield from _loads_in_flags(models, given, values)
     yield from _shared_memory(models, given, values)
+    yield from _flags_at_odds(models, given, values)
     if values[_TOGETHER]:
         for field in ("server_flags", "server_environment"):
             if any(getattr(model, field) != getattr(models[0], field) for model in models[1:]):
@@ -651,19 +659,52 @@ def _shared_memory(
     models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """perf_analyzer names its regions of shared memory by tensor, and no flag changes that."""
-    key, flag = "perf_analyzer_flags", "shared-memory"
+    flag = "shared-memory"
     sharing = [model for model in models if shares_memory(model.perf_analyzer_flags)]
-    entries = {entry.name: entry.given for entry in values["profile_models"] or ()}
     for model in sharing:
         several = _several_at_once(model, values, are_together=len(sharing) > 1)
         if several:
-            place = next(each for each in (entries[model.name], given) if key in each.values)
             yield Problem(
-                where=place.where[key],
+                where=_place_of_flags(model, given, values),
                 message=f"{model.name}: {flag} cannot be combined with {several}: several"
                 " perf_analyzers at once would use the same regions, which they name by tensor",
-                hint=f"remove {flag} from {key}, or measure with one perf_analyzer at a time",
+                hint=f"remove {flag} from perf_analyzer_flags, or measure with one perf_analyzer at"
+                " a time",
             )
+
+
+def _place_of_flags(model: ModelSettings, given: Given, values: Mapping[str, Any]) -> str:
+    """Where the perf_analyzer flags of a model are given: by the model itself, or for all."""
+    key = "perf_analyzer_flags"
+    own = next(entry.given for entry in values["profile_models"] if entry.name == model.name)
+    return next(place.where[key] for place in (own, given) if key in place.values)
+
+
+def _flags_at_odds(
+    models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Flags with which perf_analyzer refuses to measure, or never has a result."""
+    is_openai = values["endpoint"] is EndpointKind.OPENAI  # it streams over HTTP
+    is_http = values["client_protocol"] is Protocol.HTTP and not is_openai
+    for model in models:
+        for message, hint in _refused_flags(model.perf_analyzer_flags, is_http=is_http):
+            where = _place_of_flags(model, given, values)
+            yield Problem(where=where, message=f"{model.name}: {message}", hint=hint)
+
+
+def _refused_flags(flags: Mapping[str, Flag], *, is_http: bool) -> Iterator[tuple[str, str]]:
+    """What is wrong, and what to do."""
+    on = {name for name in PERF_ANALYZER_SWITCHES if is_on(flags.get(name))}
+    if "sync" in on and (others := on & {"async", "streaming"}):
+        yield f"sync does not go with {' and '.join(sorted(others))}", "remove sync"
+    if "streaming" in on and is_http:
+        yield "streaming needs gRPC", "use client_protocol: grpc, or remove streaming"
+    if "periodic-concurrency-range" in flags:
+        message = "periodic-concurrency-range changes the load while it is measured"
+        yield message, "list the loads as concurrency"
+    if whole(flags, "max-trials", WINDOWS) < WINDOWS and "request-count" not in flags:
+        message = f"perf_analyzer never has a result with max-trials {flags['max-trials']}"
+        yield message, f"it compares {WINDOWS} windows: give at least {WINDOWS}"
 
 
 def _several_at_once(model: ModelSettings, values: Mapping[str, Any], *, are_together: bool) -> str:
@@ -825,12 +866,14 @@ def _odd_flags(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
             for name, value in place.values.get(key, {}).items():
                 about = f"{place.where[key]}: {flags.program} flag {name!r}"
                 parts = ignored_part(flags.kind_of(name), str(value))
-                if not flags.is_known(name) and name not in PERF_ANALYZER_OWNED:
+                if flags is GENAI_PERF and name in GENAI_PERF_OWNED:
+                    yield f"{about} is ignored: model-analyzer sets it"
+                elif not flags.is_known(name) and name not in PERF_ANALYZER_OWNED:
                     yield f"{about} is unknown: it is given to {flags.program} as it is"
                 elif parts is not None:
                     number, rest = parts
                     yield f"{about}: {flags.program} reads {number}, and ignores {rest!r} after it"
-                elif name in _SWITCHES[key] and not _is_switch(value):
+                elif name in _SWITCHES.get(key, ()) and not _is_switch(value):
                     yield f"{about}: {value!r} means false (write true or false)"
 
 

@@ -14,6 +14,7 @@ class StopReason(Enum):
     """Why a search ended; UNKNOWN if a checkpoint has a text that this version does not know."""
 
     LIMIT = "limit"
+    KEPT = "kept"
     BUDGET = "budget"
     NOTHING_WORTH = "nothing worth"
     SURE = "sure"
@@ -80,9 +81,11 @@ class Conclusion:
     def explanation(self) -> str:
         """The reason in words, with what the user can do about it."""
         match self.reason:
-            case StopReason.LIMIT:
+            case StopReason.LIMIT | StopReason.KEPT:
                 limit = "" if self.limit is None else f" of {self.limit}"
-                return f"measurement limit{limit} reached (raise it with --max-measurements)"
+                is_kept = self.reason is StopReason.KEPT
+                what = "leaves too few to confirm another configuration" if is_kept else "reached"
+                return f"measurement limit{limit} {what} (raise it with --max-measurements)"
             case StopReason.BUDGET:
                 rest = "no further measurement fits into the rest of the time budget"
                 return f"{rest} (raise it with --budget)"

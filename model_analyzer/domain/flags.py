@@ -125,6 +125,23 @@ GENAI_PERF_FLAGS = (
     "random-seed", "streaming", "tokenizer",
 )  # fmt: skip
 
+# Further flags of later versions (0.0.8 to 0.0.16), which Triton Model Analyzer does not know.
+GENAI_PERF_FURTHER_FLAGS = (
+    "endpoint-type", "extra-inputs", "input-file", "num-dataset-entries", "num-prompts",
+    "output-tokens-mean", "output-tokens-mean-deterministic", "output-tokens-stddev",
+    "synthetic-input-tokens-mean", "synthetic-input-tokens-stddev", "isl", "osl",
+    "tokenizer-revision", "tokenizer-trust-remote-code", "header", "goodput",
+)  # fmt: skip
+
+# May be given several times.
+GENAI_PERF_REPEATABLE = ("extra-inputs", "header")
+
+# What we decide.
+GENAI_PERF_OWNED = (
+    "model", "concurrency", "request-rate", "measurement-interval", "artifact-dir",
+    "profile-export-file", "request-count",
+)  # fmt: skip
+
 TRITON_SERVER_FLAGS = (
     "id", "exit-timeout-secs", "log-verbose", "log-info", "log-warning", "log-error",
     "log-format", "log-file", "model-store", "model-repository", "exit-on-error",

@@ -420,6 +420,10 @@ class FailureReason(Enum):
 
 
 _LOADING = frozenset({FailureReason.MODEL_NOT_LOADED, FailureReason.LOAD_TIMEOUT})
+_OF_ONE_LOAD = frozenset({
+    FailureReason.REQUEST_FAILED, FailureReason.UNSTABLE, FailureReason.NO_RESULT,
+    FailureReason.IMPOSSIBLE_VALUES,
+})  # fmt: skip
 
 # The words of a Triton server; the second ones end with the list of its GPUs.
 _NO_GPUS = re.compile(r"no GPUs are available|invalid or unsupported gpu id .* are: ;")
@@ -446,6 +450,11 @@ class Failure:
     def is_of_variant(self) -> bool:
         """Whether the variant did not load, which it does not under another load either."""
         return self.reason in _LOADING
+
+    @property
+    def may_be_of_one_load(self) -> bool:
+        """Whether a higher load may work: the variant loaded, and nothing died or hung."""
+        return self.reason in _OF_ONE_LOAD
 
     @property
     def lacks_gpus(self) -> bool:

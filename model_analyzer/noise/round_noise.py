@@ -49,6 +49,8 @@ _MOST_TRIALS = 2000
 # The limits of a percentile's interval: its inner end, and the logarithm of its outer one.
 _MOST_BEYOND = 0.95
 _MOST_FAR = 5.0
+# A percentile is below the fastest request by at most so much (a logarithm): machines drift.
+_FASTER = 0.25
 # Beyond the slowest request, latencies grow with at least this power of their rarity.
 _LEAST_POWER = 0.15
 
@@ -61,11 +63,14 @@ _MEAN, _LIKE_MEAN = "perf_latency_avg", "perf_latency_p90"
 
 
 class _Reaches(NamedTuple):
-    """How far (as a logarithm) one standard error reaches below and above a value."""
+    """How far (as a logarithm) one standard error reaches below and above a value, and how far
+    below it the fastest request is.
+    """
 
     below: float
     above: float
     freedom: float
+    lowest: float = math.inf
 
     @property
     def noise(self) -> Noise:
@@ -109,13 +114,15 @@ class RoundNoise:
         drifting = self._drift(runs, steady, index or 0)
         lasting = 0.0 if drifting is None else drifting.error * _LASTING
         below = above = math.hypot(noise.error, lasting)
+        lowest = math.inf
         if index is not None or len(runs[0].models) == 1:
             sampling = self._percentile(runs, tag, index or 0)
             if sampling is not None:
+                lowest = sampling.lowest + _FASTER
                 drift = math.sqrt(max(below**2 - sampling.noise.error**2, 0.0))
                 below, above = math.hypot(sampling.below, drift), math.hypot(sampling.above, drift)
         return Interval(
-            low=value * math.exp(-Noise(below, noise.freedom).reach),
+            low=value * math.exp(-min(Noise(below, noise.freedom).reach, lowest)),
             high=value * math.exp(Noise(above, noise.freedom).reach),
         )
 
@@ -298,6 +305,7 @@ def _reaches(histogram: Histogram, share: float) -> _Reaches:
         max(math.log(value / low), 0.0) / _DEVIATIONS,
         max(math.log(high / value), 0.0) / _DEVIATIONS,
         math.inf,
+        math.log(value / histogram.quantile(0.0)),
     )
 
 

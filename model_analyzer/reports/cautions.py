@@ -20,6 +20,8 @@ from model_analyzer.results.answer import Answer
 
 # The most serious ones are named; the remarks have all.
 _MOST = 2
+# Below this chance that something meets the constraints, continuing is no advice.
+_HOPELESS = 0.05
 
 
 def is_unsure(answer: Answer, *, complete: bool) -> bool:
@@ -54,9 +56,11 @@ def evidence_text(answer: Answer) -> str:
         count += f", {left_out:,} left out"
     if certainty is None or certainty.has_everything:
         return f"{count}."
-    if certainty.is_low or not certainty.is_feasible:
+    if certainty.is_low or (not certainty.is_feasible and certainty.chance >= _HOPELESS):
         return f"{count}; {certainty.option} continues." if certainty.option else f"{count}."
     better = f"one more than {100 * certainty.margin:.0f} % better was not tried"
+    if not certainty.is_feasible:
+        better = "one that meets the constraints was not tried"
     return f"{count}; {a_chance(certainty.chance)} that {better}."
 
 

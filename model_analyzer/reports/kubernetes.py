@@ -107,10 +107,15 @@ def _replicas(ranking: Ranking, wanted: float | None) -> Commented:
         return Commented(1, f"measured with one replica: {_performance(ranking)}")
     if not measured:
         return Commented(1, f"number for {wanted:g} infer/sec unknown: throughput was not measured")
+    replicas = max(1, math.ceil(wanted / measured))
+    works = ranking.results[0].best.trial.workloads
+    parts = [part for work in works for part in work.variant.with_parts()]
+    has_sequences = replicas > 1 and any("sequence_batching" in part.config for part in parts)
     return Commented(
-        max(1, math.ceil(wanted / measured)),
+        replicas,
         f"{wanted:g} infer/sec at {number_text(measured)} infer/sec per replica, rounded up;"
-        " assumes evenly distributed load, no shared hardware, and no reserve",
+        " assumes evenly distributed load, no shared hardware, and no reserve"
+        + ("; all requests of a sequence must reach the same replica" if has_sequences else ""),
     )
 
 

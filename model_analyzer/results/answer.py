@@ -200,7 +200,7 @@ def _certainty(ranking: Ranking) -> Certainty | None:
         return None
     option = ""
     match conclusion.reason:
-        case StopReason.LIMIT if conclusion.limit is not None:
+        case StopReason.LIMIT | StopReason.KEPT if conclusion.limit is not None:
             option = f"--max-measurements {_LIMIT_FACTOR * conclusion.limit}"
         case StopReason.BUDGET:
             option = "a longer --budget"

@@ -84,6 +84,11 @@ class ModelRepository:
         """
         return self._facts(name, complete, calls, above=())
 
+    def versions(self, facts: ModelFacts) -> Sequence[str]:
+        """The versions of a model that a server loads."""
+        present = _versions(self.path / facts.name)
+        return [*map(str, available_versions(facts.config, present))]
+
     def _facts(
         self, name: str, complete: Complete | None, calls: Sequence[str], above: Sequence[str]
     ) -> ModelFacts:

@@ -17,6 +17,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import (
+    Failure,
     Load,
     LoadKind,
     ServerSetup,
@@ -24,6 +25,7 @@ from model_analyzer.domain.trials import (
     Workload,
     client_setup_of,
 )
+from model_analyzer.domain.words import first_few
 
 log = logging.getLogger(__name__)
 
@@ -239,6 +241,20 @@ def by_name(subjects: Iterable[Subject]) -> Sequence[Sequence[Subject]]:
 def log_skipped(trial: Trial) -> None:
     """Logs that an illegal trial is left out, and why."""
     log.info("Skipping illegal run configuration: %s (%s)", trial, trial.why_illegal)
+
+
+def goes_on(trial: Trial, failure: Failure, rest: Sequence[int], *, is_listed: bool) -> bool:
+    """Whether a sweep tries the `rest` of its loads after a failure: if the user listed them, and
+    it may be of this load alone. Logs which listed ones are not tried.
+    """
+    if is_listed and rest and not failure.may_be_of_one_load:
+        log.warning(
+            "%s: further loads (%s) are not tried, because %s; --retry-failed tries them, too",
+            trial,
+            first_few([*map(str, rest)]),
+            failure.reason.value,
+        )
+    return is_listed and failure.may_be_of_one_load
 
 
 def doubling(low: int, high: int) -> Sequence[int]:

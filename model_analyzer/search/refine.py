@@ -18,7 +18,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.search.plan import PartialPlan, Plan, Subject, recorded, side_by_side
+from model_analyzer.search.plan import PartialPlan, Plan, Subject, goes_on, recorded, side_by_side
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ def refine(
     measures at most `steps` further loads.
     """
     added = yield from side_by_side(
-        _Refinement(subject.goal, trial, records).plan(loads, steps)
+        _Refinement(subject, trial, records).plan(loads, steps)
         for trial in best_trials(subject.goal, records, best)
     )
     return list(chain.from_iterable(added))
@@ -79,8 +79,9 @@ def _identity(trial: Trial) -> tuple[str, ...]:
 class _Refinement:
     """The loads of one combination of variants; a known outcome is not asked for again."""
 
-    def __init__(self, goal: Goal, trial: Trial, records: Sequence[TrialRecord]) -> None:
-        self._goal = goal
+    def __init__(self, subject: Subject, trial: Trial, records: Sequence[TrialRecord]) -> None:
+        self._goal = subject.goal
+        self._is_listed = subject.lists_loads
         self._trial = trial
         self._outcomes = {record.trial.key: record.outcome for record in records}
         self._added: list[TrialRecord] = []
@@ -92,15 +93,18 @@ class _Refinement:
 
     def _sweep(self, loads: Sequence[int]) -> PartialPlan[None]:
         measurements: list[Measurement] = []
-        for value in loads:
+        for number, value in enumerate(loads, start=1):
             if self._has_plateaued(measurements):
                 kind = self._trial.workloads[0].load.kind.value.replace("_", " ")
                 log.info("Terminating %s sweep - throughput is decreasing", kind)
                 return
-            measurement = yield from self._measure(value)
-            if measurement is None:
+            outcome = yield from self._measure(value)
+            if isinstance(outcome, Measurement):
+                measurements.append(outcome)
+            elif not goes_on(
+                self._under(value), outcome, loads[number:], is_listed=self._is_listed
+            ):
                 return
-            measurements.append(measurement)
 
     def _search_boundary(self, loads: Sequence[int], steps: int) -> PartialPlan[None]:
         pairs = [
@@ -115,20 +119,19 @@ class _Refinement:
             middle = (low + high) // 2
             if middle == low:
                 return
-            measurement = yield from self._measure(middle)
-            if measurement is not None and self._goal.passes(measurement):
+            outcome = yield from self._measure(middle)
+            if isinstance(outcome, Measurement) and self._goal.passes(outcome):
                 low = middle
             else:
                 high = middle
 
-    def _measure(self, value: int) -> PartialPlan[Measurement | None]:
+    def _measure(self, value: int) -> PartialPlan[Outcome]:
         trial = self._under(value)
         if trial.key not in self._outcomes:
             record = yield from recorded(trial)
             self._outcomes[trial.key] = record.outcome
             self._added.append(record)
-        outcome = self._outcomes[trial.key]
-        return outcome if isinstance(outcome, Measurement) else None
+        return self._outcomes[trial.key]
 
     def _is_feasible(self, value: int) -> bool | None:
         outcome = self._outcomes.get(self._under(value).key)

@@ -360,6 +360,15 @@ def test_an_open_load_that_nobody_answered_for_a_while_has_a_notice(pretend, mak
     assert "no request was answered for 1.08 s" in notice.text
 
 
+@pytest.mark.parametrize(("service_ms", "is_told"), [(5, True), (400, False)])
+def test_a_closed_load_that_nobody_answered_for_a_while_has_a_notice(
+    pretend, make, service_ms: int, is_told: bool
+) -> None:
+    reading = measured(make(pretend.perf_analyzer(EMPTY, {"service_ms": service_ms})), work())
+    kinds = [notice.kind for notice in reading.notices]
+    assert (NoticeKind.STOOD_STILL in kinds) == is_told
+
+
 def test_the_notice_of_an_empty_window_says_how_long_that_was(pretend, make) -> None:
     reading = measured(make(pretend.perf_analyzer(GAP, IN_TIME)), evenly())
     (notice,) = reading.notices

@@ -71,6 +71,10 @@ def test_init_writes_a_directory_that_profile_understands(run, tmp_path: Path) -
     assert set(config["profile_models"]) <= {path.name for path in models.iterdir()}
 
 
+def test_the_next_command_of_init_is_quoted(run) -> None:
+    assert "model-analyzer profile -f 'a b$x/config.yaml'" in run("init", "a b$x").stdout
+
+
 def test_init_overwrites_nothing(run, tmp_path: Path) -> None:
     run("init", "start")
     config = tmp_path / "work/start/config.yaml"

@@ -145,14 +145,15 @@ profile_models:
   resnet:
     parameters: {batch_sizes: [16, 32]}
     model_config_parameters: {max_batch_size: [2, 4]}
-    perf_analyzer_flags: {input-data: data.json}
+    perf_analyzer_flags: {input-data: data.json, model-version: 3}
 """
     write(tmp_path, "a.yaml", text)
 
     status, _, error = run("config", "validate", "a.yaml")
 
     assert status == USAGE
-    first, second, third = error.splitlines()
+    first, second, version, third = error.splitlines()
+    assert "7:26: model resnet: the server loads version 1 of it, not 3" in version
     assert first == (
         f"model-analyzer: a.yaml:3:3: no model 'resnett' in {tmp_path}/models"
         " (did you mean 'resnet'?)"

@@ -79,6 +79,13 @@ def read_models(settings: ProfileSettings, places: Places) -> Models:
             )
         except RepositoryError as error:
             broken[name] = Problem(where=places.for_model("", name), message=str(error))
+    for model in settings.models:
+        version = model.perf_analyzer_flags.get("model-version")
+        served = repository.versions(facts[model.name]) if version and model.name in facts else ()
+        if served and version not in served:
+            message = f"model {model.name}: the server loads version {', '.join(served)} of it"
+            where, other = places.for_model("perf_analyzer_flags", model.name), f", not {version}"
+            broken[model.name] = Problem(where=where, message=message + other)
     return Models(facts=facts, unknown=unknown, broken=broken)
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -26,5 +27,5 @@ def init(directory: Path) -> int:
     from model_analyzer.app.starter import write_starter
 
     config = write_starter(directory)
-    echo(f"Wrote {directory}. Next: model-analyzer profile -f {config}")
+    echo(f"Wrote {directory}. Next: model-analyzer profile -f {shlex.quote(str(config))}")
     return EXIT_OK

@@ -87,7 +87,7 @@ class ListProgress:
         self._under_way.pop(trial.key, None)
         key = _sweep_of(trial)
         self._counts[key] += 1
-        if isinstance(outcome, Failure):
+        if isinstance(outcome, Failure) and not outcome.may_be_of_one_load:
             self._failed.add(key)
         if place is not None:
             self._current = self._begin(place, trial)

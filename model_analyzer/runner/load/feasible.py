@@ -121,8 +121,11 @@ def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettin
         max_batch_size(facts.config),
         *model.parameters.get("max_batch_size", ()),
     ]
+    mode = model.mode or search.mode
+    # a search that lists variants leaves the sizes of a model that calls others as they are
+    is_varied = not model.loads if mode is None else mode.facts.searches_several
     is_searched = facts.supports_batching and not search.disable and not model.parameters
-    if is_searched:
+    if is_searched and (is_varied or not facts.composing):
         limits.append(search.max_model_batch_size)
     return max(1, *(limit for limit in limits if limit is not None))
 
@@ -310,7 +313,13 @@ def _mistakes(model: ModelSettings, facts: ModelFacts, user_directory: Path) -> 
 def without_any(
     model: ModelSettings, facts: ModelFacts, *, search: SearchSettings, place: Place
 ) -> Iterator[Problem]:
-    """A problem if no variant of the model can run on a machine without a GPU."""
+    """A problem if no variant of the model can run, or be measured, on a machine without a GPU."""
+    if model.perf_analyzer_flags.get("shared-memory") == "cuda":
+        yield Problem(
+            where=place("perf_analyzer_flags"),
+            message=f"model {model.name}: shared-memory: cuda, and this machine has no GPU",
+            hint="use shared-memory: system",
+        )
     original = facts.config.get(_GROUPS)
     if not _on_gpu(original):
         return

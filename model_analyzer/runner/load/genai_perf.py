@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from model_analyzer.domain.flags import GENAI_PERF_OWNED
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import is_decoupled
@@ -56,8 +57,10 @@ def build_genai_command(
     variant, load, user_flags = workload.variant, workload.load, workload.genai_perf
     words = [str(program), "profile", "-m", variant.model, "-u", reached_by["url"]]
     for name, value in user_flags.items():
-        if name not in ("url", "streaming"):
-            words += [f"--{name}", str(value)]
+        if name not in ("url", "streaming", *GENAI_PERF_OWNED):
+            for item in (value,) if isinstance(value, str) else value:
+                # its flags for yes or no have no value
+                words += {"true": [f"--{name}"], "false": []}.get(item, [f"--{name}", item])
     if is_decoupled(variant.config) or str(user_flags.get("streaming")).lower() == "true":
         words.append("--streaming")
     if load.kind in _LOAD_FLAG:

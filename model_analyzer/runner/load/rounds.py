@@ -462,11 +462,13 @@ def _tells_enough(work: Workload, model: ModelMeasurement, seconds: float) -> bo
 def _stood_still(
     workloads: Sequence[Workload], reading: Reading, empty_s: float, unanswered: Sequence[int]
 ) -> Iterator[Notice]:
-    """A notice if nothing was answered for so long under an open load, although answers usually
-    come much sooner: perf_analyzer gave no values of that time. So many requests were due in its
-    first half.
+    """A notice if nothing was answered for so long, although answers usually come much sooner:
+    perf_analyzer gave no values of that time. So many requests of an open load were due in its
+    first half; a closed one sends as soon as it has answers.
     """
     for work, model, due in zip(workloads, reading.models, unanswered, strict=True):
+        if in_flight(work):
+            due = int(empty_s / 2 * model.values["perf_throughput"] / work.load.batch_size)
         p99_ms = model.values.get("perf_latency_p99", math.inf)
         if due >= _UNANSWERED and p99_ms / _MS_PER_S < empty_s / 2:
             yield Notice(

@@ -34,6 +34,10 @@ _HINTS = (
         r"out of memory|CUDA error 2|cudaMalloc",
         "use fewer instances or smaller batches, which need less memory",
     ),
+    (
+        r"CUDA driver version is insufficient|no CUDA-capable device",
+        "there is no GPU: use `shared-memory: system`, and `cpu_only: true` for the model",
+    ),
     (r"preferred size must be <= max batch size", "lower preferred_batch_size"),
     (r"Model '[^']+' is not ready", "name the models that it calls in bls_composing_models"),
     (r"is not healthy", "the model's process ended: see its messages in the server's log"),

@@ -178,7 +178,7 @@ class AdaptiveSearch:
             return StopReason.NOTHING_WORTH
         kept = self._remaining.kept(knowledge, is_great=False)
         has_trials = knowledge.asked < self._remaining.most(knowledge) - kept
-        return StopReason.BUDGET if has_trials else StopReason.LIMIT
+        return StopReason.BUDGET if has_trials else StopReason.KEPT
 
     def _next(self, knowledge: Knowledge) -> Coordinate | None:
         """The coordinate to measure next; None ends the search, or waits for what is under way.

@@ -31,6 +31,7 @@ from model_analyzer.search.plan import (
     Plan,
     SearchedModel,
     Subject,
+    goes_on,
     legal_workloads,
     load_values,
     log_skipped,
@@ -107,14 +108,10 @@ class BruteMode(RefiningMode):
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """The trials of a sweep; none if all were illegal."""
+    """The trials of a sweep; none if all were illegal. `failed` if a failure ended it."""
 
     records: list[TrialRecord]
-
-    @property
-    def failed(self) -> bool:
-        """Whether a failure ended the sweep."""
-        return any(isinstance(record.outcome, Failure) for record in self.records)
+    failed: bool = False
 
     @property
     def is_noisy(self) -> bool:
@@ -221,7 +218,9 @@ class BruteSearch:
         return self._subject.trial(self._model.workload(variant, value, batch_size))
 
     def _sweep_variant(self, variant: ModelVariant) -> PartialPlan[Swept]:
-        """Measures every client batch size with every load; a failure ends both loops."""
+        """Measures every client batch size with every load; a failure that ends a sweep over loads
+        ends both loops.
+        """
         records: list[TrialRecord] = []
         best: list[float] = []
         for batch_size in self._model.settings.batch_sizes:
@@ -238,7 +237,8 @@ class BruteSearch:
 
     def _sweep_loads(self, variant: ModelVariant, batch_size: int) -> PartialPlan[Swept]:
         records: list[TrialRecord] = []
-        for value in load_values(self._model, self._settings):
+        values, is_listed = load_values(self._model, self._settings), self._subject.lists_loads
+        for number, value in enumerate(values, start=1):
             trial = self._trial(variant, value, batch_size)
             if not trial.is_legal:
                 # it is illegal under any other load too
@@ -247,7 +247,9 @@ class BruteSearch:
             outcome = yield trial
             records.append(TrialRecord(trial=trial, outcome=outcome))
             if isinstance(outcome, Failure):
-                break
+                if goes_on(trial, outcome, values[number:], is_listed=is_listed):
+                    continue
+                return Swept(records, failed=True)
             swept = Swept(records)
             if self._stops_early and has_plateaued(
                 swept.throughputs, is_flat, is_noisy=swept.is_noisy

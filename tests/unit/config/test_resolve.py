@@ -467,6 +467,36 @@ def test_an_invalid_load_is_refused(flags: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ("{async: true, sync: true}", "sync does not go with async"),
+        ("{streaming: true, sync: true}", "sync does not go with streaming"),
+        ("{streaming: true}", "streaming needs gRPC"),
+        ("{periodic-concurrency-range: '1:10:1'}", "periodic-concurrency-range changes the load"),
+        ("{max-trials: 2}", "perf_analyzer never has a result with max-trials 2"),
+        ("{max-trials: 2, request-count: 20}", ""),
+        ("{max-trials: 3, async: true, sync: false}", ""),
+    ],
+)
+def test_flags_that_perf_analyzer_refuses_together(flags: str, message: str) -> None:
+    protocol = "http" if message.endswith("gRPC") else "grpc"
+    text = f"profile_models: {{m: {{perf_analyzer_flags: {flags}}}}}\nclient_protocol: {protocol}"
+    if not message:
+        assert model_settings(text)
+        return
+    (problem,) = profile_problems(text)
+    assert problem.startswith(f"f.yaml:1:43: m: {message}")
+
+
+def test_flags_of_any_genai_perf_are_taken() -> None:
+    text = "model_type: LLM\ngenai_perf_flags: {output-tokens-mean: 9, new-one: 1, model: x}"
+    assert model_settings(text).genai_perf_flags["new-one"] == "1"
+    first, second = resolved(text).remarks
+    assert "genai-perf flag 'new-one' is unknown: it is given to genai-perf as it is" in first
+    assert "genai-perf flag 'model' is ignored" in second
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "model-name", "url", "protocol", "service-kind", "triton-server-directory",

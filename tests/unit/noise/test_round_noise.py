@@ -146,6 +146,13 @@ def test_the_interval_of_a_percentile_reaches_as_far_as_its_latencies() -> None:
     assert interval.high / value > 1.2 * value / interval.low
 
 
+def test_no_percentile_is_far_below_the_fastest_request() -> None:
+    runs = [of_latencies([5.0] * 40 + [600.0] * 3, [1.0, 200.0] * 4)]
+    interval = NoiseModel([runs]).interval(runs, P99)
+    assert interval is not None
+    assert interval.low > 3.8
+
+
 def test_ten_requests_do_not_tell_the_p99() -> None:
     runs = [one_round(Random(23), 10)]
     interval = NoiseModel([runs]).interval(runs, P99)

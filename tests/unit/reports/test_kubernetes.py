@@ -97,6 +97,13 @@ def test_replicas_follow_from_the_throughput(wanted: float | None, replicas: int
     assert why in written
 
 
+def test_replicas_of_a_model_with_sequences_come_with_what_that_needs() -> None:
+    told = "all requests of a sequence must reach the same replica"
+    sequences = variant(backend="python", sequence_batching={})
+    assert told in text(sequences, wanted=5000)
+    assert told not in text(sequences, wanted=10) + text(ON_CPU, wanted=5000)
+
+
 @pytest.mark.parametrize(
     ("setup", "image"),
     [

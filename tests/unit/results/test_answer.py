@@ -16,6 +16,7 @@ from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Failure, FailureReason
+from model_analyzer.reports.cautions import evidence_text
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import (
@@ -119,9 +120,12 @@ def test_a_recommended_default_is_not_called_best_if_something_measured_better()
     assert DEFAULT_IS_BEST in "".join(headline(alone))
 
 
-def concluded(chance: float, reason: StopReason, limit: int | None = 13) -> Answer:
+def concluded(
+    chance: float, reason: StopReason, limit: int | None = 13, *, feasible: bool = True
+) -> Answer:
     sole = record(SMALL, measurement(100))
     ending = replace(conclusion(sole.trial, trials=1), chance=chance, reason=reason, limit=limit)
+    ending = replace(ending, feasible=feasible)
     return answer_of(ranking(sole, conclusion=ending))
 
 
@@ -137,13 +141,24 @@ def test_an_answer_is_unsure_if_something_better_was_probably_missed() -> None:
 def test_the_option_that_continues_a_stopped_search_is_named() -> None:
     options = {
         reason: concluded(0.5, reason).certainty
-        for reason in (StopReason.LIMIT, StopReason.BUDGET, StopReason.NOTHING_WORTH)
-    }
+        for reason in (
+            StopReason.LIMIT, StopReason.KEPT, StopReason.BUDGET, StopReason.NOTHING_WORTH
+        )
+    }  # fmt: skip
     assert [certainty and certainty.option for certainty in options.values()] == [
+        "--max-measurements 26",
         "--max-measurements 26",
         "a longer --budget",
         "",
     ]
+
+
+@pytest.mark.parametrize(("chance", "advises"), [(0.3, True), (0.004, False)])
+def test_where_hardly_anything_meets_the_constraints_nothing_advises_to_go_on(
+    chance: float, advises: bool
+) -> None:
+    answer = concluded(chance, StopReason.LIMIT, feasible=False)
+    assert ("continues" in evidence_text(answer)) == advises
 
 
 def test_a_recommendation_whose_repetitions_broke_a_constraint_says_so() -> None:

@@ -17,9 +17,11 @@ from model_analyzer.runner.load.feasible import (
     impossible,
     on_server,
     random_options,
+    without_any,
     without_effect,
 )
 from model_analyzer.runner.load.shapes import foreign_shapes
+from model_analyzer.runner.server.log import hint
 from tests.phrases import VARIABLE_DIMENSION, too_large_batch
 from tests.unit.builders import settings
 
@@ -80,6 +82,25 @@ def test_a_client_batch_that_no_variant_takes_is_refused(
 )
 def test_a_client_batch_that_some_variant_takes_is_not(tmp_path: Path, text: str) -> None:
     assert problems(text, tmp_path) == []
+
+
+STEP = ModelFacts(name="step", config={"name": "step", "max_batch_size": 8}, files="f")
+
+
+@pytest.mark.parametrize("more", ["concurrency: 4", "run_config_search_mode: brute", ""])
+def test_a_search_with_listed_loads_leaves_a_model_that_calls_others_as_it_is(more: str) -> None:
+    chosen = settings(f"batch_sizes: [1, 16]\n{more}")
+    facts = ModelFacts(name="m", config=STEP.config, files="f", composing=(STEP,))
+    said = [*without_effect(chosen.models[0], facts, chosen.search, Path())]
+    left_out = ["model m: batch_sizes 16 left out: no variant accepts more than 8"]
+    assert said == (left_out if more else [])
+
+
+def test_shared_memory_of_a_gpu_needs_one() -> None:
+    chosen = settings("perf_analyzer_flags: {shared-memory: cuda}")
+    (problem,) = without_any(chosen.models[0], STEP, search=chosen.search, place=lambda key: key)
+    assert str(problem).startswith("perf_analyzer_flags: model m: shared-memory: cuda, and this")
+    assert "no GPU: use `shared-memory: system`" in hint("CUDA driver version is insufficient for")
 
 
 def test_client_batches_that_are_left_out_are_reported() -> None:

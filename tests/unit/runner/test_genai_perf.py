@@ -34,6 +34,11 @@ def command(load: Load, flags: dict[str, Any] | None = None) -> list[str]:
             "tokenizer": "/tok",
             "streaming": "true",
             "url": "elsewhere",
+            "model": "other",
+            "output-tokens-mean": "128",
+            "output-tokens-mean-deterministic": "true",
+            "verbose": "false",
+            "extra-inputs": ("a:1", "b:2"),
         },
     )
     return build_genai_command(
@@ -49,7 +54,9 @@ def command(load: Load, flags: dict[str, Any] | None = None) -> list[str]:
 def test_the_load_is_reported_to_genai_perf_and_the_table_to_perf_analyzer() -> None:
     assert command(Load(value=4)) == [
         "/bin/genai-perf", "profile", "-m", "m", "-u", "127.0.0.1:9001", "--backend", "vllm",
-        "--tokenizer", "/tok", "--streaming", "--concurrency", "4",
+        "--tokenizer", "/tok", "--output-tokens-mean", "128",
+        "--output-tokens-mean-deterministic", "--extra-inputs", "a:1", "--extra-inputs", "b:2",
+        "--streaming", "--concurrency", "4",
         "--measurement-interval", "5000", "--artifact-dir", ".",
         "--", "-f", "results.csv", "-v", "--verbose-csv",
     ]  # fmt: skip

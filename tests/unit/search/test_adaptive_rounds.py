@@ -15,7 +15,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Profile, TrialRecord
@@ -60,6 +60,21 @@ def by_configuration(trials: Sequence[Trial]) -> Sequence[Sequence[Trial]]:
     for trial in trials:
         groups[trial.first.key].append(trial)
     return list(groups.values())
+
+
+@pytest.mark.parametrize(
+    ("most", "reason", "words"),
+    [(14, StopReason.KEPT, "14 le"), (16, StopReason.LIMIT, "16 r")],
+)
+def test_a_limit_that_is_not_reached_is_not_called_so(
+    most: int, reason: StopReason, words: str
+) -> None:
+    target = subject(in_rounds=True, constraints=[latency_within(5.0)])
+    asked = search(target, SPACE, adaptive=AdaptiveSettings(max_trials=most))
+    assert (len(sequence(asked, one_round)) == most) == (reason is StopReason.LIMIT)
+    assert asked.conclusion is not None
+    assert asked.conclusion.reason is reason
+    assert f"measurement limit of {words}" in asked.conclusion.explanation
 
 
 @pytest.mark.parametrize("constraints", [(), [latency_within(14.0)]])

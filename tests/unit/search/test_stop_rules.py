@@ -12,7 +12,7 @@ import pytest
 
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.traffic import Arrivals, Traffic
-from model_analyzer.domain.trials import Load, LoadKind, Trial
+from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Trial
 from model_analyzer.search.modes.brute import is_flat
 from model_analyzer.search.refine import has_plateaued
 from model_analyzer.search.rounds import measured_again
@@ -172,6 +172,29 @@ def test_a_failure_ends_the_loads_and_client_batch_sizes_of_its_variant() -> Non
         ("0", 1, 2),
         *(("1", *step) for step in whole),
     ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "loads", "asked"),
+    [
+        (FailureReason.REQUEST_FAILED, (1, 2, 4), [("default", 1), ("default", 2), ("default", 4)]),
+        (FailureReason.MODEL_DIED, (1, 2, 4), [("default", 1)]),
+        (FailureReason.MODEL_NOT_LOADED, (1, 2, 4), [("default", 1)]),
+        (FailureReason.REQUEST_FAILED, (), [("default", 1)]),
+    ],
+)
+def test_listed_loads_are_tried_after_a_failure_of_requests(
+    caplog: pytest.LogCaptureFixture,
+    reason: FailureReason,
+    loads: tuple[int, ...],
+    asked: list[tuple[str, int]],
+) -> None:
+    def respond(trial: Trial) -> Outcome:
+        return Failure(reason=reason, message="") if load(trial) == 1 else growing(trial)
+
+    assert visits(sequence(search(subject(loads=loads), ONE_VARIANT), respond)) == asked
+    is_told = "concurrency=1: further loads (2, 4) are not tried" in caplog.text
+    assert is_told == (bool(loads) and len(asked) == 1)
 
 
 def test_the_search_goes_on_after_a_default_that_fails() -> None:
