@@ -18,6 +18,7 @@ from model_analyzer.app.delivery.files import (
     parts_of,
     places_of,
     results_text,
+    told_apart,
     write_best,
 )
 from model_analyzer.app.selection.asked_goals import goals_of, priced
@@ -84,11 +85,12 @@ class Recommendations:
     ) -> Iterator[Path]:
         """Writes configurations, what they change, and a manifest for each answer; the paths."""
         target = ExportDirectory(directory, "--output-dir")
-        for answer in answers:
-            is_known = not _without_original(answer.ranking, self.originals)
-            changes = configuration_difference(answer.ranking, self.originals) if is_known else None
+        for answer, apart in told_apart(answers):
+            changes = None
+            if not _without_original(answer.ranking, self.originals):
+                changes = configuration_difference(answer.ranking, self.originals, apart=apart)
             text = self._manifest(answer, throughput)
-            yield from write_best(target, answer, changes)
+            yield from write_best(target, answer, changes, apart=apart)
             parts = (*places_of(answer.ranking), answer.ranking.model)
             yield target.write(text, *parts, "kubernetes.yaml")
 

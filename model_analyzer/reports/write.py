@@ -53,7 +53,16 @@ class ExportDirectory:
         with _explained(path, self._option):
             self._check_links(path)
             for file in sorted(path.iterdir()) if path.is_dir() else [path]:
-                file.unlink(missing_ok=True)
+                if file.is_symlink() or not file.is_dir():
+                    file.unlink(missing_ok=True)
+
+    def remove_below(self, *parts: str, file: str) -> None:
+        """Removes the `file` from each directory in this one, if there are any."""
+        path = self.path.joinpath(*map(safe_name, parts))
+        with _explained(path, self._option):
+            for found in sorted(path.glob(f"*/{file}")):
+                self._check_links(found.parent)
+                found.unlink()
 
     def _check_links(self, path: Path) -> None:
         """Raises OutputError if a part of the path is a symbolic link."""

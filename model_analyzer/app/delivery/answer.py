@@ -17,6 +17,7 @@ from model_analyzer.app.delivery.files import (
     configuration_difference,
     details_of,
     origin_of,
+    told_apart,
     write_best,
     write_detail,
     write_error_log,
@@ -88,8 +89,8 @@ class Answers:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
     """The written files: `paths` are those for the user to open; `remarks` are about images that
-    are missing in them. `deployments` are pairs of a model and the command that prints its
-    manifest.
+    are missing in them, and about models that answers configure differently. `deployments` are
+    pairs of a model and the command that prints its manifest.
     """
 
     paths: Sequence[Path]
@@ -157,14 +158,18 @@ def deliver(
     """Writes tables, reports and configurations to deploy. There is a ranking for each model on
     each kind of hardware. `charts` draws the charts, if it has been started.
     """
-    deployable: list[Path] = []
-    for answer in answers.answers:
-        difference = configuration_difference(answer.ranking, answers.deploying.originals)
-        deployable += write_best(directory, answer, difference, "best")
-    paths, remarks = _write_reports(answers, settings, directory, charts)
+    deployable: dict[Path, None] = {}
+    remarks: list[str] = []
+    for answer, apart in told_apart(answers.answers):
+        originals = answers.deploying.originals
+        difference = configuration_difference(answer.ranking, originals, apart=apart)
+        written = write_best(directory, answer, difference, "best", apart=apart)
+        deployable |= dict.fromkeys(written)
+        remarks += apart.values()
+    paths, missing = _write_reports(answers, settings, directory, charts)
     return Delivery(
         paths=(*paths, *(path for path in deployable if path.suffix == ".pbtxt")),
-        remarks=remarks,
+        remarks=[*remarks, *missing],
         error_log=write_error_log(directory, answers.rankings),
         deployments=[*_deployments(answers.answers, answers.deploying)],
     )

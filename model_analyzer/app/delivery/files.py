@@ -17,6 +17,7 @@ from model_analyzer import __version__
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import kind_folder
 from model_analyzer.domain.models import ModelConfig, ModelVariant, is_openai
+from model_analyzer.domain.parameters import PARAMETER, differing_parameters
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.secrets import masked_values
@@ -87,16 +88,20 @@ def originals_of(profile: Profile) -> Mapping[str, ModelConfig]:
 
 
 def configuration_difference(
-    ranking: Ranking, originals: Mapping[str, ModelConfig], *, masks: bool = False
+    ranking: Ranking,
+    originals: Mapping[str, ModelConfig],
+    *,
+    masks: bool = False,
+    apart: Collection[str] = (),
 ) -> str:
     """Unified diffs from the original config.pbtxt files to the recommended ones.
 
     `originals` are the configurations in the model repository, by model. With `masks`, secrets in
-    parameters are masked, for report pages.
+    parameters are masked, for report pages. `apart` as in `write_best`.
     """
     if not ranking.results:
         return ""
-    return difference_of(ranking.results[0], ranking, originals, masks=masks)
+    return difference_of(ranking.results[0], ranking, originals, masks=masks, apart=apart)
 
 
 def difference_of(
@@ -105,6 +110,7 @@ def difference_of(
     originals: Mapping[str, ModelConfig],
     *,
     masks: bool = False,
+    apart: Collection[str] = (),
 ) -> str:
     """The same for a result of the ranking."""
     shown: Callable[[ModelConfig], ModelConfig] = masked_values if masks else dict
@@ -117,7 +123,7 @@ def difference_of(
                 to_text(shown(originals[variant.model])).splitlines(),
                 to_text(shown(variant.config)).splitlines(),
                 f"{variant.model}/config.pbtxt",
-                "/".join(("best", *places_of(ranking), variant.model, "config.pbtxt")),
+                "/".join(("best", *_place_of(ranking, variant.model, apart), "config.pbtxt")),
                 lineterm="",
             )
     return "\n".join(lines)
@@ -146,33 +152,94 @@ def places_of(ranking: Ranking) -> tuple[str, ...]:
     return (kind_folder(ranking.hardware),) if ranking.hardware else ()
 
 
+def _place_of(ranking: Ranking, model: str, apart: Collection[str]) -> tuple[str, ...]:
+    """The directory of a recommended model: below that of the subject if it is written `apart`."""
+    return (*places_of(ranking), *([ranking.model] if model in apart else []), model)
+
+
+def told_apart(answers: Sequence[Answer]) -> Sequence[tuple[Answer, Mapping[str, str]]]:
+    """The answers in the order to write them, those with the most models first; each with its
+    models that another answer for the same hardware configures differently, and remarks on them.
+
+    A model that was profiled itself is as its own answer says. Of others, no answer comes first.
+    """
+    models = [
+        {part.model: part for part in parts_of(each.best)} if each.best else {} for each in answers
+    ]
+    found = sorted(zip(answers, models, strict=True), key=lambda each: -len(each[1]))
+    return [(answer, dict(_apart(answer.ranking, parts, found))) for answer, parts in found]
+
+
+def _apart(
+    ranking: Ranking,
+    parts: Mapping[str, ModelVariant],
+    found: Sequence[tuple[Answer, Mapping[str, ModelVariant]]],
+) -> Iterator[tuple[str, str]]:
+    for model, part in parts.items():
+        users = [
+            (other.ranking.model, theirs[model])
+            for other, theirs in found
+            if model in theirs and places_of(other.ranking) == places_of(ranking)
+        ]
+        for other, its in [each for each in users if each[0] == model] or users:
+            if to_text(its.config) != to_text(part.config):
+                place = "/".join(_place_of(ranking, model, [model]))
+                yield (
+                    model,
+                    f"{ranking.model} needs {model} with {_differing(part, its)}, as recommended"
+                    f" for {other}: one server cannot have both. {place}/config.pbtxt is that for"
+                    f" {ranking.model}",
+                )
+
+
+def _differing(part: ModelVariant, other: ModelVariant) -> str:
+    """What the configuration of a model has instead of another's; secrets are masked."""
+    alone = [replace(each, composing=()) for each in (part, other)]
+    mine, theirs = map(differing_parameters(alone).__getitem__, (each.identity for each in alone))
+    changes = [
+        f"{name.removeprefix(PARAMETER)} {mine.get(name, 'not set')} instead of"
+        f" {theirs.get(name, 'not set')}"
+        for name in {**mine, **theirs}
+    ]
+    return ", ".join(changes) or "other parameters"
+
+
 def write_best(
-    directory: ExportDirectory, answer: Answer, difference: str | None, *folders: str
+    directory: ExportDirectory,
+    answer: Answer,
+    difference: str | None,
+    *folders: str,
+    apart: Collection[str] = (),
 ) -> Sequence[Path]:
     """Writes the recommended configurations to deploy and their `difference` from the originals
     (None: unknown) below the `folders`, and with several kinds of hardware in a directory for each;
-    returns the paths. Files of an earlier run that are out of date are removed.
+    models that are `apart` are below the directory of the subject. Returns the paths. Files of an
+    earlier run that are out of date are removed.
     """
-    places = places_of(answer.ranking)
+    ranking = answer.ranking
+    places = places_of(ranking)
+    directory.remove_below(*folders, *places, ranking.model, file="config.pbtxt")
     if answer.best is None:
-        for model in group_members(answer.ranking.model):
+        for model in group_members(ranking.model):
             directory.remove(*folders, *places, model)
         return []
-    if places and folders:
-        for part in parts_of(answer.best):
-            for file in ("config.pbtxt", "config.diff"):
+    for part in parts_of(answer.best):
+        for file in ("config.pbtxt", "config.diff"):
+            if places and folders:
                 directory.remove(*folders, part.model, file)
-    folders = (*folders, *places)
+            if part.model in apart:
+                directory.remove(*folders, *places, part.model, file)
     head = head_of(answer)
-    paths = [
-        directory.write(head + text, *folders, model, "config.pbtxt")
-        for model, text in configurations_of(answer.best).items()
-    ]
+
+    def write(text: str, model: str, file: str) -> Path:
+        place = _place_of(ranking, model, apart)
+        return directory.write(head + text, *folders, *place, file)
+
+    texts = configurations_of(answer.best)
+    paths = [write(text, model, "config.pbtxt") for model, text in texts.items()]
     if difference is not None:
-        paths += [
-            directory.write(f"{head}{difference}\n", *folders, variant.model, "config.diff")
-            for variant in answer.best.variants
-        ]
+        models = [variant.model for variant in answer.best.variants]
+        paths += [write(f"{difference}\n", model, "config.diff") for model in models]
     return paths
 
 

@@ -130,6 +130,7 @@ def best(
     """
     form = _form(ctx, form, diff=diff)
 
+    from model_analyzer.app.delivery.files import told_apart
     from model_analyzer.app.recommend import parse_throughput, recommend
     from model_analyzer.app.selection.result_settings import result_settings
 
@@ -164,6 +165,7 @@ def best(
     if output_dir is not None:
         for path in recommendations.write(output_dir, answers, needed):
             echo(f"wrote {path}")
+        warn_all(text for _, apart in told_apart(answers) for text in apart.values())
     elif form == _JSON:
         echo(recommendations.document, nl=False)
     elif answers and form in _MONITORING:

@@ -12,7 +12,7 @@ import pytest
 
 from model_analyzer.app.delivery.answer import Answers
 from model_analyzer.app.delivery.deploying import Deploying
-from model_analyzer.app.delivery.files import write_best
+from model_analyzer.app.delivery.files import configuration_difference, told_apart, write_best
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ExportSettings
 from model_analyzer.domain.trials import ServerSetup
@@ -81,4 +81,56 @@ def test_a_configuration_for_one_kind_of_hardware_replaces_that_for_all(tmp_path
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("config.*")}
     assert written == {
         f"best/1-x-{gpu}/m/config.{end}" for gpu in ("L4", "H100") for end in ("pbtxt", "diff")
+    }
+
+
+def ensemble(name: str, **parts: int) -> TrialRecord:
+    """A measurement of an ensemble of parts with these batch limits."""
+    steps = [variant(f"{part}_c", model=part, max_batch_size=size) for part, size in parts.items()]
+    config = {"platform": "ensemble", "ensemble_scheduling": {"step": []}}
+    return record(
+        variant(f"{name}_c", model=name, composing=steps, **config),
+        measurement(1, 5),
+    )
+
+
+def write_all(target: Path, *records: TrialRecord) -> tuple[dict[str, int], list[str]]:
+    """The batch limit in each written configuration, and the remarks."""
+    directory, remarks = ExportDirectory(target), []
+    models = dict.fromkeys(each.trial.workloads[0].variant.model for each in records)
+    every = [rank(Profile(records=records), model, goal()) for model in models]
+    for answer, apart in told_apart([answer_of(each) for (each,) in every]):
+        originals = {"part": {}}
+        difference = configuration_difference(answer.ranking, originals, apart=apart)
+        write_best(directory, answer, difference, "best", apart=apart)
+        remarks += apart.values()
+        assert all(f"+++ best/{answer.ranking.model}/{part}/" in difference for part in apart)
+    found = {
+        str(path.parent.relative_to(target / "best")): int(
+            "0" + path.read_text().partition("max_batch_size: ")[2].strip()
+        )
+        for path in target.rglob("config.pbtxt")
+    }
+    return found, remarks
+
+
+def test_models_that_answers_configure_differently_are_not_mixed(tmp_path: Path) -> None:
+    a, b = ensemble("a", part=1), ensemble("b", part=2, other=3)
+    own = record(variant("part_c", model="part", max_batch_size=1), measurement(1, 5))
+    others = {"a": 0, "b": 0, "other": 3}
+
+    assert write_all(tmp_path, own, a) == ({"part": 1, "a": 0}, [])
+    found, (remark,) = write_all(tmp_path, own, a, b)
+    assert found == {**others, "part": 1, "b/part": 2}
+    assert remark.startswith(
+        "b needs part with max_batch_size 2 instead of 1, as recommended for part:"
+    )
+    found, remarks = write_all(tmp_path, a, b)  # nobody's comes first, and the old one is removed
+    assert (found, len(remarks)) == ({**others, "a/part": 1, "b/part": 2}, 2)
+    assert write_all(tmp_path, b) == ({**others, "part": 2, "a/part": 1}, [])
+    assert write_all(tmp_path, ensemble("b", part=1), a)[0] == {
+        "a": 0,
+        "b": 0,
+        "part": 1,
+        "other": 3,
     }
