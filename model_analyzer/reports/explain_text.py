@@ -163,6 +163,9 @@ def _times_text(times: TimeParts) -> str:
         for part, time in sorted(times.parts.items(), key=lambda item: -item[1])
         if time >= 0.01 * times.total
     ]
+    rest = times.total - sum(times.parts.values())
+    if Part.COMPUTE in times.parts and rest >= 0.01 * times.total:
+        shown.append(f"the other {ms(rest)} in queues of inner models or outside (not told apart)")
     return f"An average request takes {ms(times.total)}: {', '.join(shown)}."
 
 

@@ -51,7 +51,7 @@ SERVER_TAGS: Mapping[Part, str] = {
 class TimeParts:
     """The `parts` of a request's average time, in ms, as far as they are known; `why` none is, as a
     phrase, otherwise "". `total` is the whole time; None if it is unknown. There is OUTSIDE only if
-    the time of executing is known: else, that would be in it.
+    the times in queues and of executing are known: else, they would be in it.
     """
 
     total: float | None
@@ -64,17 +64,20 @@ def time_parts(
 ) -> TimeParts:
     """The parts of the time of a request to these models, which were measured together; `uncached`
     as in `ServerSetup`. Of a language model, the queue, and the time to the first and the last
-    token; of an ensemble whose steps run at the same time, those on its critical path.
+    token; of an ensemble those of its steps, on its critical path if they run at the same time.
+    Its own statistics lack the queues of its steps, and those have none of steps further inside.
     """
     total = _total(measurement)
     tokens = _of_tokens(measurement)
     if tokens:
         return TimeParts(total=total, parts=tokens)
     inside: Mapping[Part, float] | None = None
-    if all(add_up(variant, uncached=uncached) for variant in variants):
-        inside = _known(measurement)
-    elif len(variants) == 1 and variants[0].is_ensemble:
+    if len(variants) == 1 and variants[0].is_ensemble:
         inside = _on_critical_path(variants[0], measurement, uncached=uncached)
+    if inside is None and all(add_up(variant, uncached=uncached) for variant in variants):
+        lacking = {Part.QUEUE} if any(variant.is_ensemble for variant in variants) else set()
+        known = _known(measurement)
+        inside = {part: time for part, time in known.items() if part not in lacking}
     if not inside:
         why = _NO_PARTS if inside is None else NOT_MEASURED
         return TimeParts(total=total, parts=empty(), why=why)
@@ -130,6 +133,8 @@ def _on_critical_path(
     def of(part: ModelVariant) -> Values:
         return model.composing.get(part.model, {})
 
+    if not all(map(of, variant.served)):
+        return None
     path = longest_path(
         variant, lambda part: sum(of(part).get(tag, 0.0) for tag in SERVER_TAGS.values())
     )
@@ -159,6 +164,6 @@ def _within(inside: Mapping[Part, float], total: float | None) -> Mapping[Part, 
     seconds = sum(inside.values())
     share = min(total / seconds, 1.0) if seconds else 1.0
     fitting = {part: time * share for part, time in inside.items()}
-    if Part.COMPUTE not in inside:
+    if not {Part.QUEUE, Part.COMPUTE} <= inside.keys():
         return fitting
     return {**fitting, Part.OUTSIDE: max(total - seconds, 0.0)}

@@ -177,6 +177,7 @@ def measurement(
     notices: Sequence[Notice] = (),
     commands: Sequence[str] = (),
     requests: int | None = None,
+    composing: Mapping[str, Values] | None = None,
     **values: float,
 ) -> Measurement:
     """What one model gave; further `values` are metrics by tag."""
@@ -185,6 +186,7 @@ def measurement(
         values={tag: value for tag, value in given.items() if value is not None},
         windows=tuple(windows),
         requests=requests,
+        composing=composing or {},
     )
     return Measurement(
         models=(of_model,),

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
 from model_analyzer.results.explain.picture import VariantPicture
-from model_analyzer.results.explain.situation import NEGLIGIBLE_MS
+from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, Station
 from model_analyzer.results.explain.texts import instances, ms, percent
 
 # Instances that are busier than that make their callers wait.
@@ -28,7 +30,7 @@ def bottleneck(picture: VariantPicture) -> Iterator[Finding]:
     """A called model for which requests wait, because its instances are always busy."""
     situation = picture.highest
     latency = situation.times.total
-    stations = sorted(situation.called, key=lambda each: each.waiting_ms)
+    stations = sorted(_with_queues(situation), key=lambda each: each.waiting_ms)
     if not stations or stations[-1].busy < _BUSY:
         return
     *others, worst = stations
@@ -45,7 +47,8 @@ def bottleneck(picture: VariantPicture) -> Iterator[Finding]:
         f"{situation.under}, {instances(worst.instances)} of {worst.model}"
         f" worked {percent(worst.busy)} of the time"
         + "".join(f", those of {each.model} {percent(each.busy)}" for each in others),
-        f"a request waits {ms(worst.waiting_ms)} for {worst.model}, of {ms(latency)}",
+        f"a request waits {'' if worst.has_times else 'up to '}{ms(worst.waiting_ms)} for"
+        f" {worst.model}, of {ms(latency)}",
     ]
     if queues:
         names = " and ".join(each.model for each in (*queues, worst))
@@ -66,6 +69,22 @@ def bottleneck(picture: VariantPicture) -> Iterator[Finding]:
         " more instances of other models change nothing",
         change=more_instances(worst.variant, 2 * worst.instances),
     )
+
+
+def _with_queues(situation: Situation) -> Sequence[Station]:
+    """The called models. If queues are not known, the busiest of these models has all the time that
+    may be in them: that is outside its queue only if no request waits there.
+    """
+    hidden = max(
+        (each for each in situation.called if not each.has_times),
+        key=attrgetter("busy"),
+        default=None,
+    )
+    waiting = situation.times.outside - sum(each.waiting_ms for each in situation.called)
+    return [
+        replace(each, queue_ms=max(waiting, 0.0) / each.calls) if each is hidden else each
+        for each in situation.called
+    ]
 
 
 def serial_calls(picture: VariantPicture) -> Iterator[Finding]:

@@ -62,8 +62,10 @@ class Times:
 
     @property
     def outside(self) -> float:
-        """All the time if no part is known."""
-        return self._of(Part.OUTSIDE) if self.parts.parts else self.total
+        """If it is not known, the time that is not known to be inside."""
+        if self.are_known:
+            return self._of(Part.OUTSIDE)
+        return max(self.total - sum(self.parts.parts.values()), 0.0)
 
     def _of(self, part: Part) -> float:
         return self.parts.parts.get(part, 0.0)
@@ -80,7 +82,8 @@ class Station:
     `busy` is the share (0 to 1) of the time in which its instances executed; `execution_ms` the
     average time of an execution, `batch` the average number of inferences in it. `calls` is the
     number of its inferences for each inference of the top model. `queue_ms` and `compute_ms` are
-    average times of its requests.
+    average times of its requests; 0 if they are not known (`has_times`), which is so for models
+    inside an inner ensemble.
     """
 
     variant: ModelVariant
@@ -91,6 +94,7 @@ class Station:
     calls: float
     queue_ms: float
     compute_ms: float
+    has_times: bool = True
 
     @property
     def model(self) -> str:
@@ -207,7 +211,8 @@ class Situation:
         """The models that execute, the variant itself first; empty without statistics."""
         if is_decoupled(self.variant.config):
             return ()  # the server counts only the time until the first response is begun
-        stations = map(self._station, self.variant.served)
+        each_once = {variant.model: variant for variant in reversed(self.variant.served)}
+        stations = map(self._station, reversed(each_once.values()))
         return tuple(station for station in stations if station is not None)
 
     @property
@@ -253,6 +258,7 @@ class Situation:
             calls=calls,
             queue_ms=values.get(_QUEUE, 0.0),
             compute_ms=sum(values.get(tag, 0.0) for tag in (_INPUT, _COMPUTE, _OUTPUT)),
+            has_times=_QUEUE in values,
         )
 
     def _values_of(self, variant: ModelVariant) -> Mapping[str, float]:

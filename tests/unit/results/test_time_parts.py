@@ -70,9 +70,14 @@ def test_the_times_of_a_stream_are_those_of_its_tokens() -> None:
     assert parts_of(STREAM, **PLAIN).parts == {}
 
 
-def test_steps_one_after_the_other_have_the_times_of_the_ensemble() -> None:
-    """Also if those of a step are not known."""
-    assert parts_of(CHAIN, **PLAIN).parts[Part.QUEUE] == 2
+def test_an_ensemble_waits_in_the_queues_of_its_steps() -> None:
+    """Its own statistics lack them, so that they are not known without those of a step."""
+    parts = {name: {**PLAIN, "perf_server_compute_infer": 1.0} for name in ("first", "last")}
+    known = parts_of(CHAIN, **{**PLAIN, "perf_server_queue": 0.0}, composing=parts)
+
+    assert (known.parts[Part.QUEUE], known.parts[Part.COMPUTE]) == (4, 2)
+    assert sum(known.parts.values()) == known.total
+    assert parts_of(CHAIN, **PLAIN).parts.keys().isdisjoint({Part.QUEUE, Part.OUTSIDE})
 
 
 def test_steps_at_the_same_time_need_the_times_of_each() -> None:

@@ -62,7 +62,7 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
     windows: Sequence[float] = (),
     latencies: Mapping[str, float] | None = None,
     histogram: Histogram | None = None,
-    parts: Mapping[str, tuple[float, float, float]] | None = None,
+    parts: Mapping[str, tuple[float, float, float | None]] | None = None,
     started: float | None = None,
     kind: LoadKind = LoadKind.CONCURRENCY,
     flags: Mapping[str, Any] | None = None,
@@ -100,7 +100,8 @@ def observed(  # noqa: PLR0913 (each is an observation that a test may change)
     composing: dict[str, Values] = {}
     for name, (calls, time, waiting) in (parts or {}).items():
         counts[name] = statistics(calls * throughput, time)
-        composing[name] = {"perf_server_queue": waiting, "perf_server_compute_infer": time}
+        if waiting is not None:  # else it is inside an inner ensemble
+            composing[name] = {"perf_server_queue": waiting, "perf_server_compute_infer": time}
     measured = Measurement(
         models=(
             ModelMeasurement(

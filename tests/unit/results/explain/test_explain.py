@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +16,7 @@ from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.explain.explain import explain
 from model_analyzer.results.explain.situation import Situation
+from model_analyzer.results.time_parts import Part
 from tests.unit.builders import at_most, failure, goal, rank_one, record, variant
 from tests.unit.results.explain.observed import explained, model, names, observed
 
@@ -351,6 +352,36 @@ def test_the_busiest_part_of_an_ensemble_limits_it() -> None:
     assert "1 instance of slow worked 99 % of the time, those of fast 4 %" in finding.evidence[0]
     assert finding.change is not None
     assert finding.change.model == "slow"
+
+
+def test_a_part_inside_an_inner_ensemble_limits_it_although_its_queue_is_unknown() -> None:
+    def chain(*models: str) -> list[Mapping[str, object]]:
+        ends = [str(number) for number in range(len(models) + 1)]
+        maps = zip(models, ends, ends[1:], strict=False)
+        return [
+            {"model_name": name, "input_map": {"X": start}, "output_map": {"Y": end}}
+            for name, start, end in maps
+        ]
+
+    inner = variant(
+        "inner_config_default", model="inner", composing=[model("fast"), model("slow")],
+        ensemble_scheduling={"step": chain("fast", "slow")},
+    )  # fmt: skip
+    of = variant(
+        "m_config_default",
+        composing=[inner, model("fast")],
+        ensemble_scheduling={"step": chain("inner", "fast")},
+    )
+    parts = {"fast": (2, 5, 1), "slow": (1, 30, None)}
+    explanation = explained(observed(of, 4, 33, 40, outside=80, parts=parts))
+
+    (finding,) = explanation.findings
+    assert finding.cause.name == "COMPOSING_MODEL"
+    assert finding.evidence == (
+        "at concurrency 4, 1 instance of slow worked 99 % of the time, those of fast 33 %",
+        "a request waits up to 78.0 ms for slow, of 120 ms",
+    )
+    assert Part.OUTSIDE not in explanation.situation.times.parts.parts
 
 
 def test_steps_at_the_same_time_are_not_added_up() -> None:
