@@ -141,10 +141,11 @@ class TrialMap:
         coordinate = tuple(dimension.values.index(value) for dimension, value in pairs)
         if not self.is_legal(coordinate):
             return None
-        is_same = self.trial(coordinate, VariantNames()).key == trial.key
+        is_same = self.trial(coordinate, None).key == trial.key
         return coordinate if is_same else None
 
-    def trial(self, coordinate: Coordinate, names: VariantNames) -> Trial:
+    def trial(self, coordinate: Coordinate, names: VariantNames | None) -> Trial:
+        """The trial at a coordinate; without `names`, one to compare: it is not logged."""
         point = self.space.point(coordinate)
         return self._subject.trial(
             *(self._workload(model, point, names) for model in self._subject.models)
@@ -305,7 +306,7 @@ class TrialMap:
 
     # -- trials ------------------------------------------------------------------------------
 
-    def _workload(self, model: SearchedModel, point: Point, names: VariantNames) -> Workload:
+    def _workload(self, model: SearchedModel, point: Point, names: VariantNames | None) -> Workload:
         variant = sized_variant(_with_fields(model, point), sizes_at(point), names)
         values = point[model.facts.name]
         load = values.get(model.settings.load_kind.value)

@@ -43,10 +43,14 @@ class Size:
 def make_variant(
     facts: ModelFacts,
     parameters: Mapping[str, Any],
-    names: VariantNames,
+    names: VariantNames | None,
     composing: Sequence[ModelVariant] | None = None,
 ) -> ModelVariant:
-    """The variant with `parameters` applied, logged in words that scripts of users look for."""
+    """The variant with `parameters` applied, logged in words that scripts of users look for.
+    Without `names`, it is one to compare: not logged, and its name means nothing.
+    """
+    if names is None:
+        return VariantNames().variant(facts, parameters, composing)
     is_known = names.knows(facts, parameters, composing)
     variant = names.variant(facts, parameters, composing)
     kind = "ensemble model config" if facts.is_ensemble else "model config"
@@ -63,7 +67,7 @@ def make_variant(
 
 
 def sized_variant(
-    model: SearchedModel, sizes: Mapping[str, Size], names: VariantNames
+    model: SearchedModel, sizes: Mapping[str, Size], names: VariantNames | None
 ) -> ModelVariant:
     """The variant of a model and of all models that it calls, each with the size given under its
     name.
