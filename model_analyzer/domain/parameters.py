@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from model_analyzer.domain.foreign_json import parse_with
+from model_analyzer.domain.model_config_fields import MESSAGES
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.secrets import masked_values
 
@@ -41,6 +42,16 @@ def _parameters(variant: ModelVariant) -> Iterator[tuple[str, Setting]]:
     for part in variant.composing:
         for name, cell in _parameters(part):
             yield f"{PARAMETER}{part.model}.{name.removeprefix(PARAMETER)}", cell
+
+
+def model_and_field(parameter: str) -> tuple[str, str]:
+    """The model of a parameter ("" if it is not named) and its field, such as `max_batch_size`.
+    Names of models may contain dots: the field begins where the configuration has one.
+    """
+    words = parameter.removeprefix(PARAMETER).split(".")
+    places = (place for place, word in enumerate(words) if word in MESSAGES["ModelConfig"])
+    place = next(places, 0)
+    return ".".join(words[:place]), ".".join(words[place:])
 
 
 def unpacked(value: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from model_analyzer.domain.parameters import PARAMETER
+from model_analyzer.domain.parameters import PARAMETER, model_and_field
 from model_analyzer.domain.words import shortened
 from model_analyzer.results.columns import Cell
 from model_analyzer.results.flat_rows import Row
@@ -54,7 +54,7 @@ def parameter_name(parameter: str) -> str:
     if key := _KEY.fullmatch(field):
         of_model = f" of {key['model']}" if key["model"] else ""
         return f"{key['key']}{key['inner'] or ''}{of_model}"
-    model, _, rest = field.partition(".")
+    model, rest = model_and_field(field)
     return f"{_NAMES[rest]} of {model}" if rest in _NAMES else field
 
 
@@ -66,7 +66,8 @@ def parameters_of(rows: Sequence[Row]) -> Sequence[tuple[str, str]]:
 
 def is_swept(parameter: str) -> bool:
     """Whether only a user sweeps it: searches vary instances, batch limits and loads."""
-    return _field(parameter) not in _SEARCHED
+    _, field = model_and_field(re.sub(r"\.0(?=\.|$)", "", parameter))
+    return field not in _SEARCHED
 
 
 def swept_values(results: Sequence[VariantResult]) -> Sequence[Mapping[str, Cell]]:
@@ -100,13 +101,6 @@ def _short(value: Cell) -> str:
 
 def _cell(value: Cell) -> Cell:
     return value if isinstance(value, (int, float)) else value_text(value)
-
-
-def _field(parameter: str) -> str:
-    """The field of a parameter, also of a composing model."""
-    field = re.sub(r"\.0(?=\.|$)", "", parameter.removeprefix("config."))
-    _, _, rest = field.partition(".")
-    return rest if rest in _SEARCHED else field
 
 
 def value_text(value: Cell) -> str:

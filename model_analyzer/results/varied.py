@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.parameters import differing_parameters
+from model_analyzer.domain.parameters import differing_parameters, model_and_field
 from model_analyzer.results.columns import Cell
 from model_analyzer.results.flat_rows import Row
 
@@ -22,7 +22,7 @@ COUNT, KIND = "instance_group.count", "instance_group.kind"
 BATCH, BATCHING = "max_batch_size", "dynamic_batching"
 
 # What instance groups have besides further fields.
-_OF_GROUPS = re.compile(r"\.instance_group(\.\d+\.(count|kind|name)|\.count|\.kind)?$")
+_OF_GROUPS = re.compile(r"instance_group(\.\d+\.(count|kind|name)|\.count|\.kind)?")
 
 # Variants that are measured together, and the number of GPUs.
 Served = tuple[Sequence[ModelVariant], int]
@@ -68,7 +68,8 @@ def _is_in_use(name: str) -> bool:
     """Whether `_in_use` has the parameter: groups of instances, max batch size, and whether there
     is dynamic batching.
     """
-    return bool(_OF_GROUPS.search(name)) or name.endswith((f".{BATCH}", f".{BATCHING}"))
+    _, field = model_and_field(name)
+    return field in (BATCH, BATCHING) or _OF_GROUPS.fullmatch(field) is not None
 
 
 def _names(rows: Sequence[Row]) -> Sequence[str]:

@@ -163,11 +163,10 @@ def told_apart(answers: Sequence[Answer]) -> Sequence[tuple[Answer, Mapping[str,
 
     A model that was profiled itself is as its own answer says. Of others, no answer comes first.
     """
-    models = [
-        {part.model: part for part in parts_of(each.best)} if each.best else {} for each in answers
-    ]
+    parts = [parts_of(each.best) if each.best else () for each in answers]
+    models = [{part.model: part for part in each} for each in parts]
     found = sorted(zip(answers, models, strict=True), key=lambda each: -len(each[1]))
-    return [(answer, dict(_apart(answer.ranking, parts, found))) for answer, parts in found]
+    return [(answer, dict(_apart(answer.ranking, its, found))) for answer, its in found]
 
 
 def _apart(
@@ -181,26 +180,25 @@ def _apart(
             for other, theirs in found
             if model in theirs and places_of(other.ranking) == places_of(ranking)
         ]
+        place = "/".join((*_place_of(ranking, model, [model]), "config.pbtxt"))
         for other, its in [each for each in users if each[0] == model] or users:
             if to_text(its.config) != to_text(part.config):
-                place = "/".join(_place_of(ranking, model, [model]))
-                yield (
-                    model,
-                    f"{ranking.model} needs {model} with {_differing(part, its)}, as recommended"
-                    f" for {other}: one server cannot have both. {place}/config.pbtxt is that for"
-                    f" {ranking.model}",
+                remark = (
+                    f"{ranking.model} needs {model} with {_differing(part, its)} (recommended for"
+                    f" {other}): one server cannot have both. For {ranking.model} it is in {place}"
                 )
+                yield model, remark
 
 
 def _differing(part: ModelVariant, other: ModelVariant) -> str:
     """What the configuration of a model has instead of another's; secrets are masked."""
     alone = [replace(each, composing=()) for each in (part, other)]
     mine, theirs = map(differing_parameters(alone).__getitem__, (each.identity for each in alone))
-    changes = [
+    changes = (
         f"{name.removeprefix(PARAMETER)} {mine.get(name, 'not set')} instead of"
         f" {theirs.get(name, 'not set')}"
         for name in {**mine, **theirs}
-    ]
+    )
     return ", ".join(changes) or "other parameters"
 
 
@@ -216,8 +214,7 @@ def write_best(
     models that are `apart` are below the directory of the subject. Returns the paths. Files of an
     earlier run that are out of date are removed.
     """
-    ranking = answer.ranking
-    places = places_of(ranking)
+    ranking, places = answer.ranking, places_of(answer.ranking)
     directory.remove_below(*folders, *places, ranking.model, file="config.pbtxt")
     if answer.best is None:
         for model in group_members(ranking.model):
@@ -229,18 +226,14 @@ def write_best(
                 directory.remove(*folders, part.model, file)
             if part.model in apart:
                 directory.remove(*folders, *places, part.model, file)
-    head = head_of(answer)
-
-    def write(text: str, model: str, file: str) -> Path:
-        place = _place_of(ranking, model, apart)
-        return directory.write(head + text, *folders, *place, file)
-
-    texts = configurations_of(answer.best)
-    paths = [write(text, model, "config.pbtxt") for model, text in texts.items()]
+    head, texts = head_of(answer), configurations_of(answer.best)
+    files = [(model, "config.pbtxt", text) for model, text in texts.items()]
     if difference is not None:
-        models = [variant.model for variant in answer.best.variants]
-        paths += [write(f"{difference}\n", model, "config.diff") for model in models]
-    return paths
+        files += [(each.model, "config.diff", f"{difference}\n") for each in answer.best.variants]
+    return [
+        directory.write(head + text, *folders, *_place_of(ranking, model, apart), file)
+        for model, file, text in files
+    ]
 
 
 def write_variants(directory: ExportDirectory, answer: Answer, count: int) -> Sequence[Path]:

@@ -73,18 +73,15 @@ def bottleneck(picture: VariantPicture) -> Iterator[Finding]:
 
 def _with_queues(situation: Situation) -> Sequence[Station]:
     """The called models. If queues are not known, the busiest of these models has all the time that
-    may be in them: that is outside its queue only if no request waits there.
+    may be in them: other time is short while requests wait for instances that are always busy.
     """
-    hidden = max(
-        (each for each in situation.called if not each.has_times),
-        key=attrgetter("busy"),
-        default=None,
-    )
+    hidden = [each for each in situation.called if not each.has_times]
+    if situation.times.are_known or not hidden:
+        return situation.called
+    busiest = max(hidden, key=attrgetter("busy"))
     waiting = situation.times.outside - sum(each.waiting_ms for each in situation.called)
-    return [
-        replace(each, queue_ms=max(waiting, 0.0) / each.calls) if each is hidden else each
-        for each in situation.called
-    ]
+    others = [each for each in situation.called if each is not busiest]
+    return [*others, replace(busiest, queue_ms=max(waiting, 0.0) / busiest.calls)]
 
 
 def serial_calls(picture: VariantPicture) -> Iterator[Finding]:

@@ -122,8 +122,9 @@ def test_models_that_answers_configure_differently_are_not_mixed(tmp_path: Path)
     assert write_all(tmp_path, own, a) == ({"part": 1, "a": 0}, [])
     found, (remark,) = write_all(tmp_path, own, a, b)
     assert found == {**others, "part": 1, "b/part": 2}
-    assert remark.startswith(
-        "b needs part with max_batch_size 2 instead of 1, as recommended for part:"
+    assert remark == (
+        "b needs part with max_batch_size 2 instead of 1 (recommended for part): one server cannot"
+        " have both. For b it is in b/part/config.pbtxt"
     )
     found, remarks = write_all(tmp_path, a, b)  # nobody's comes first, and the old one is removed
     assert (found, len(remarks)) == ({**others, "a/part": 1, "b/part": 2}, 2)

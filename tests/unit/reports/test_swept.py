@@ -12,9 +12,11 @@ import pytest
 
 from model_analyzer.app.checkpoints.show import content_tables
 from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
+from model_analyzer.domain.parameters import model_and_field
 from model_analyzer.reports.build import state_answer
 from model_analyzer.reports.fleet import FleetModel, fleet_page
 from model_analyzer.reports.kubernetes import manifest
+from model_analyzer.reports.swept import is_swept, parameter_name
 from model_analyzer.reports.tables import answer_table, summary_table
 from model_analyzer.results.answer import ModelAnswer, answer_of
 from model_analyzer.results.flat_rows import rows_of
@@ -135,3 +137,34 @@ def test_a_long_value_is_cut_in_the_sentence_and_whole_in_tables() -> None:
 def test_a_text_that_is_no_object_is_a_text(text: str) -> None:
     of_sweep = ranked(parameters(text=text), parameters(text="other"))
     assert str(summary_table(of_sweep.results, of_sweep).rows[0][-1]) == "other"
+
+
+@pytest.mark.parametrize("model", ["", "part.", "dots.and-dashes.v2.", "outer.inner."])
+@pytest.mark.parametrize(
+    ("field", "name", "swept"),
+    [
+        ("max_batch_size", "Max batch size", False),
+        ("instance_group.0.count", "Instances", False),
+        ("dynamic_batching.max_queue_delay_microseconds", "Max queue delay (µs)", True),
+        ("parameters.a.string_value.max_batch_size", "a.max_batch_size", True),
+        ("optimization.graph.level", None, True),
+    ],
+)
+def test_names_of_models_may_contain_dots(model: str, field: str, name, swept: bool) -> None:
+    parameter = f"config.{model}{field}"
+    expected = f"{name} of {model[:-1]}" if model else name
+    assert parameter_name(parameter) == (expected if name else model + field)
+    assert is_swept(parameter) is swept
+    assert model_and_field(parameter) == (model[:-1], field)
+
+
+def test_models_with_dots_keep_the_columns_of_the_others() -> None:
+    def calls(limit: int) -> dict[str, Any]:
+        parts = [
+            variant(f"{model}_c", model=model, max_batch_size=limit) for model in ("a.b-c", "d")
+        ]
+        return {"composing": parts, "ensemble_scheduling": {"step": []}}
+
+    of_sweep = ranked(calls(8), calls(4))
+    headers = answer_table(of_sweep.results, of_sweep.goal).headers
+    assert ("Batch" in headers, [each for each in headers if "a.b-c" in each]) == (True, [])
