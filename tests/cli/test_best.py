@@ -250,3 +250,23 @@ def test_a_variant_that_cannot_be_deployed_is_refused(
     status, text, told = best("--variant", name, *flags)
     assert (status, text) == (USAGE, "")
     assert f"--variant: {problem}" in told
+
+
+@pytest.mark.parametrize("command", ["best --output-dir out/best", "analyze --export-path out"])
+def test_a_part_that_two_answers_configure_is_below_its_caller(
+    run: Run, tmp_path: Path, command: str
+) -> None:
+    part = variant("p_config_0", model="p", max_batch_size=2)
+    with ProfileState(tmp_path / "checkpoints") as state:
+        state.record(trial(variant("a_c", model="a", composing=[part])), measurement(100.0, 5.0))
+        state.record(trial(variant("p_c", model="p", max_batch_size=1)), measurement(100.0, 5.0))
+        state.save()
+
+    names = ["--profile-models", "a,p"] if command.startswith("analyze") else []
+    status, *texts = run(*command.split(), *names)
+
+    assert status == 0
+    assert "a needs p with max_batch_size 2 instead of 1 (recommended for p)" in "".join(texts)
+    for place, limit in (("p", 1), ("a/p", 2)):
+        text = (tmp_path / "out/best" / place / "config.pbtxt").read_text()
+        assert text == f"max_batch_size: {limit}\n"

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,7 +88,7 @@ def test_a_configuration_for_one_kind_of_hardware_replaces_that_for_all(tmp_path
 def ensemble(name: str, **parts: int) -> TrialRecord:
     """A measurement of an ensemble of parts with these batch limits."""
     steps = [variant(f"{part}_c", model=part, max_batch_size=size) for part, size in parts.items()]
-    config = {"platform": "ensemble", "ensemble_scheduling": {"step": []}}
+    config: dict[str, Any] = {"platform": "ensemble", "ensemble_scheduling": {"step": []}}
     return record(
         variant(f"{name}_c", model=name, composing=steps, **config),
         measurement(1, 5),
@@ -96,12 +97,12 @@ def ensemble(name: str, **parts: int) -> TrialRecord:
 
 def write_all(target: Path, *records: TrialRecord) -> tuple[dict[str, int], list[str]]:
     """The batch limit in each written configuration, and the remarks."""
-    directory, remarks = ExportDirectory(target), []
+    directory = ExportDirectory(target)
+    remarks: list[str] = []
     models = dict.fromkeys(each.trial.workloads[0].variant.model for each in records)
     every = [rank(Profile(records=records), model, goal()) for model in models]
     for answer, apart in told_apart([answer_of(each) for (each,) in every]):
-        originals = {"part": {}}
-        difference = configuration_difference(answer.ranking, originals, apart=apart)
+        difference = configuration_difference(answer.ranking, {"part": {}}, apart=apart)
         write_best(directory, answer, difference, "best", apart=apart)
         remarks += apart.values()
         assert all(f"+++ best/{answer.ranking.model}/{part}/" in difference for part in apart)
