@@ -165,7 +165,7 @@ def _times_text(times: TimeParts) -> str:
     ]
     rest = times.total - sum(times.parts.values())
     if Part.COMPUTE in times.parts and rest >= 0.01 * times.total:
-        shown.append(f"the other {ms(rest)} in queues of inner models or outside (not told apart)")
+        shown.append(f"the other {ms(rest)} in queues of its models or outside (not told apart)")
     return f"An average request takes {ms(times.total)}: {', '.join(shown)}."
 
 
