@@ -247,8 +247,11 @@ def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ra
     unused = _why_unused(concluded, chosen.records, goal, unmeasured)
     conclusion = None if unused else concluded
     ordered, ties = _ordered(measured, judged, conclusion)
+    went_on = False
     if conclusion is not None and ordered[0].trial.first.key != conclusion.recommended:
         unused = _why_not(conclusion, measured, ordered[0])
+        # then a search may have gone on, and not have concluded yet
+        went_on = conclusion.trials < _trials_in(chosen.records)
         conclusion = None
     ordered, ties = _default_first(ordered, ties, judged)
     return Ranking(
@@ -259,7 +262,7 @@ def _ranking(profile: Profile, model: str, goal: Goal, chosen: Comparable) -> Ra
         ties=_other_trials(ties, ordered[:1]),
         conclusion=conclusion,
         unused_conclusion=unused,
-        is_unfinished=lane in profile.unfinished,
+        is_unfinished=went_on or lane in profile.unfinished,
         is_growing=profile.is_growing,
         shared_hosts=_shared_hosts(profile, chosen),
         proofs=proofs,
@@ -401,9 +404,13 @@ def _why_unused(
     )
     if not any(recommended):
         return "its recommendation is not among these measurements"
-    if conclusion.trials > len({record.trial.first.key for record in records}):
+    if conclusion.trials > _trials_in(records):
         return "some of its trials are not among these measurements"
     return ""
+
+
+def _trials_in(records: Sequence[TrialRecord]) -> int:
+    return len({record.trial.first.key for record in records})
 
 
 def _why_not(

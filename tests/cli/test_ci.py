@@ -118,7 +118,7 @@ def test_the_job_for_gitlab_runs(
     job: dict[str, str], setting: Setting, rule: str, status: int
 ) -> None:
     (described,) = yaml.safe_load((ROOT / "deploy" / "gitlab-ci.yml").read_text()).values()
-    own = {"CONFIG": "run.yaml", "BASELINE": "base line", "FAIL_ON": rule}
+    own = {"PACKAGE": "x", "CONFIG": "run.yaml", "BASELINE": "base line", "FAIL_ON": rule}
     assert own.keys() == described["variables"].keys()
 
     done = subprocess.run(

@@ -171,10 +171,12 @@ def _checked(answer: Answer, subject: Subject, session: Session, caller: Caller)
         trial = _trial(answer, next(each for each in serving.subjects if each.name == subject.name))
         first_ms = server.first_answer_ms(trial.workloads[0].variant.config, trial.setup)
         outcomes = [bench.runner.run(trial)]
-        while may_be_chance(answer, outcomes) and not caller.interrupts.requested:
-            outcomes.append(bench.runner.run(trial))
-        is_theirs = url and isinstance(outcomes[-1], Measurement)
+        is_theirs = url and isinstance(outcomes[0], Measurement)
         different = [*_different(trial, server)] if is_theirs else []
+        while not different and may_be_chance(answer, outcomes):
+            if caller.interrupts.requested:
+                break
+            outcomes.append(bench.runner.run(trial))
         server.stop()
     return Check(
         outcomes=outcomes,

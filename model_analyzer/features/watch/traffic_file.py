@@ -29,7 +29,8 @@ def traffic_file(reports: Sequence[WatchReport]) -> str | None:
         return None
     remarks = [
         "What each replica gets in production, as a load for profile:",
-        "    model-analyzer profile -f THIS_FILE --model-repository MODELS",
+        "    model-analyzer profile -f THIS_FILE --model-repository MODELS --latency-budget MS",
+        "Goals and bounds are not in it: at a given rate, all that keeps up is as fast.",
     ]
     models = {each.model: _options(each) for each in seen}
     return yaml_documents(remarks, [{"profile_models": models}])

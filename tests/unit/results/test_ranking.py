@@ -466,6 +466,9 @@ def test_the_conclusion_of_a_search_comes_first_without_later_measurements() -> 
         "its recommendation is not among these measurements",
         "its recommendation is not among these measurements",
     ]
+    # what was found since then is not certain: nobody has concluded that it is the best
+    assert [other.is_unfinished for other in others] == [True, *[False] * 4]
+    assert not beaten.is_unfinished
     assert "does not apply" in next(iter(remarks_of(answer_of(others[1]))))
     assert not ranked.unused_conclusion
 
