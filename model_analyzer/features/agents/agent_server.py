@@ -182,7 +182,8 @@ class Desk:
         if self._is_measuring:
             raise wrong("start", "a run is measuring: wait for its end, or stop it")
         left_s = self._budget_left_s
-        duration_s = min(Duration().parse(Node(arguments["duration"], "duration")), left_s)
+        asked_s = Duration().parse(Node(arguments["duration"], "duration"))
+        duration_s = min(asked_s, left_s)
         if duration_s < 1:
             raise wrong("duration", f"at least 1 s, and {left_s:g} s of the budget are left")
         config = dict(self._borders.config(arguments["config"]))
@@ -195,7 +196,8 @@ class Desk:
         self._run = MeasuringRun(directory, config[_CHECKPOINTS], duration_s)
         self._stack.enter_context(self._run)
         document = {"started": True, "duration_s": duration_s, "budget_left_s": left_s - duration_s}
-        return f"Started, for at most {duration_s:g} s.", document
+        cut = "" if duration_s == asked_s else ", which is all that is left of the budget"
+        return f"Started, for at most {duration_s:.3g} s{cut}.", document
 
     async def _status(self, wait_s: float) -> tuple[str, Mapping[str, Any]]:
         if self._run is None:

@@ -135,14 +135,28 @@ def _without_tail(item: Any) -> Any:
 
 def line_of(document: Mapping[str, Any], told: Sequence[str]) -> str:
     """What a document says, in a line: its sentences, else what the command has told people, else
-    the words and numbers of its top and of its parts.
+    the words and numbers of its top.
     """
     lists = [value for value in document.values() if isinstance(value, list)]
-    parts = [part for values in lists for part in values if isinstance(part, dict)]
-    said = [part[key] for part in parts for key in ("sentence", "certainty") if part.get(key)]
-    pairs = [pair for place in (document, *parts) for pair in place.items()]
-    simple = [f"{key} {value}" for key, value in pairs if isinstance(value, str | int | float)]
+    said = [
+        text
+        for values in lists
+        for part in values
+        if isinstance(part, dict)
+        for text in _said(part)
+    ]
+    simple = [f"{k} {v}" for k, v in document.items() if isinstance(v, str | int | float)]
     return " ".join(said) or "; ".join(told) or ", ".join(simple)
+
+
+def _said(part: Mapping[str, Any]) -> Iterator[str]:
+    """The sentences of an answer, what a check has found wrong, the causes of slowness."""
+    yield from (part[key] for key in ("sentence", "certainty") if part.get(key))
+    if part.get("level") in ("warning", "problem"):
+        advice = f" ({part['fix']})" if part.get("fix") else ""
+        yield f"{part['subject']}: {part['found']}{advice}."
+    for cause in part.get("causes", ()):
+        yield f"{cause['name']}: {'; '.join(cause['evidence'])}."
 
 
 TOOLS: Sequence[AgentTool] = (

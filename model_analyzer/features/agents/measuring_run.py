@@ -127,7 +127,8 @@ class MeasuringRun:
     def line(self) -> str:
         """The same in a sentence or two."""
         if self.is_running:
-            return f"The run goes on. {self._progress.line}"
+            state = "ends with its measurement" if self._is_stopped else "goes on"
+            return f"The run {state}. {self._progress.line}"
         told = "" if self._progress.has_answers else " ".join(complaints_of(self.directory)[-1:])
         return f"The run has ended. {told or self._progress.line}"
 
