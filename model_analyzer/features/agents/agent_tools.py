@@ -135,17 +135,13 @@ def _without_tail(item: Any) -> Any:
 
 def line_of(document: Mapping[str, Any], told: Sequence[str]) -> str:
     """What a document says, in a line: its sentences, else what the command has told people, else
-    the words and numbers of its top.
+    the words and numbers of its top, and of the first of its parts.
     """
     lists = [value for value in document.values() if isinstance(value, list)]
-    said = [
-        text
-        for values in lists
-        for part in values
-        if isinstance(part, dict)
-        for text in _said(part)
-    ]
-    simple = [f"{k} {v}" for k, v in document.items() if isinstance(v, str | int | float)]
+    parts = [part for values in lists for part in values if isinstance(part, dict)]
+    said = [text for part in parts for text in _said(part)]
+    pairs = [pair for place in (document, *parts[:1]) for pair in place.items()]
+    simple = [f"{key} {value}" for key, value in pairs if isinstance(value, str | int | float)]
     return " ".join(said) or "; ".join(told) or ", ".join(simple)
 
 
