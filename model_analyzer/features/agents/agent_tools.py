@@ -152,7 +152,7 @@ def _said(part: Mapping[str, Any]) -> Iterator[str]:
         advice = f" ({part['fix']})" if part.get("fix") else ""
         yield f"{part['subject']}: {part['found']}{advice}."
     for cause in part.get("causes", ()):
-        yield f"{cause['name']}: {'; '.join(cause['evidence'])}."
+        yield f"{part['variant']}: {cause['name']}: {'; '.join(cause['evidence'])}."
 
 
 TOOLS: Sequence[AgentTool] = (

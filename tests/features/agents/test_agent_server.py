@@ -97,7 +97,7 @@ def test_a_run_from_the_plan_to_another_goal(talk: Talk, config: dict[str, Any])
         _, line, other = await call("what_if", latency_budget=1000, metric="perf_latency_p99")
         assert other["models"][0]["goals"][0]["objectives"][0]["metric"] == "perf_latency_p99"
         _, line, _ = await call("explain", variant="m_config_default")
-        assert "variant m_config_default" in line
+        assert "m_config_default" in line
         _, line, _ = await call("compare", base="checkpoints", new="checkpoints")
         assert "regression False" in line
         _, line, _ = await call("capacity", rate=5)
