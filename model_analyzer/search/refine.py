@@ -102,7 +102,11 @@ class _Refinement:
             if isinstance(outcome, Measurement):
                 measurements.append(outcome)
             elif not goes_on(
-                self._under(value), outcome, loads[number:], is_listed=self._is_listed
+                self._under(value),
+                outcome,
+                loads[number:],
+                is_listed=self._is_listed,
+                has_measured=bool(measurements),
             ):
                 return
 

@@ -247,7 +247,9 @@ class BruteSearch:
             outcome = yield trial
             records.append(TrialRecord(trial=trial, outcome=outcome))
             if isinstance(outcome, Failure):
-                if goes_on(trial, outcome, values[number:], is_listed=is_listed):
+                has_measured = bool(Swept(records).throughputs)
+                rest = values[number:]
+                if goes_on(trial, outcome, rest, is_listed=is_listed, has_measured=has_measured):
                     continue
                 return Swept(records, failed=True)
             swept = Swept(records)

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,9 @@ def talk(config: dict[str, Any], setting: Setting, server: StdioServerParameters
 
                     await conversation(call)
 
-        anyio.run(session)
+        # another test may have left an event loop in this thread
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(anyio.run, session).result()
 
     return run
 

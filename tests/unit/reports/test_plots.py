@@ -327,6 +327,7 @@ def test_a_streamed_answer_with_unknown_server_times_has_no_breakdown() -> None:
     def streamed(inside: float) -> MeasuredTrial:
         times = measurement(
             5, 500, perf_latency_avg=400.0, perf_client_response_wait=399.0,
+            perf_server_queue=0.0,
             perf_server_compute_infer=inside, time_to_first_token_p99=30.0,
         )  # fmt: skip
         return measured(times)
@@ -339,7 +340,13 @@ def test_a_streamed_answer_with_unknown_server_times_has_no_breakdown() -> None:
     assert missing_breakdown([streamed(300.0)]) == ""
     # what is not streamed is on the way for the rest of the time
     on_the_way = measured(
-        measurement(5, 500, perf_client_response_wait=399.0, perf_server_compute_infer=4.0)
+        measurement(
+            5,
+            500,
+            perf_client_response_wait=399.0,
+            perf_server_queue=0.0,
+            perf_server_compute_infer=4.0,
+        )
     )
     assert phases(on_the_way)["Network and other"] == 395
     assert missing_breakdown([on_the_way]) == missing_breakdown([]) == ""
