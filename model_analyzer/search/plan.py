@@ -243,27 +243,29 @@ def log_skipped(trial: Trial) -> None:
     log.info("Skipping illegal run configuration: %s (%s)", trial, trial.why_illegal)
 
 
-def goes_on(
-    trial: Trial,
-    failure: Failure,
-    rest: Sequence[int],
-    *,
-    is_listed: bool,
-    has_measured: bool,
-) -> bool:
-    """Whether a sweep tries the `rest` of its loads after a failure: if the user listed them, it
-    has measured one, and the failure may be of this load alone. Logs which listed ones are not
-    tried.
+def is_of_one_load(failure: Failure, *, is_listed: bool, has_measured: bool) -> bool:
+    """Whether a sweep tries further loads after a failure: if the user listed them, it has measured
+    one, and the failure may be of this load alone.
     """
-    is_tried = is_listed and has_measured and failure.may_be_of_one_load
-    if is_listed and rest and not is_tried:
+    return is_listed and has_measured and failure.may_be_of_one_load
+
+
+def goes_on(
+    trial: Trial, failure: Failure, rest: Sequence[int], *, is_listed: bool, has_measured: bool
+) -> bool:
+    """Whether a sweep tries the `rest` of its loads after a failure (`is_of_one_load`). Logs which
+    listed ones are not tried.
+    """
+    if is_of_one_load(failure, is_listed=is_listed, has_measured=has_measured):
+        return True
+    if is_listed and rest:
         log.warning(
             "%s: further loads (%s) are not tried, because %s; --retry-failed tries them, too",
             trial,
             first_few([*map(str, rest)]),
             failure.reason.value,
         )
-    return is_tried
+    return False
 
 
 def doubling(low: int, high: int) -> Sequence[int]:

@@ -104,7 +104,9 @@ class RefinedExpectation(Expectation):
         self._mode = mode
         self._subject = mode.subject
         self._forecast = foreseen
-        self._list = ListProgress(self._forecast.trials or (), slots)
+        self._list = ListProgress(
+            foreseen.trials or (), slots, lists_loads=self._subject.lists_loads
+        )
         self._history = History()
         self._sizes = Sizes()
         self._usual_size = 1.0

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.loading import instances_of, loads_of
+from model_analyzer.search.plan import is_of_one_load
 
 # With stop rules, about this share of a sweep is measured.
 _MEASURED_SHARE = 0.75
@@ -45,14 +46,18 @@ class _Sweep:
 
 
 class ListProgress:
-    """How far a search has come in its list of trials, with several `slots` or with one.
+    """How far a search has come in its list of trials, with several `slots` or with one;
+    `lists_loads` as in `Subject`.
 
     The list consists of sweeps, one behind the other. They begin in this order, and end early by
     rules of the search; those with illegal trials only do not begin.
     """
 
-    def __init__(self, trials: Sequence[Trial], slots: int = 1) -> None:
+    def __init__(
+        self, trials: Sequence[Trial], slots: int = 1, *, lists_loads: bool = False
+    ) -> None:
         self._trials = trials
+        self._lists_loads = lists_loads
         self._slots = slots
         self._sweeps = _sweeps(trials)
         self._starts = [sweep.start for sweep in self._sweeps]
@@ -63,7 +68,8 @@ class ListProgress:
         self._current = -1  # the sweep of the last outcome
         self._reached: dict[int, int] = {}  # the next place, by sweep
         self._under_way: dict[str, int] = {}  # sweeps, by key of the trial
-        self._failed: set[_Key] = set()
+        self._measured: set[_Key] = set()
+        self._failed: set[_Key] = set()  # those that a failure ended
         self._counts: Counter[_Key] = Counter()
 
     def __bool__(self) -> bool:
@@ -87,7 +93,11 @@ class ListProgress:
         self._under_way.pop(trial.key, None)
         key = _sweep_of(trial)
         self._counts[key] += 1
-        if isinstance(outcome, Failure) and not outcome.may_be_of_one_load:
+        if not isinstance(outcome, Failure):
+            self._measured.add(key)
+        elif not is_of_one_load(
+            outcome, is_listed=self._lists_loads, has_measured=key in self._measured
+        ):
             self._failed.add(key)
         if place is not None:
             self._current = self._begin(place, trial)

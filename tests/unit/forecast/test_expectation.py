@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from benchmarks.simulated_executor import SimulatedExecutor
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.traffic import Arrivals, Traffic
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.forecast.expectation.expectation import Expectation, TrialStage
 from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
 from model_analyzer.forecast.expectation.loading import load_of
@@ -193,6 +193,31 @@ def test_a_failure_ends_its_sweep() -> None:
 
     assert len(trials) == 4  # one load of each variant
     assert expected.remaining().trials <= 2
+
+
+@pytest.mark.parametrize(
+    ("fails_at", "asked"),
+    [(1, 4), (2, 12)],  # a first load that fails ends its sweep; a later one is alone
+)
+def test_what_a_failure_of_requests_ends_is_expected_as_it_is_searched(
+    fails_at: int, asked: int
+) -> None:
+    def respond(trial: Trial) -> Outcome:
+        failed = Failure(reason=FailureReason.REQUEST_FAILED, message="")
+        return failed if load(trial) == fails_at else saturating(trial)
+
+    target = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
+    trials = sequence(search(target, SMALL), respond)
+    expected = expectation(target, SMALL)
+    assert len(trials) == asked
+    for trial in trials[: asked // 4]:  # the first of four sweeps
+        expected.record(trial, respond(trial))
+    after_one = expected.remaining().trials
+    for trial in trials[asked // 4 :]:
+        expected.record(trial, respond(trial))
+
+    assert asked - asked // 4 <= after_one <= 2 * (asked - asked // 4)
+    assert expected.remaining().trials == pytest.approx(0)
 
 
 def test_products_of_several_models_are_listed() -> None:
